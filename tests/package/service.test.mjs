@@ -553,6 +553,31 @@ test("agents share a memory of decisions, and follow it", async () => {
   assert.equal(await again.decisionsRpc({ jsonrpc: "2.0", method: "notifications/initialized" }), undefined);
 });
 
+test("guardrails are added and removed for all agents of a tenant, and stay", async () => {
+  const { open } = places();
+  let { ada, bob } = served(open);
+  const rule = { id: "floor", condition_stakes: "high", condition_confidence: "< 0.5", action: "block", message: "too risky" };
+  const changes = ada.decisionChanges();
+  const first = changes.next();
+  await new Promise((done) => setTimeout(done, 20));
+  assert.deepEqual(await ada.addGuardrails({ rules: [rule] }), { added: 1, duplicates: [] });
+  assert.deepEqual((await first).value.guardrails.map(({ id }) => id), ["floor"], "who follows is not told");
+  await changes.return();
+  assert.deepEqual(await ada.addGuardrails({ rules: rule }), { added: 0, duplicates: ["floor"] });
+  await assert.rejects(ada.addGuardrails({ rules: [{ ...rule, id: "other" }, { ...rule, id: "bad", action: "no" }] }), (error) => code("INVALID_INPUT", 422)(error) && error.path === "/rules/1/action");
+  const check = async (client) => {
+    const { result } = await client.decisionsRpc({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "check_action", arguments: { description: "Drop the table", stakes: "high", confidence: 0.2 } } });
+    return result.structuredContent.allowed;
+  };
+  for (let process = 0; process < 2; process += 1) {
+    assert.deepEqual([await check(ada), await check(bob)], [false, true]);
+    assert.deepEqual((await ada.exportDecisions({})).guardrails.map(({ id }) => id), ["floor"]);
+    ({ ada, bob } = served(open));
+  }
+  assert.deepEqual([await ada.removeGuardrail({ id: "floor" }), await ada.removeGuardrail({ id: "floor" })], [{ removed: true }, { removed: false }]);
+  assert.equal(await check(served(open).ada), true);
+});
+
 test("a memory of decisions is the same after hundreds of changes, some of them of two processes", async () => {
   const { open } = places();
   const one = served(open).ada;

@@ -414,6 +414,14 @@ class Service {
         }
       }),
     exportDecisions: ({ tenant, input }) => this.#remember(tenant, async (memory) => ({ status: 200, body: memory.since(input.since) })),
+    addGuardrails: ({ tenant, input }) =>
+      this.#change(tenant, async ({ store }) => {
+        const { errors, ...body } = store.addGuardrails(input.rules);
+        const [first] = errors;
+        if (first) throw new Refused(422, "INVALID_INPUT", first.message, { path: `/rules${first.path}`, details: { errors } });
+        return { status: 200, body };
+      }),
+    removeGuardrail: ({ tenant, input }) => this.#change(tenant, async ({ store }) => ({ status: 200, body: { removed: store.removeGuardrail(input.id) } })),
     decisionsRpc: ({ tenant, text, request }) => this.#rpc(tenant, text, request),
     decisionChanges: ({ tenant, input, request }) =>
       this.#remember(tenant, async (memory) => {
@@ -511,12 +519,19 @@ class Service {
   }
 
   async #rpc(tenant: string, text: string, { method, url, headers }: ServiceRequest): Promise<Reply> {
+    return this.#change(tenant, async (memory) => {
+      const answer = decisionsHandler(memory.store, { token: false, max_chars: 8 * MIB });
+      // Who may ask was seen to.
+      const request = { method, url, headers: { get: (name: string) => (name === "origin" ? null : headers.get(name)) }, text: async () => text };
+      return (await answer(request)) as Response;
+    });
+  }
+
+  /** Runs what may change a memory, and stores that before it is told; once more where another process wrote meanwhile. */
+  async #change(tenant: string, run: (memory: DecisionMemory) => Promise<Reply>): Promise<Reply> {
     const attempt = (): Promise<Reply> =>
       this.#remember(tenant, async (memory, drop) => {
-        const answer = decisionsHandler(memory.store, { token: false, max_chars: 8 * MIB });
-        // Who may ask was seen to.
-        const request = { method, url, headers: { get: (name: string) => (name === "origin" ? null : headers.get(name)) }, text: async () => text };
-        const response = (await answer(request)) as Response;
+        const reply = await run(memory);
         try {
           const changes = await memory.save();
           if (changes) this.#followers.tell(tenant, changes);
@@ -524,7 +539,7 @@ class Service {
           drop();
           throw error;
         }
-        return response;
+        return reply;
       });
     try {
       return await attempt();

@@ -13,6 +13,7 @@ const DECISION_BYTES = 8_192;
 /** A snapshot as far as it is put together here. */
 interface Changes extends DecisionSnapshot {
   readonly edges?: readonly Edge[];
+  readonly guardrails?: unknown;
   readonly tracker?: unknown;
 }
 
@@ -42,11 +43,13 @@ export class DecisionMemory implements Kept {
   /** The store's own revision when it was stored last, and what agents thought then. */
   #stored: number;
   #tracker: string;
+  /** Guardrails as they were stored last: no revision of the store tells of them. */
+  #guardrails: string;
 
   private constructor(store: DecisionStore, records: Records<MemoryRecord>, changed: Map<string, number>, revision: number) {
     [this.store, this.#records, this.#changed, this.#revision] = [store, records, changed, revision];
-    const { tracker, revision: stored = 0 } = store.export() as Changes;
-    [this.#tracker, this.#stored] = [JSON.stringify(tracker) ?? "", stored];
+    const { tracker, guardrails, revision: stored = 0 } = store.export() as Changes;
+    [this.#tracker, this.#guardrails, this.#stored] = [JSON.stringify(tracker) ?? "", JSON.stringify(guardrails) ?? "", stored];
   }
 
   static async open(storage: SessionStorage, options: DecisionStoreOptions): Promise<DecisionMemory> {
@@ -80,14 +83,15 @@ export class DecisionMemory implements Kept {
   async save(): Promise<DecisionSnapshot | undefined> {
     const changes = this.store.exportSince(this.#stored) as Changes;
     const tracker = JSON.stringify(changes.tracker) ?? "";
-    const isChanged = changes.revision !== this.#stored;
+    const guardrails = JSON.stringify(changes.guardrails) ?? "";
+    const isChanged = changes.revision !== this.#stored || guardrails !== this.#guardrails;
     if (!isChanged && tracker === this.#tracker) return undefined;
     const before = this.#revision;
     const revision = before + (isChanged ? 1 : 0);
     for (const name of namesOf(changes)) this.#changed.set(name, revision);
     if (this.#records.parts > MAX_PARTS) await this.#records.replace([{ revision, changes: this.store.export(), changed: [...this.#changed] }]);
     else await this.#records.append({ revision, changes });
-    [this.#revision, this.#stored, this.#tracker] = [revision, changes.revision ?? 0, tracker];
+    [this.#revision, this.#stored, this.#tracker, this.#guardrails] = [revision, changes.revision ?? 0, tracker, guardrails];
     return isChanged ? this.since(before) : undefined;
   }
 

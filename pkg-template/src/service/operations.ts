@@ -16,6 +16,7 @@ import type {
   IngestedMessages,
   JsonObject,
   JsonRpcResponse,
+  JsonValue,
   ManagerStats,
   McpResultInput,
   MessageFormat,
@@ -206,6 +207,20 @@ export const OPERATIONS = {
     summary: "The memory of decisions, or what changed since a revision",
     body: record({}, { since: count("A revision that a snapshot named") }),
     answer: data<DecisionSnapshot>("A snapshot, which another store can merge"),
+  }),
+  addGuardrails: operation({
+    method: "POST",
+    path: "/v1/decisions/guardrails",
+    summary: "Adds rules that actions are checked against: all of them, or none",
+    body: record({ rules: data<JsonValue>("A list of rules, one, `{ guardrails }`, or such a thing as YAML text", {}) }, {}),
+    answer: record({ added: count("Rules that are new"), duplicates: list(string("An id"), "Ids that were there already; the first rule stays") }, {}),
+  }),
+  removeGuardrail: operation({
+    method: "POST",
+    path: "/v1/decisions/guardrails/remove",
+    summary: "Removes a rule",
+    body: record({ id: string("Of the rule") }, {}),
+    answer: record({ removed: boolean("Whether it was there") }, {}),
   }),
   decisionsRpc: operation({
     method: "POST",
