@@ -418,7 +418,8 @@ class Service {
       this.#change(tenant, async ({ store }) => {
         const { errors, ...body } = store.addGuardrails(input.rules);
         const [first] = errors;
-        if (first) throw new Refused(422, "INVALID_INPUT", first.message, { path: `/rules${first.path}`, details: { errors } });
+        // An id may be what must not be told again.
+        if (first) throw new Refused(422, "INVALID_INPUT", first.message, { path: `/rules${first.path}`, details: { errors: errors.map(({ path, message }) => ({ path: `/rules${path}`, message })) } });
         return { status: 200, body };
       }),
     removeGuardrail: ({ tenant, input }) => this.#change(tenant, async ({ store }) => ({ status: 200, body: { removed: store.removeGuardrail(input.id) } })),
