@@ -54,7 +54,7 @@ import type {
 } from "./results.js";
 import type { CardOptions, PackedCards, RouteHistory, RouteOptions, RouteResult } from "./routing-types.js";
 import type { Router } from "./router.js";
-import { exportJournal, journalSource, settingsOf } from "./journal.js";
+import { exportJournal, journalSource } from "./journal.js";
 import type { JournalSource } from "./journal.js";
 import type { ExportOptions, ExportedChanges, ForgottenItem, RestoreOptions, RestoredJournal } from "./journal-types.js";
 import { Session, snapshotOrigin } from "./session.js";
@@ -104,7 +104,6 @@ export class ContextManager {
   /** How far reading a journal went, for a manager that {@link ContextManager.restore} made. */
   readonly restored?: RestoredJournal;
   readonly #session: Session;
-  readonly #settings: string;
   readonly #handedOver = new HandedOver();
 
   /** Makes an empty manager. Unknown options are `UNKNOWN_FIELD`. */
@@ -114,7 +113,6 @@ export class ContextManager {
     const snapshot = JsonText.of(source);
     const session = new Session(options, snapshot === undefined ? journal?.origin : snapshotOrigin(snapshot));
     this.#session = session;
-    this.#settings = settingsOf(options);
     if (journal) this.restored = orFree(journal.report, session);
     const { events, artifacts, facts, episodes } = views(session);
     this.events = events;
@@ -166,7 +164,7 @@ export class ContextManager {
    * Errors: `INVALID_INPUT` at `/cursor` for what no export of this manager returned; `OUT_OF_RANGE` at `/part_bytes`.
    */
   exportSince(cursor?: string, options?: ExportOptions): ExportedChanges {
-    return exportJournal(this.#session, this.#settings, cursor, options);
+    return exportJournal(this.#session, cursor, options);
   }
 
   /** Appends an item to the log. A second one with its id is `DUPLICATE_ID`. */

@@ -93,6 +93,21 @@ export const journalCases = {
     const same = cw.ContextManager.restore(changes, { estimator: (text) => text.length, clock: () => 5, hooks: {} });
     assert.deepEqual(same.restored.missing_functions, []);
     assert.equal(same.build({ phase: "answer" }).stats.prompt_tokens, manager.build({ phase: "answer" }).stats.prompt_tokens);
+
+    // All that may be functions, or hold some; names of what is built in are data.
+    const embed = async (texts) => texts.map(() => [1]);
+    const all = { summarizer: { name: "mine", summarize: () => "short" }, embed, extractor: () => [], redaction_hooks: { mine: () => "x" }, get_blob: async () => undefined, item_scores: () => ({}), classifier: () => "public" };
+    for (const [options, functions, data] of [
+      [all, Object.keys(all).sort(), {}],
+      [{ embed, embedding_weight: 0.25, estimator: "heuristic/v2", append: true, hooks: undefined }, ["embed"], { embedding_weight: 0.25, estimator: "heuristic/v2", append: true }],
+    ]) {
+      const given = new cw.ContextManager(options);
+      given.ingest(item("u1", "hello"));
+      const [settings] = given.exportSince().changes.map((line) => JSON.parse(line).part.settings);
+      assert.deepEqual([[...settings.functions].sort(), settings.options], [functions, data]);
+      assert.deepEqual(cw.ContextManager.restore(given.exportSince().changes, options).restored.missing_functions, []);
+      given.free();
+    }
   },
 
   async "bytes that are not in memory are fetched when they are read"(cw, assert) {
