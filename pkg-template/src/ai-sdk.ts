@@ -152,7 +152,7 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
   /** The call whose cost was taken last. */
   let paid: object | undefined;
   const added: AiSdkAddedTools = {
-    drilldown: addedTool(drilldownOffer(), async (input, options) => loop.drilldown(input, options?.toolCallId)),
+    drilldown: addedTool(drilldownOffer(), (input, options) => loop.drilldownAsync(input, options?.toolCallId)),
     find_tools: addedTool(FIND_TOOLS, async (input, options) => loop.findTools(input, options?.toolCallId)),
   };
   return {

@@ -97,8 +97,10 @@ export interface AnthropicContextWeaver<Tool extends object> {
    * holds, and those of `ContextManager.syncMessages`.
    */
   fit<Params extends AnthropicParams>(params: Params): Params;
-  /** Answers a call of one of the two tools that are added; undefined for every other block. */
+  /** Answers a call of one of the two tools that are added, of what is in memory; undefined for every other block. */
   answer(block: AnthropicCall): AnthropicToolResult | undefined;
+  /** As `answer`, of a result too that was evicted from memory: the storage of the manager, its `get_blob`, is asked for it. */
+  answerAsync(block: AnthropicCall): Promise<AnthropicToolResult | undefined>;
   /**
    * Takes the answer to the params that were fitted last, so that the next calls keep to the budget in tokens of their model.
    * What cannot be a count of what was sent is passed over. `calibrate: false` of the manager's options leaves all at the estimate.
@@ -127,17 +129,15 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
   const fitting = new Fitting(loop, tools, { cache, searches });
   const added = (tool: DescribedTool): AnthropicAddedTool => ({
     ...definitionOf(tool),
-    run: async (input, context) => fitting.answer(tool.name, input, context?.toolUse?.id) as string | AnthropicToolReference[],
+    run: async (input, context) => (await fitting.answerAsync(tool.name, input, context?.toolUse?.id)) as string | AnthropicToolReference[],
     parse: (input) => input,
   });
   return {
     tools: [...(tools as Tool[]), added(drilldownOffer()), added(FIND_TOOLS)],
     manager: loop.manager,
     fit: (params) => fitting.fit(params),
-    answer({ type, id, name, input }) {
-      const content = type === "tool_use" ? fitting.answer(String(name), input, String(id)) : undefined;
-      return content === undefined ? undefined : { type: "tool_result", tool_use_id: String(id), content };
-    },
+    answer: ({ type, id, name, input }) => resultOf(id, type === "tool_use" ? fitting.answer(String(name), input, String(id)) : undefined),
+    answerAsync: async ({ type, id, name, input }) => resultOf(id, type === "tool_use" ? await fitting.answerAsync(String(name), input, String(id)) : undefined),
     observe: (answer) => fitting.observe(answer),
     serve: <Client extends AnthropicClient>(client: Client) => {
       const { middleware } = client;
@@ -145,6 +145,10 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
     },
     free: () => loop.free(),
   };
+}
+
+function resultOf(id: unknown, content: AnthropicToolResult["content"] | undefined): AnthropicToolResult | undefined {
+  return content === undefined ? undefined : { type: "tool_result", tool_use_id: String(id), content };
 }
 
 /** What can be sent of a tool. */
@@ -231,6 +235,11 @@ class Fitting {
     if (!this.#search || name !== FIND_TOOLS.name) return this.#loop.answer(name, input, id);
     const { names, text } = this.#loop.search(input, id, MOST_FOUND, foundText);
     return names.length === 0 ? text : names.map(referenceTo);
+  }
+
+  /** Does the same where it may take time. */
+  async answerAsync(name: string, input: unknown, id: string | undefined): Promise<string | AnthropicToolReference[] | undefined> {
+    return name === FIND_TOOLS.name ? this.answer(name, input, id) : this.#loop.answerAsync(name, input, id);
   }
 
   observe(answer: unknown): void {

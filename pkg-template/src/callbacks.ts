@@ -26,6 +26,12 @@ const HOOKS = ["firewall_triggered", "items_excluded", "budget_exceeded", "conte
 const PLUGINS = [["summarizer", "summarize"], ["extractor", "extract"]] as const;
 const LEVELS = ["public", "internal", "confidential", "restricted"];
 
+/** The options of a manager as its journal has them: those that are data, and the names of those that must be given again. @internal */
+export interface Settings {
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly functions: readonly string[];
+}
+
 /** The caller's functions, and the options without them. @internal */
 export class Callbacks {
   /** The options as the engine reads them: names stand for functions. */
@@ -33,11 +39,14 @@ export class Callbacks {
   readonly #functions = new Map<string, Fn>();
   readonly #redaction = new Map<string, Fn>();
   readonly #hooks = new Map<string, Fn>();
+  /** Names of the options that are functions or hold some. */
+  readonly #given: readonly string[];
   /** Hooks that threw. */
   hookErrors = 0;
 
   constructor(options: unknown) {
     const own = fields(options);
+    const given = Object.keys(own).filter((name) => own[name] !== undefined);
     if (typeof own["estimator"] === "object" && own["estimator"] !== null) {
       own["estimator"] = keep("estimator", counting(own["estimator"]), "encoding", this.#functions);
     }
@@ -63,6 +72,13 @@ export class Callbacks {
     // Saying what was dropped twice, in the stats and to the hooks, is for those who listen.
     own["listens"] = this.#hooks.size > 0;
     this.json = encode(own);
+    this.#given = given.filter((name) => this.#functions.has(name) || name === "redaction_hooks" || name === "hooks");
+  }
+
+  get settings(): Settings {
+    const { listens: _, ...options } = JSON.parse(this.json) as Record<string, unknown>;
+    for (const name of this.#given) delete options[name];
+    return { options, functions: this.#given };
   }
 
   /** Takes functions out of the options of one call. */

@@ -54,7 +54,7 @@ import type {
 } from "./results.js";
 import type { CardOptions, PackedCards, RouteHistory, RouteOptions, RouteResult } from "./routing-types.js";
 import type { Router } from "./router.js";
-import { exportJournal, journalSource, settingsOf } from "./journal.js";
+import { exportJournal, journalSource } from "./journal.js";
 import type { JournalSource } from "./journal.js";
 import type { ExportOptions, ExportedChanges, ForgottenItem, RestoreOptions, RestoredJournal } from "./journal-types.js";
 import { Session, snapshotOrigin } from "./session.js";
@@ -105,7 +105,6 @@ export class ContextManager {
   /** How far reading a journal went, for a manager that {@link ContextManager.restore} made. */
   readonly restored?: RestoredJournal;
   readonly #session: Session;
-  readonly #settings: string;
   readonly #handedOver = new HandedOver();
 
   /** Makes an empty manager. Unknown options are `UNKNOWN_FIELD`. */
@@ -115,7 +114,6 @@ export class ContextManager {
     const snapshot = JsonText.of(source);
     const session = new Session(options, snapshot === undefined ? journal?.origin : snapshotOrigin(snapshot));
     this.#session = session;
-    this.#settings = settingsOf(options);
     if (journal) this.restored = orFree(journal.report, session);
     const { events, artifacts, facts, episodes } = views(session);
     this.events = events;
@@ -167,7 +165,7 @@ export class ContextManager {
    * Errors: `INVALID_INPUT` at `/cursor` for what no export of this manager returned; `OUT_OF_RANGE` at `/part_bytes`.
    */
   exportSince(cursor?: string, options?: ExportOptions): ExportedChanges {
-    return exportJournal(this.#session, this.#settings, cursor, options);
+    return exportJournal(this.#session, cursor, options);
   }
 
   /** Appends an item to the log. A second one with its id is `DUPLICATE_ID`. */
@@ -374,9 +372,13 @@ export class ContextManager {
    * path or column leads to nothing.
    */
   drilldown(handle: string, selector: Selector, options?: DrilldownOptions): Slice {
-    const args = { ...fields(options), handle, selector } as Record<string, unknown>;
-    const how = { mutates: args["inject"] === true, uses: handle };
-    return this.#session.run<Slice>("drilldown", encode(args), how).value;
+    try {
+      return this.#slice(handle, selector, options);
+    } catch (error) {
+      if (!this.#session.callbacks.getBlob || !isAbsence(error)) throw error;
+      const { code, message, path, details } = error;
+      throw new ContextWeaverError(code, message, { path, details, hint: "drilldownAsync, and answerAsync of an adapter, fetch what is not in memory" });
+    }
   }
 
   /**
@@ -387,26 +389,28 @@ export class ContextManager {
    */
   async drilldownAsync(handle: string, selector: Selector, options?: DrilldownOptions): Promise<Slice> {
     try {
-      return this.drilldown(handle, selector, options);
+      return this.#slice(handle, selector, options);
     } catch (error) {
-      if (!(await this.#load(handle, error))) throw error;
+      const { getBlob } = this.#session.callbacks;
+      const hash = getBlob && isAbsence(error) ? this.#absent(handle) : undefined;
+      const bytes = hash === undefined ? undefined : ((await getBlob?.(hash)) ?? (await this.#shown(handle, hash)));
+      if (bytes === undefined) throw error;
+      // In one go with what follows, as another that is loaded may evict it; and another call may have loaded it.
+      if (this.#absent(handle) === hash) this.#session.run("reload_artifact", encode({ handle }), { bytes: rawBytes(bytes, "/bytes"), mutates: true });
+      return this.#slice(handle, selector, options);
     }
-    return this.drilldown(handle, selector, options);
   }
 
-  /** Loads the bytes of an artifact that are kept elsewhere; tells whether there were some. */
-  async #load(handle: string, error: unknown): Promise<boolean> {
-    const { code } = error as ContextWeaverError;
-    const { getBlob } = this.#session.callbacks;
-    if (!getBlob || (code !== "ARTIFACT_EXPIRED" && code !== "ARTIFACT_NOT_FOUND")) return false;
-    const args = encode({ handle });
-    const { artifact } = this.#session.run<{ artifact: ArtifactRef | null }>("artifact_absent", args).value;
-    const hash = artifact?.content_hash;
-    if (!hash) return false;
-    const bytes = (await getBlob(hash)) ?? (await this.#shown(handle, hash));
-    if (bytes === undefined) return false;
-    this.#session.run("reload_artifact", args, { bytes: rawBytes(bytes, "/bytes"), mutates: true });
-    return true;
+  #slice(handle: string, selector: Selector, options: DrilldownOptions | undefined): Slice {
+    const args = { ...fields(options), handle, selector } as Record<string, unknown>;
+    const how = { mutates: args["inject"] === true, uses: handle };
+    return this.#session.run<Slice>("drilldown", encode(args), how).value;
+  }
+
+  /** The hash of the bytes that an artifact has, if they are not in memory. */
+  #absent(handle: string): string | undefined {
+    const { artifact } = this.#session.run<{ artifact: ArtifactRef | null }>("artifact_absent", encode({ handle })).value;
+    return artifact?.content_hash || undefined;
   }
 
   /** Bytes that the item of a result shows as its text: no journal has them a second time. */
@@ -517,9 +521,18 @@ export class ContextManager {
    * Runs a tool that an adapter adds, and tells the hooks. What is wrong with its arguments is told to the model, which can do better.
    * @internal
    */
-  runAdded({ name, input, call_id }: AddedCall, run: () => string): AddedAnswer {
+  runAdded(called: AddedCall, run: () => string): AddedAnswer {
     const began = performance.now();
-    const answer = answered(run);
+    return this.#tellAdded(called, answered(run), began);
+  }
+
+  /** Does the same where it takes time. @internal */
+  async runAddedAsync(called: AddedCall, run: () => Promise<string>): Promise<AddedAnswer> {
+    const began = performance.now();
+    return this.#tellAdded(called, await run().then((result) => ({ result }), refusal), began);
+  }
+
+  #tellAdded({ name, input, call_id }: AddedCall, answer: AddedAnswer, began: number): AddedAnswer {
     const { callbacks } = this.#session;
     if (!callbacks.hears("tool_executed")) return answer;
     try {
@@ -626,10 +639,20 @@ function answered(run: () => string): AddedAnswer {
   try {
     return { result: run() };
   } catch (error) {
-    if (!ContextWeaverError.is(error)) throw error;
-    const { code, message, hint } = error;
-    return { result: `${code}: ${message}${hint ? ` (${hint})` : ""}`, error_type: code };
+    return refusal(error);
   }
+}
+
+/** What a model is told of an error of the package; others are not its fault. */
+function refusal(error: unknown): AddedAnswer {
+  if (!ContextWeaverError.is(error)) throw error;
+  const { code, message, hint } = error;
+  return { result: `${code}: ${message}${hint ? ` (${hint})` : ""}`, error_type: code };
+}
+
+/** Whether an artifact is not in memory, or nowhere. */
+function isAbsence(error: unknown): error is ContextWeaverError {
+  return ContextWeaverError.is(error) && (error.code === "ARTIFACT_EXPIRED" || error.code === "ARTIFACT_NOT_FOUND");
 }
 
 /** What is said of the call that an MCP result answers. */

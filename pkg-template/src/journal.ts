@@ -4,29 +4,11 @@ import { ContextWeaverError } from "./errors.js";
 import { SNAPSHOT, encode, fields, text, utf8 } from "./guard.js";
 import type { ExportedChanges, JournalBlob, JournalFinding, RestoreOptions, RestoredJournal } from "./journal-types.js";
 import type { ContextManagerOptions } from "./options.js";
+import type { Settings } from "./callbacks.js";
 import type { Origin, Session } from "./session.js";
-
-/** Options that may be functions, or hold some: they are named in a journal, and given again. */
-const FUNCTIONS = ["clock", "item_scores", "embed", "get_blob", "estimator", "classifier", "summarizer", "extractor", "redaction_hooks", "hooks"];
 
 /** Longest JSON of options that a journal holds, in bytes: a policy and a profile take a few thousand. */
 const MAX_SETTINGS = 64 * 1024;
-
-/** The options of a manager as its journal has them. */
-interface Settings {
-  readonly options: Readonly<Record<string, unknown>>;
-  readonly functions: readonly string[];
-}
-
-/** The options that are data, as JSON, and the names of those that are not. @internal */
-export function settingsOf(options: unknown): string {
-  const own = fields(options);
-  const isData = ([name, value]: [string, unknown]): boolean =>
-    value !== undefined && (!FUNCTIONS.includes(name) || typeof value === "string");
-  const entries = Object.entries(own);
-  const functions = entries.filter((entry) => entry[1] !== undefined && !isData(entry)).map(([name]) => name);
-  return encode({ options: Object.fromEntries(entries.filter(isData)), functions }, "", SNAPSHOT);
-}
 
 /** Where a journal begins, and what it says of itself there. */
 interface Head {
@@ -130,16 +112,18 @@ interface ExportHead {
 }
 
 /** Writes what changed. @internal */
-export function exportJournal(session: Session, settings: string, cursor: unknown, options: unknown): ExportedChanges {
+export function exportJournal(session: Session, cursor: unknown, options: unknown): ExportedChanges {
   const args = fields(options);
   if (cursor !== undefined) args["cursor"] = text(cursor, "/cursor");
   if ("settings" in args) throw new ContextWeaverError("UNKNOWN_FIELD", "unknown field `settings`", { path: "/settings" });
-  if (settings.length > MAX_SETTINGS) {
-    const message = `the options have ${settings.length} characters, a journal holds ${MAX_SETTINGS}`;
+  const { settings } = session;
+  const { length } = JSON.stringify(settings);
+  if (length > MAX_SETTINGS) {
+    const message = `the options have ${length} characters, a journal holds ${MAX_SETTINGS}`;
     throw new ContextWeaverError("TOO_LARGE", message, { path: "/options" });
   }
   session.keepJournal();
-  const [head, ...changes] = session.journal(encode({ ...args, settings: JSON.parse(settings) as Settings })).split("\n");
+  const [head, ...changes] = session.journal(encode({ ...args, settings })).split("\n");
   const { blobs, ...rest } = JSON.parse(head as string) as ExportHead;
   return { changes, ...rest, blobs: blobs.map(({ hash, size_bytes }) => blobOf(session, hash, size_bytes)) };
 }

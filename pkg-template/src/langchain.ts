@@ -78,7 +78,7 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
   const conversations = new Conversations<Kept>(options && rest, () => ({ translator: new LangChainMessages() }));
   if (toJsonSchema !== undefined && typeof toJsonSchema !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/toJsonSchema" });
   const added: LangChainAddedTool[] = [
-    addedTool(drilldownOffer(), async ({ args, id }, config) => conversationOfTool(conversations, config).loop.drilldown(args as unknown as DrilldownInput, id)),
+    addedTool(drilldownOffer(), async ({ args, id }, config) => conversationOfTool(conversations, config).loop.drilldownAsync(args as unknown as DrilldownInput, id)),
     addedTool(FIND_TOOLS, async ({ args, id }, config) => conversationOfTool(conversations, config).loop.findTools(args as unknown as FindToolsInput, id)),
   ];
   return Object.assign({ [BRAND]: true } as object, {

@@ -113,7 +113,7 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
         return present;
       };
       const added = {
-        drilldown: addedTool(drilldownOffer(), async (input: DrilldownInput, call) => served().drilldown(input, call?.toolCallId)),
+        drilldown: addedTool(drilldownOffer(), async (input: DrilldownInput, call) => served().drilldownAsync(input, call?.toolCallId)),
         find_tools: addedTool(FIND_TOOLS, async (input: FindToolsInput, call) => served().findTools(input, call?.toolCallId)),
       };
       return { tools: { ...tools, ...added }, activeTools: [...(step.chosen?.names ?? [])] };

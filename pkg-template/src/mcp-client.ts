@@ -1,5 +1,5 @@
 // A client of the Model Context Protocol whose large results stay here: part of `contextweaver/mcp`.
-import { readOn } from "./adapters/read-on.js";
+import { readOnAsync } from "./adapters/read-on.js";
 import type { DrilldownInput } from "./adapters/read-on.js";
 import type { ContextManager } from "./context-manager.js";
 import { ContextWeaverError } from "./errors.js";
@@ -107,7 +107,7 @@ class Firewall {
   /** A call that runs as a task, which tells how it goes on before it tells its result. */
   async *#stream(tasks: Fields, params: Fields, more: readonly unknown[]): AsyncGenerator<Fields, void, void> {
     if (this.#isOwn(params)) {
-      yield { type: "result", result: this.#read(params) };
+      yield { type: "result", result: await this.#read(params) };
       return;
     }
     for await (const message of (tasks["callToolStream"] as Method).call(tasks, params, ...more) as AsyncIterable<Fields>) {
@@ -134,9 +134,9 @@ class Firewall {
   }
 
   /** Answers a call of the tool that is added. */
-  #read({ arguments: given }: Fields): object {
+  async #read({ arguments: given }: Fields): Promise<object> {
     const input = (given ?? {}) as DrilldownInput;
-    const { result, error_type } = this.#manager.runAdded({ name: String(this.#drilldown), input }, () => readOn(this.#manager, input));
+    const { result, error_type } = await this.#manager.runAddedAsync({ name: String(this.#drilldown), input }, () => readOnAsync(this.#manager, input));
     return { content: [{ type: "text", text: result }], ...(error_type !== undefined && { isError: true }) };
   }
 

@@ -2,14 +2,15 @@
 import * as promises from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { ContextWeaverError } from "./errors.js";
-import { FileStore } from "./storage/files.js";
+import { FileSessions } from "./storage/files.js";
 import type { StorageFileSystem } from "./storage/files.js";
+import { storeOf } from "./storage/store.js";
 import type { SessionStore } from "./storage/storage-types.js";
 
 export { sqliteStore } from "./storage/sqlite.js";
 export type { SqliteDatabase, SqliteStatement, SqliteStoreOptions, SqliteValue } from "./storage/sqlite.js";
 export type { StorageFile, StorageFileSystem } from "./storage/files.js";
-export type { BlobStore, SessionStorage, SessionStore, StoredParts, SessionRecord } from "./storage/storage-types.js";
+export type { BlobStore, PruneOptions, SessionStorage, SessionStore, StoredParts, SessionRecord } from "./storage/storage-types.js";
 
 /**
  * Keeps sessions in a directory of plain files, which only the user of the process may read: for each session a folder with its
@@ -42,5 +43,5 @@ export function fileStore(directory: string, fs: StorageFileSystem = promises): 
     if (typeof (fs as unknown as Readonly<Record<string, unknown>> | null)?.[method] === "function") continue;
     throw new ContextWeaverError("INVALID_INPUT", `expected a file system with \`${method}\``, { path: "/fs", hint: "node:fs/promises" });
   }
-  return new FileStore(directory, fs, crc32);
+  return storeOf(new FileSessions(directory, fs, crc32));
 }

@@ -172,7 +172,7 @@ function addedTool({ name, description, schema }: DescribedTool, loop: AgentLoop
     description,
     parameters: schema as unknown as AgentAddedTool["parameters"],
     strict: false,
-    invoke: async (_, input, details) => loop.answer(name, input, details?.toolCall?.callId) as string,
+    invoke: (_, input, details) => loop.answerAsync(name, input, details?.toolCall?.callId) as Promise<string>,
     needsApproval: async () => false,
     isEnabled: async () => true,
   };

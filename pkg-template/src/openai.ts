@@ -126,9 +126,12 @@ export interface OpenAiContextWeaver<Tool extends object> {
    * holds, and those of `ContextManager.syncMessages`.
    */
   fit<Params extends OpenAiChatParams | OpenAiResponsesParams>(params: Params): Params;
-  /** Answers a call of one of the two tools that are added; undefined for every other call or item. */
+  /** Answers a call of one of the two tools that are added, of what is in memory; undefined for every other call or item. */
   answer(call: OpenAiChatCall): OpenAiToolMessage | undefined;
   answer(item: OpenAiResponsesCall): OpenAiCallOutput | OpenAiToolSearchOutput | undefined;
+  /** As `answer`, of a result too that was evicted from memory: the storage of the manager, its `get_blob`, is asked for it. */
+  answerAsync(call: OpenAiChatCall): Promise<OpenAiToolMessage | undefined>;
+  answerAsync(item: OpenAiResponsesCall): Promise<OpenAiCallOutput | OpenAiToolSearchOutput | undefined>;
   /**
    * Takes the answer to the params that were fitted last, so that the next calls keep to the budget in tokens of their model.
    * What cannot be a count of what was sent is passed over. `calibrate: false` of the manager's options leaves all at the estimate.
@@ -159,6 +162,7 @@ export function contextWeaver<Tool extends object>(options: OpenAiOptions<Tool>)
     manager: loop.manager,
     fit: (params) => fitting.fit(params),
     answer: ((call: OpenAiChatCall | OpenAiResponsesCall) => fitting.search(call) ?? answer(loop, call)) as OpenAiContextWeaver<Tool>["answer"],
+    answerAsync: (async (call: OpenAiChatCall | OpenAiResponsesCall) => fitting.search(call) ?? answerAsync(loop, call)) as OpenAiContextWeaver<Tool>["answerAsync"],
     observe: (answer) => fitting.observe(answer),
     serve: <Client extends OpenAiClient>(client: Client) => served(client, fitting),
     free: () => loop.free(),
@@ -385,20 +389,42 @@ function namesOf(value: unknown): string[] {
 
 /** Answers a call of an added tool, in the form of the call. */
 function answer(loop: AgentLoop, call: OpenAiChatCall | OpenAiResponsesCall): OpenAiToolMessage | OpenAiCallOutput | undefined {
+  const called = calledBy(call);
+  return called && written(called, loop.answer(called.name, called.given, called.id));
+}
+
+/** Does the same where it may take time. */
+async function answerAsync(loop: AgentLoop, call: OpenAiChatCall | OpenAiResponsesCall): Promise<OpenAiToolMessage | OpenAiCallOutput | undefined> {
+  const called = calledBy(call);
+  return called && written(called, await loop.answerAsync(called.name, called.given, called.id));
+}
+
+/** A call of a function, of either API. */
+interface Called {
+  readonly isChat: boolean;
+  readonly id: string;
+  readonly name: string;
+  readonly given: unknown;
+}
+
+function calledBy(call: OpenAiChatCall | OpenAiResponsesCall): Called | undefined {
   if (call.type === "function") {
     const { id, function: called } = call as OpenAiChatCall;
-    const content = called && loop.answer(called.name, called.arguments, id);
-    return content === undefined ? undefined : { role: "tool", tool_call_id: id, content };
+    return called && { isChat: true, id, name: called.name, given: called.arguments };
   }
   const { type, call_id: id, name, arguments: given } = call as OpenAiResponsesCall;
-  const output = type === "function_call" ? loop.answer(String(name), given, String(id)) : undefined;
-  return output === undefined ? undefined : { type: "function_call_output", call_id: String(id), output };
+  return type === "function_call" ? { isChat: false, id: String(id), name: String(name), given } : undefined;
+}
+
+function written({ isChat, id }: Called, output: string | undefined): OpenAiToolMessage | OpenAiCallOutput | undefined {
+  if (output === undefined) return undefined;
+  return isChat ? { role: "tool", tool_call_id: id, content: output } : { type: "function_call_output", call_id: id, output };
 }
 
 /** A tool that is added, with what runs it. */
 function runnable({ name, description, schema }: DescribedTool, loop: AgentLoop): OpenAiAddedTool {
   const parse = (input: string): object => ({ input });
-  const run = async (given: object): Promise<string> => loop.answer(name, (given as { readonly input: string }).input) as string;
+  const run = (given: object): Promise<string> => loop.answerAsync(name, (given as { readonly input: string }).input) as Promise<string>;
   return { type: "function", function: { name, description, parameters: schema, parse, function: run } };
 }
 

@@ -2,7 +2,8 @@
 export { sessionClient } from "./service/client.js";
 export type { ClientInit, ClientResponse, RequestOptions, SessionClient, SessionClientOptions } from "./service/client.js";
 export { sessionHandler } from "./service/handler.js";
-export type { Forwarded, ServiceCaller, ServiceLimits, ServiceRequest, SessionHandlerOptions } from "./service/handler.js";
+export type { Forwarded, PruneSessionsOptions, ServiceCaller, ServiceLimits, ServiceRequest, SessionHandlerOptions, SessionService } from "./service/handler.js";
 export { openApi } from "./service/openapi.js";
 export type { KeptResult, Operations, SentToolResult, SessionOptions, SessionState } from "./service/operations.js";
+export type { PrunedSession } from "./service/registry.js";
 export type { Problem } from "./service/problems.js";

@@ -1,6 +1,6 @@
 // One manager inside the engine: its handle, the questions it asks, and how it survives the end of an instance.
 import { Callbacks } from "./callbacks.js";
-import type { Functions, Need } from "./callbacks.js";
+import type { Functions, Need, Settings } from "./callbacks.js";
 import { context } from "./engines.js";
 import type { ContextGlue } from "./engines.js";
 import { ContextWeaverError, dropPrefix } from "./errors.js";
@@ -109,12 +109,17 @@ export class Session {
   /** Whether artifacts are evicted, by the order of their use. */
   readonly evicts: boolean;
   readonly #expires: boolean;
+  /** Options of the embedder that are data. */
+  readonly #embedding: Readonly<Record<string, unknown>>;
+  #settings: Settings | undefined;
   #keepsJournal = false;
   #asking = false;
   #telling = false;
 
   constructor(options: unknown, origin?: Origin) {
     const own = fields(options);
+    const { embedding_weight } = own;
+    this.#embedding = embedding_weight === undefined ? {} : { embedding_weight };
     this.vectors = vectorsOf(own);
     this.callbacks = new Callbacks(own);
     const { json } = this.callbacks;
@@ -129,6 +134,16 @@ export class Session {
     const open = (glue: ContextGlue): number => (origin ? origin.open(glue, json) : glue.manager_new(json));
     this.#object = new EngineObject(context, kindOf(json, this.#expires), { weight: origin?.weight ?? 0, open });
     this.#object.watch(this);
+  }
+
+  /** The options as a journal has them. */
+  get settings(): Settings {
+    if (!this.#settings) {
+      const { options, functions } = this.callbacks.settings;
+      // The embedder is nothing that the engine asks for, and yet a function that must be given again.
+      this.#settings = { options: { ...options, ...this.#embedding }, functions: this.vectors ? [...functions, "embed"] : functions };
+    }
+    return this.#settings;
   }
 
   /** Runs an operation to its end, asking the caller's functions as often as the engine needs them. */

@@ -1,13 +1,14 @@
 // A manager and the place where it is kept: opened, saved after each turn, and compacted when that pays.
 import { ContextManager } from "./context-manager.js";
+import { ContextWeaverError } from "./errors.js";
 import { fields } from "./guard.js";
 import { InTurn } from "./in-turn.js";
 import { hashesIn } from "./journal.js";
-import type { JournalFinding, RestoreOptions } from "./journal-types.js";
+import type { ExportedChanges, JournalFinding, RestoreOptions } from "./journal-types.js";
 import type { DrilldownOptions } from "./options.js";
 import type { SessionStorage } from "./storage/storage-types.js";
 import type { Selector, Slice } from "./types.js";
-import { Written } from "./written.js";
+import { Written, bytesOf } from "./written.js";
 
 /** Blobs that are fetched at a time. */
 const CONCURRENT = 16;
@@ -140,6 +141,24 @@ export class StoredSession {
     await this.compact();
   }
 
+  /**
+   * Refuses to store what is new where the session would take more bytes than that. What its storage does not tell counts for nothing.
+   * @internal
+   */
+  async refuseBeyond(max_bytes: number): Promise<void> {
+    const { bytes = 0, blob_bytes = 0 } = (await this.#storage.record?.()) ?? {};
+    const { changes, blobs } = this.#export(false);
+    const added = blobs.reduce((sum, blob) => sum + (this.#stored.has(blob.hash) ? 0 : blob.size_bytes), 0);
+    if (bytes + blob_bytes + bytesOf(changes) + added <= max_bytes) return;
+    // Written anew it may take less.
+    const total = bytesOf(this.#export(true).changes) + blob_bytes + added;
+    if (total > max_bytes) {
+      const hint = "begin another session, with what handoff() tells of this one";
+      throw new ContextWeaverError("QUOTA_EXCEEDED", `the session would take ${total} bytes, the limit is ${max_bytes}`, { hint });
+    }
+    this.#written.condemn();
+  }
+
   /** Removes the session from its storage and frees the manager. */
   async delete(): Promise<void> {
     await this.#turns.run(() => this.#storage.delete());
@@ -151,11 +170,15 @@ export class StoredSession {
     this.manager.free();
   }
 
-  async #save(whole: boolean): Promise<SavedSession> {
+  #export(whole: boolean): ExportedChanges {
     const goesOn = this.#cursor !== undefined;
     const { evicts } = this.manager;
     // What may be evicted is kept by its hash, however small it is.
-    const exported = this.manager.exportSince(this.#cursor, { whole, ...(!goesOn && { first: this.#sequence }), ...(evicts && { inline_bytes: 0 }) });
+    return this.manager.exportSince(this.#cursor, { whole, ...(!goesOn && { first: this.#sequence }), ...(evicts && { inline_bytes: 0 }) });
+  }
+
+  async #save(whole: boolean): Promise<SavedSession> {
+    const exported = this.#export(whole);
     const { changes, cursor, first } = exported;
     if (changes.length === 0) return { sequence: this.#sequence, bytes: 0 };
     // Read before anything is awaited: what is exported is the manager of now.

@@ -41,6 +41,7 @@ function isLast(part: string): boolean {
   return /^[\d[]\]\}\}$/.test(part.slice(-4));
 }
 
-function bytesOf(parts: readonly string[]): number {
+/** Bytes of parts (UTF-8). @internal */
+export function bytesOf(parts: readonly string[]): number {
   return parts.reduce((sum, part) => sum + encoder.encode(part).length, 0);
 }

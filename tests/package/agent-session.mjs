@@ -128,3 +128,37 @@ export function holdsTheSession(manager, executed) {
   assert.equal(manager.events.count({ kinds: ["tool_call"] }), CALLS);
   assert.equal(manager.events.count({ kinds: ["tool_result"] }), CALLS);
 }
+
+/**
+ * A session whose export leaves memory before the model reads on in it, and a storage that has it: `manager` and `onStep` are for the
+ * adapter, `next` takes the texts that the model is sent and says what it wants.
+ */
+export function evicted({ ContextManager }) {
+  const handle = `artifact:result:${LARGE}`;
+  const stored = new Map();
+  const fetched = [];
+  const limits = { max_artifact_bytes: 2 ** 18, max_store_bytes: 2 ** 18, eviction: "lru" };
+  const manager = new ContextManager({ limits, get_blob: async (hash) => (fetched.push(hash), stored.get(hash)) });
+  let steps = 0;
+  return {
+    manager,
+    handle,
+    read: () => JSON.stringify(orders()),
+    onStep: () => {
+      for (const { hash, bytes } of manager.exportSince().blobs) stored.set(hash, bytes);
+      if (manager.stats().artifacts > 0) manager.artifacts.put({ handle: "other", content: "x".repeat(2 ** 18) });
+    },
+    next: (texts) => {
+      steps += 1;
+      const text = texts.join("\n");
+      if (steps === 1) return { call: { id: LARGE, name: READ.name, input: { page: 1 } } };
+      if (steps > 2) return { text: text.includes(ANSWER) ? ANSWER : text.slice(-500) };
+      assert.ok(!text.includes(ANSWER) && !manager.artifacts.exists(handle), "it is in memory");
+      return { call: { id: "last", name: "drilldown", input: { handle, selector: FIND_ROW } } };
+    },
+    holds: (answer) => {
+      assert.equal(answer, ANSWER);
+      assert.deepEqual([steps, fetched.length], [3, 1]);
+    },
+  };
+}

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
-import { ANSWER, BUDGET, FIND_ROW, LARGE, PICTURE, QUESTION, STEPS, holdsTheSession, orders, textsOf } from "./agent-session.mjs";
+import { ANSWER, BUDGET, FIND_ROW, LARGE, PICTURE, QUESTION, READ, STEPS, evicted, holdsTheSession, orders, textsOf } from "./agent-session.mjs";
 import { HOW, SDKS, USAGE, call, modelOf, said, sdkTools, sessionWith } from "./ai-sdk-models.mjs";
 import { project } from "./harness.mjs";
 
-const folder = await project("ai-sdk-middleware", { "entry.mjs": `export * from "contextweaver/ai-sdk"; export { ContextWeaverError, countTokens } from "contextweaver";` });
-const { ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
+const folder = await project("ai-sdk-middleware", { "entry.mjs": `export * from "contextweaver/ai-sdk"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
+const { ContextManager, ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
 const { accepts, scripted } = sessionWith(countTokens);
 
 const text = (words) => said([{ type: "text", text: words }]);
@@ -53,6 +53,19 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
       holdsTheSession(cw.manager, executed);
       cw.free();
+    });
+
+    test(`AI SDK ${version} as a middleware, ${name}: what has left memory is fetched when the model reads on in it`, async () => {
+      const { manager, read, onStep, next, holds } = evicted({ ContextManager });
+      const model = modelOf(sdk, (params) => {
+        const { call: wanted, text: words } = next([sent(params)]);
+        return said(wanted ? [call(wanted.id, wanted.name, wanted.input)] : [{ type: "text", text: words }]);
+      });
+      const tools = { [READ.name]: sdk.tool({ description: READ.description, inputSchema: z.object({ page: z.number() }), execute: async () => read() }) };
+      const cw = contextWeaver({ budget_tokens: BUDGET, manager, onStep });
+      const { text: last } = await run(sdk, { model: sdk.wrapLanguageModel({ model, middleware: cw }), tools, stopWhen: sdk.stop(5), prompt: QUESTION });
+      holds(last);
+      manager.free();
     });
 
     test(`AI SDK ${version} as a middleware, ${name}: what is answered in it stands in the SDK's messages, and is read there again`, async () => {

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
-import { ANSWER, BUDGET, QUESTION, READ, STEPS, costly, holdsTheCost, holdsTheSession, textsOf } from "./agent-session.mjs";
+import { ANSWER, BUDGET, QUESTION, READ, STEPS, costly, evicted, holdsTheCost, holdsTheSession, textsOf } from "./agent-session.mjs";
 import { HOW, SDKS, USAGE, call, modelOf, said, sdkTools, sessionWith } from "./ai-sdk-models.mjs";
 import { project } from "./harness.mjs";
 
-const folder = await project("ai-sdk", { "entry.mjs": `export * from "contextweaver/ai-sdk"; export { ContextWeaverError, countTokens } from "contextweaver";` });
-const { ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
+const folder = await project("ai-sdk", { "entry.mjs": `export * from "contextweaver/ai-sdk"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
+const { ContextManager, ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
 const { accepts, scripted } = sessionWith(countTokens);
 
 for (const [version, sdk] of Object.entries(SDKS)) {
@@ -43,6 +43,19 @@ for (const [version, sdk] of Object.entries(SDKS)) {
         holdsTheCost({ costs, steps, calibrate, model: model.modelId });
         cw.free();
       }
+    });
+
+    test(`AI SDK ${version}, ${name}: what has left memory is fetched when the model reads on in it`, async () => {
+      const { manager, read, onStep, next, holds } = evicted({ ContextManager });
+      const model = modelOf(sdk, ({ prompt }) => {
+        const { call: wanted, text } = next(textsOf(prompt, ["providerOptions"]));
+        return said(wanted ? [call(wanted.id, wanted.name, wanted.input)] : [{ type: "text", text }]);
+      });
+      const tools = { [READ.name]: sdk.tool({ description: READ.description, inputSchema: z.object({ page: z.number() }), execute: async () => read() }) };
+      const cw = contextWeaver({ tools, budget_tokens: BUDGET, manager, onStep });
+      const { text } = await run(sdk, { model, tools: cw.tools, prepareStep: cw.prepareStep, stopWhen: sdk.stop(5), prompt: QUESTION });
+      holds(text);
+      manager.free();
     });
 
     test(`AI SDK ${version}, ${name}: a conversation of several runs, edited and trimmed`, async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import Anthropic from "@anthropic-ai/sdk";
-import { ANSWER, BUDGET, PICTURE, QUESTION, READ, STEPS, costly, holdsTheCost, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
+import { ANSWER, BUDGET, FIND_ROW, LARGE, PICTURE, QUESTION, READ, STEPS, costly, evicted, holdsTheCost, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -104,7 +104,7 @@ async function loop(cw, tools, params, ask) {
     const calls = message.content.filter(({ type }) => type === "tool_use");
     if (calls.length === 0) return message;
     const mine = async ({ id, name, input }) => ({ type: "tool_result", tool_use_id: id, content: await tools.find((tool) => tool.name === name).run(input) });
-    messages.push({ role: "assistant", content: message.content }, { role: "user", content: await Promise.all(calls.map(async (block) => cw.answer(block) ?? mine(block))) });
+    messages.push({ role: "assistant", content: message.content }, { role: "user", content: await Promise.all(calls.map(async (block) => (await cw.answerAsync(block)) ?? mine(block))) });
   }
 }
 
@@ -180,6 +180,39 @@ for (const [name, run] of Object.entries(HOW)) {
     }
   });
 }
+
+for (const [name, run] of Object.entries(HOW)) {
+  test(`Anthropic, ${name}: what has left memory is fetched when the model reads on in it`, async () => {
+    const { manager, read, onStep, next, holds } = evicted({ ContextManager });
+    let last;
+    const client = clientOf(({ messages }) => {
+      const { call: wanted, text: said } = next(textsOf(messages));
+      last = said;
+      return { content: [wanted ? call(wanted.id, wanted.name, wanted.input) : text(said)] };
+    });
+    const tools = [{ name: READ.name, description: READ.description, input_schema: READ.schema, run: async () => read(), parse: (input) => input }];
+    const cw = contextWeaver({ tools, budget_tokens: BUDGET, manager, onStep });
+    await run(client, cw, tools, { ...PARAMS, messages: [{ role: "user", content: QUESTION }] });
+    holds(last);
+    manager.free();
+  });
+}
+
+test("Anthropic: an answer at once is of what is in memory, and says how else", async () => {
+  const { manager, handle, read, onStep } = evicted({ ContextManager });
+  const cw = contextWeaver({ tools: [], budget_tokens: BUDGET, manager, onStep });
+  cw.fit({ ...PARAMS, messages: [{ role: "user", content: QUESTION }, { role: "assistant", content: [call(LARGE, READ.name, {})] }, { role: "user", content: [{ type: "tool_result", tool_use_id: LARGE, content: read() }] }] });
+  const asked = call("d1", "drilldown", { handle, selector: FIND_ROW });
+  assert.match(cw.answer(asked).content, /^ARTIFACT_EXPIRED: .*answerAsync/);
+  const [one, other] = await Promise.all([cw.answerAsync(asked), cw.answerAsync({ ...asked, id: "d2" })]);
+  assert.deepEqual([one.tool_use_id, one.content.includes(ANSWER), other.content], ["d1", true, one.content]);
+  assert.deepEqual(cw.answer(asked), one);
+  assert.equal(await cw.answerAsync(text("no call")), undefined);
+  assert.equal(await cw.answerAsync(call("o1", "other", {})), undefined);
+  assert.match((await cw.answerAsync(call("f1", "find_tools", { query: "mail" }))).content, /offered already/);
+  assert.match((await cw.answerAsync(call("d3", "drilldown", "{"))).content, /no JSON object/);
+  manager.free();
+});
 
 test("Anthropic: what is no cost of the last call is passed over, and what is no answer is refused", () => {
   const cw = contextWeaver({ tools: [], budget_tokens: BUDGET });

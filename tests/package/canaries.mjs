@@ -320,6 +320,11 @@ const ROWS = {
     const session = await cw.openSession(place());
     return each(() => session.forget(NAME));
   },
+  "StoredSession.refuseBeyond": async (_, cw) => {
+    const stored = await cw.openSession(place());
+    stored.manager.ingest(item("x"));
+    return each(() => stored.refuseBeyond(1), () => stored.refuseBeyond(2 ** 20));
+  },
   "StoredSession.delete": async (_, cw) => each(async () => (await cw.openSession(place())).delete()),
   "StoredSession.free": async (_, cw) => each(async () => (await cw.openSession(place())).free()),
   openSession: async (_, cw) => each(
@@ -456,6 +461,10 @@ const ROWS = {
   "ContextManager.runAdded": ({ manager }) => each(
     () => manager.runAdded({ name: "drilldown", input: { handle: SECRET } }, () => "done"),
     () => manager.runAdded({ name: "drilldown", input: { handle: NAME } }, () => manager.drilldown(NAME, { type: SECRET }).text),
+  ),
+  "ContextManager.runAddedAsync": ({ manager }) => each(
+    () => manager.runAddedAsync({ name: "drilldown", input: { handle: SECRET } }, async () => "done"),
+    () => manager.runAddedAsync({ name: "drilldown", input: { handle: NAME } }, async () => (await manager.drilldownAsync(NAME, { type: SECRET })).text),
   ),
   "ContextManager.whole": ({ manager }) => each(() => manager.whole(() => (manager.ingest(item("x")), manager.ingest(item(NAME)))), () => manager.whole(() => manager.ingest(item(NAME)))),
   "ContextManager.toJSON": ({ manager }) => manager.toJSON(),

@@ -93,6 +93,21 @@ export const journalCases = {
     const same = cw.ContextManager.restore(changes, { estimator: (text) => text.length, clock: () => 5, hooks: {} });
     assert.deepEqual(same.restored.missing_functions, []);
     assert.equal(same.build({ phase: "answer" }).stats.prompt_tokens, manager.build({ phase: "answer" }).stats.prompt_tokens);
+
+    // All that may be functions, or hold some; names of what is built in are data.
+    const embed = async (texts) => texts.map(() => [1]);
+    const all = { summarizer: { name: "mine", summarize: () => "short" }, embed, extractor: () => [], redaction_hooks: { mine: () => "x" }, get_blob: async () => undefined, item_scores: () => ({}), classifier: () => "public" };
+    for (const [options, functions, data] of [
+      [all, Object.keys(all).sort(), {}],
+      [{ embed, embedding_weight: 0.25, estimator: "heuristic/v2", append: true, hooks: undefined }, ["embed"], { embedding_weight: 0.25, estimator: "heuristic/v2", append: true }],
+    ]) {
+      const given = new cw.ContextManager(options);
+      given.ingest(item("u1", "hello"));
+      const [settings] = given.exportSince().changes.map((line) => JSON.parse(line).part.settings);
+      assert.deepEqual([[...settings.functions].sort(), settings.options], [functions, data]);
+      assert.deepEqual(cw.ContextManager.restore(given.exportSince().changes, options).restored.missing_functions, []);
+      given.free();
+    }
   },
 
   async "bytes that are not in memory are fetched when they are read"(cw, assert) {
@@ -112,14 +127,20 @@ export const journalCases = {
     }
     const handle = "artifact:result:c0";
     const selector = { type: "rows", where: [{ column: "id", op: "=", value: 499 }] };
-    assert.throws(() => manager.drilldown(handle, selector), (error) => error.code === "ARTIFACT_EXPIRED");
+    assert.throws(() => manager.drilldown(handle, selector), (error) => error.code === "ARTIFACT_EXPIRED" && error.hint.includes("drilldownAsync"));
     const slice = await manager.drilldownAsync(handle, selector);
     assert.ok(slice.text.includes("row of turn 0 499"), slice.text);
     assert.equal(asked.length, 1);
     assert.ok(manager.drilldown(handle, selector).text.includes("499"), "it is in memory now");
     assert.ok(manager.stats().artifact_bytes <= 60_000);
+    // Calls at once, whose results have no room beside each other.
+    const turns = [0, 1, 2, 3, 4, 5, 5, 0, 0, 3];
+    const slices = await Promise.all(turns.map((n) => manager.drilldownAsync(`artifact:result:c${n}`, selector)));
+    for (const [at, n] of turns.entries()) assert.ok(slices[at].text.includes(`row of turn ${n} 499`), slices[at].text);
+    assert.ok(manager.stats().artifact_bytes <= 60_000);
     kept.clear();
-    await assert.rejects(() => manager.drilldownAsync("artifact:result:c1", selector), (error) => error.code === "ARTIFACT_EXPIRED");
+    const gone = turns.map((n) => `artifact:result:c${n}`).find((one) => !manager.artifacts.exists(one));
+    await assert.rejects(() => manager.drilldownAsync(gone, selector), (error) => error.code === "ARTIFACT_EXPIRED");
     await assert.rejects(() => manager.drilldownAsync("artifact:none", selector), (error) => error.code === "ARTIFACT_NOT_FOUND");
     const other = new cw.ContextManager({ get_blob: async () => new Uint8Array(3), limits: { max_store_bytes: 60_000, eviction: "lru" } });
     for (let n = 0; n < 6; n += 1) turn(other, n, 500);

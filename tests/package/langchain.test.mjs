@@ -12,7 +12,7 @@ import { createAgent, humanInTheLoopMiddleware, providerStrategy, tool, toolStra
 import { ConfigurableModel } from "langchain/chat_models/universal";
 import { z } from "zod";
 import { z as z3 } from "zod/v3";
-import { ANSWER, BUDGET, CALLS, FIND_ROW, PICTURE, QUESTION, READ, STEPS, costly, holdsTheCost, holdsTheSession, manyTools, orders, script, textsOf } from "./agent-session.mjs";
+import { ANSWER, BUDGET, CALLS, FIND_ROW, PICTURE, QUESTION, READ, STEPS, costly, evicted, holdsTheCost, holdsTheSession, manyTools, orders, script, textsOf } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -149,6 +149,20 @@ for (const [name, run] of Object.entries(HOW)) {
       holdsTheCost({ costs, steps, calibrate, model: "ScriptedModel" });
       cw.free();
     }
+  });
+
+  test(`LangChain, ${name}: what has left memory is fetched when the model reads on in it`, async () => {
+    const { manager, read, onStep, next, holds } = evicted({ ContextManager });
+    let last;
+    const model = new ScriptedModel(({ messages }) => {
+      const { call: wanted, text } = next(sentTexts(messages));
+      last = text;
+      return wanted ? asks(call(wanted.id, wanted.name, wanted.input)) : says(text);
+    });
+    const cw = contextWeaver({ budget_tokens: BUDGET, manager: () => manager, onStep });
+    await run(createAgent({ model, tools: [tool(async () => read(), READ)], middleware: [cw] }), { messages: [user(QUESTION)] }, thread("t"));
+    holds(last);
+    manager.free();
   });
 
   test(`LangChain, ${name}: a conversation of several runs, edited and trimmed`, async () => {

@@ -11,7 +11,7 @@ import { createTool } from "@mastra/core/tools";
 import * as test7 from "ai/test";
 import * as test6 from "ai-6/test";
 import { z } from "zod";
-import { ANSWER, BUDGET, FIND_ROW, PICTURE, QUESTION, READ, STEPS, costly, holdsTheCost, holdsTheSession, manyTools, orders, script, textsOf } from "./agent-session.mjs";
+import { ANSWER, BUDGET, FIND_ROW, PICTURE, QUESTION, READ, STEPS, costly, evicted, holdsTheCost, holdsTheSession, manyTools, orders, script, textsOf } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -134,6 +134,21 @@ for (const [name, run] of Object.entries(HOW)) {
       holdsTheCost({ costs, steps, calibrate, model: model.modelId });
       cw.free();
     }
+  });
+
+  test(`Mastra, ${name}: what has left memory is fetched when the model reads on in it`, async () => {
+    const { manager, read, onStep, next, holds } = evicted({ ContextManager });
+    let last;
+    const model = modelOf(4, ({ prompt }) => {
+      const { call: wanted, text } = next(textsOf(prompt, ["providerOptions"]));
+      last = text;
+      return wanted ? said(call(wanted.id, wanted.name, wanted.input)) : says(text);
+    });
+    const cw = contextWeaver({ budget_tokens: BUDGET, manager: () => manager, onStep });
+    const page = createTool({ id: READ.name, description: READ.description, inputSchema: z.object({ page: z.number() }), execute: async () => read() });
+    await run(agentOf({ model, tools: { [READ.name]: page }, cw }), QUESTION, { maxSteps: 5 });
+    holds(last);
+    manager.free();
   });
 
   test(`Mastra, ${name}: a conversation of several runs, trimmed`, async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
-import { ANSWER, FIND_ROW, PICTURE, orders } from "./agent-session.mjs";
+import { ANSWER, FIND_ROW, PICTURE, evicted, orders } from "./agent-session.mjs";
 import { has, project } from "./harness.mjs";
 import { sdks } from "./mcp-sdk-peers.mjs";
 
@@ -189,6 +189,17 @@ for (const [at, { name: title, sdk, missing }] of (await sdks()).entries()) {
     manager.free();
   });
 }
+
+test("what has left memory is fetched when it is read on in", async () => {
+  const { manager, onStep } = evicted({ ContextManager });
+  const client = firewalled({ callTool: async () => RESULTS.orders, listTools: async () => ({ tools: [] }) }, manager);
+  const { _meta } = await client.callTool({ name: "orders" });
+  onStep();
+  assert.ok(!manager.artifacts.exists(_meta[HANDLE]));
+  const { content, isError } = await client.callTool({ name: "drilldown", arguments: { handle: _meta[HANDLE], selector: FIND_ROW } });
+  assert.deepEqual([isError, content[0].text.includes(ANSWER)], [undefined, true]);
+  manager.free();
+});
 
 test("what cannot be is said at once, and a store that is full as well", async () => {
   const [{ sdk }] = await sdks();

@@ -5,12 +5,12 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { Agent, MemorySession, OpenAIProvider, Runner, Usage, handoff, setTracingDisabled, tool } from "@openai/agents";
 import OpenAI from "openai";
-import { ANSWER, BUDGET, PICTURE, QUESTION, READ, STEPS, costly, holdsTheCost, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
+import { ANSWER, BUDGET, PICTURE, QUESTION, READ, STEPS, costly, evicted, holdsTheCost, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
 import { here, project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
-const folder = await project("openai-agents", { "entry.mjs": `export * from "contextweaver/openai-agents"; export { ContextWeaverError, countTokens } from "contextweaver";` });
-const { ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
+const folder = await project("openai-agents", { "entry.mjs": `export * from "contextweaver/openai-agents"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
+const { ContextManager, ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
 // What the SDK makes of its items for the provider.
 const { getInputItems } = await import(pathToFileURL(join(here, "node_modules/@openai/agents-openai/dist/openaiResponsesConverter.mjs")));
 setTracingDisabled(true);
@@ -117,6 +117,25 @@ for (const [name, runs] of Object.entries(HOW)) {
       holdsTheCost({ costs, steps, calibrate, model: "m-1" });
       cw.free();
     }
+  });
+
+  test(`OpenAI Agents, ${name}: what has left memory is fetched when the model reads on in it`, async () => {
+    const { manager, read, onStep, next, holds } = evicted({ ContextManager });
+    const answered = ({ input }) => {
+      const { call: wanted, text: said } = next(textsOf(input));
+      return { usage: new Usage(), output: [wanted ? call(wanted.id, wanted.name, wanted.input) : text(said)] };
+    };
+    const model = {
+      getResponse: async (request) => answered(request),
+      async *getStreamedResponse(request) {
+        yield { type: "response_done", response: { id: "resp", usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 }, output: answered(request).output } };
+      },
+    };
+    const cw = contextWeaver({ budget_tokens: BUDGET, manager, onStep });
+    const page = simple(READ.name, async () => read(), { parameters: { ...schema, ...READ.schema } });
+    const { finalOutput } = await runs(new Agent({ name: "reader", model: cw.serve(model), tools: cw.tools([page]) }), QUESTION, { maxTurns: 5 });
+    holds(finalOutput);
+    manager.free();
   });
 
   test(`OpenAI Agents, ${name}: a conversation of several runs, edited and trimmed`, async () => {

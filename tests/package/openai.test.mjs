@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import OpenAI from "openai";
 import { zodFunction } from "openai/helpers/zod";
 import { z } from "zod";
-import { ANSWER, BUDGET, PICTURE, QUESTION, READ, STEPS, costly, holdsTheCost, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
+import { ANSWER, BUDGET, PICTURE, QUESTION, READ, STEPS, costly, evicted, holdsTheCost, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -124,7 +124,7 @@ async function loop(api, cw, run, params, ask) {
     cw.observe?.(whole);
     const calls = api.callsOf(answer);
     if (calls.length === 0) return api.textOf(answer);
-    const results = calls.map((call) => cw.answer(call) ?? api.result(call, run[functionOf(call).name](JSON.parse(functionOf(call).arguments))));
+    const results = await Promise.all(calls.map(async (call) => (await cw.answerAsync(call)) ?? api.result(call, run[functionOf(call).name](JSON.parse(functionOf(call).arguments)))));
     said.push(...answer, ...results);
   }
 }
@@ -151,7 +151,7 @@ const HOW = {
     run: (client, cw, run, { input, ...params }) => {
       // The params are fitted by the client, so that they are whole in the loop.
       const own = cw.serve(client);
-      return loop(APIS.responses, { fit: (all) => all, answer: cw.answer }, run, { ...params, input }, async (all) => whole(await own.responses.stream(all).finalResponse()));
+      return loop(APIS.responses, { fit: (all) => all, answerAsync: cw.answerAsync }, run, { ...params, input }, async (all) => whole(await own.responses.stream(all).finalResponse()));
     },
   },
 };
@@ -281,6 +281,24 @@ for (const [name, { api, run }] of Object.entries(HOW)) {
       holdsTheCost({ costs, steps, calibrate, model: MODEL.model });
       cw.free();
     }
+  });
+}
+
+for (const [name, { api, run }] of Object.entries(HOW)) {
+  test(`OpenAI, ${name}: what has left memory is fetched when the model reads on in it`, async () => {
+    const { manager, read, onStep, next, holds } = evicted({ ContextManager });
+    let last;
+    const client = clientOf((body) => {
+      const { call, text } = next(textsOf(body[api.field]));
+      last = text;
+      return call ? { calls: [call] } : { text };
+    });
+    const { name: called, description, schema: parameters } = READ;
+    const tool = api.tool({ name: called, description, parameters, ...(api === APIS.chat && { parse: JSON.parse, function: async () => read() }) });
+    const cw = contextWeaver({ tools: [tool], budget_tokens: BUDGET, manager, onStep });
+    await run(client, cw, { read }, { ...api.params, [api.field]: [user(QUESTION)] });
+    holds(last);
+    manager.free();
   });
 }
 

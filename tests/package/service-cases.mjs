@@ -74,6 +74,8 @@ export const ATTACKS = {
   "another version": [as("ada", post("/v2/sessions/secret/append", BODIES.append)), 404],
   "a page of somewhere": [as("ada", post(append, BODIES.append, { origin: "https://evil.example" })), 403],
   "a revision that is none": [as("ada", { method: "GET", path: "/v1/decisions?since=NaN" }), 422],
+  "rules that are none": [as("ada", post("/v1/decisions/guardrails", { rules: [{ id: NAME, action: NAME }] })), 422],
+  "a rule of another tenant": [as("bob", post("/v1/decisions/guardrails/remove", { id: ["floor"] })), 422],
   "no message": [as("ada", post("/v1/decisions/mcp", { a: 1 })), 400],
   "a batch": [as("ada", post("/v1/decisions/mcp", "[]")), 422],
 };

@@ -1,6 +1,7 @@
 // `contextweaver serve`, as a process that is killed and started again.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { readFile, readdir, utimes } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
 import test from "node:test";
@@ -20,8 +21,8 @@ async function started(t, args, env = {}, node = "node") {
   child.stderr.setEncoding("utf8").on("data", (text) => (errors += text));
   const kill = () => (child.kill("SIGKILL"), ended);
   t.after(kill);
+  let said = "";
   const url = await new Promise((done, fail) => {
-    let said = "";
     child.stdout.setEncoding("utf8").on("data", (text) => {
       said += text;
       const [, at] = /listening on (\S+)\n/.exec(said) ?? [];
@@ -29,7 +30,7 @@ async function started(t, args, env = {}, node = "node") {
     });
     child.on("close", () => fail(new Error(`it did not start: ${errors}`)));
   });
-  return { url, kill, errors: () => errors };
+  return { url, kill, errors: () => errors, said: () => said };
 }
 
 const modern = await modernNode();
@@ -61,6 +62,29 @@ for (const [store, node] of [["sessions", { path: "node" }], ["sessions.db", mod
     manager.free();
   });
 }
+
+test("serve --idle-days: sessions end that nobody wrote to, at the start", async (t) => {
+  const start = (...args) => started(t, ["--store", "idle", ...args], { CONTEXTWEAVER_TOKEN: TOKENS.ada });
+  let service = await start();
+  const client = () => sessionClient({ url: service.url, token: TOKENS.ada });
+  for (const id of ["old", "new"]) await client().createSession({ id });
+  for (const session of ["old", "new"]) await client().append({ session, items: [{ id: "u1", kind: "user_turn", text: "Hello" }] });
+  await loggedDecision(client(), "Keep orders in PostgreSQL");
+  await service.kill();
+  // Three days go by.
+  const past = (Date.now() - 3 * 86_400_000) / 1_000;
+  for (const name of await readdir(join(folder, "idle"))) {
+    const journal = join(folder, "idle", name, "journal");
+    if (!(await readFile(journal, "utf8")).includes("/new")) await utimes(journal, past, past);
+  }
+  service = await start("--idle-days", "2");
+  while (!service.said().includes("removed")) await new Promise((done) => setTimeout(done, 10));
+  assert.match(service.said(), /\nremoved 1 session that nobody wrote to for 2 days\n$/);
+  await assert.rejects(client().getSession({ session: "old" }), { code: "NOT_FOUND" });
+  assert.equal((await client().getSession({ session: "new" })).stats.items, 1);
+  assert.equal((await client().exportDecisions({})).decisions.length, 1);
+  assert.equal(service.errors(), "");
+});
 
 test("serve: every attack is refused over a connection", async (t) => {
   const { url } = await started(t, ["--store", "attacked", "--token", TOKENS.ada]);
@@ -101,5 +125,6 @@ test("serve: without a token only this machine asks, and only it is listened to"
   assert.match(await fails(["x", "--store", "x"]), /no arguments/);
   assert.match(await fails(["--store", "x", "--port", "70000"]), /--port is a whole number/);
   assert.match(await fails(["--store", "x", "--token", ""]), /token/);
+  assert.match(await fails(["--store", "x", "--idle-days", "0"]), /--idle-days is a whole number of days/);
   assert.match(await fails(["--store", "x", "--port", new URL(url).port]), /cannot listen/);
 });

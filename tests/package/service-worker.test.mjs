@@ -124,6 +124,50 @@ export default sessionWorker({ token: ${JSON.stringify(TOKENS)}, limits: { body_
   assert.equal((await bob.exportDecisions({})).decisions.length, 0);
 });
 
+test("a Worker whose sessions end: all that an object has stored is gone, and what was written meanwhile lives on", async (t) => {
+  if (!has(t, installed, { missing })) return;
+  const folder = await made();
+  const { sessionClient } = await import(pathToFileURL(join(folder, "entry.mjs")));
+  await writeFile(join(folder, "ending.ts"), `
+import * as contextweaver from "contextweaver/worker";
+export { DecisionObject } from "contextweaver/worker";
+export class SessionObject extends contextweaver.SessionObject {
+  override options() {
+    return { retention: { idle_ms: 2_000 }, limits: { session_bytes: 2_000_000 } };
+  }
+}
+export default contextweaver.sessionWorker();
+`);
+  const persist = await mkdtemp(join(tmpdir(), "contextweaver-worker-"));
+  t.after(() => rm(persist, { recursive: true, force: true }));
+  let worker = await deployed(folder, "ending.ts", { CONTEXTWEAVER_TOKEN: TOKENS.ada }, persist);
+  t.after(() => worker.dispose());
+  const client = sessionClient({ url: "http://service.test", token: TOKENS.ada, fetch: (url, init) => worker.dispatchFetch(url, init) });
+  const turn = (n) => ({ items: [{ id: `c${n}`, kind: "tool_call", text: "export()" }], tool_results: [{ tool_call_id: `c${n}`, tool_name: "export", raw_output: `a line of export ${n}\n`.repeat(40_000) }] });
+  for (const id of ["idle", "live", "asleep"]) await client.createSession({ id });
+  for (const session of ["idle", "live", "asleep"]) await client.append({ session, ...turn(0) });
+  await assert.rejects(client.append({ session: "live", ...turn(1), ...turn(2) , tool_results: [...turn(1).tool_results, ...turn(2).tool_results] }), { code: "QUOTA_EXCEEDED" });
+  await loggedDecision(client, "Keep orders in PostgreSQL");
+  const keys = async () => (await (await worker.getR2Bucket("BLOBS")).list()).objects.map(({ key }) => key);
+  assert.equal((await keys()).length, 3);
+  // One object is not in memory when its time is over.
+  await worker.dispose();
+  worker = await deployed(folder, "ending.ts", { CONTEXTWEAVER_TOKEN: TOKENS.ada }, persist);
+  const begin = Date.now();
+  let n = 0;
+  while (Date.now() - begin < 15_000 && ((await keys()).length > 1 || Date.now() - begin < 4_500)) {
+    await client.append({ session: "live", items: [{ id: `u${n}`, kind: "user_turn", text: `turn ${(n += 1)}` }] });
+    await new Promise((done) => setTimeout(done, 300));
+  }
+  assert.equal((await keys()).length, 1, "blobs are left");
+  for (const session of ["idle", "asleep"]) await assert.rejects(client.getSession({ session }), { code: "NOT_FOUND" });
+  assert.equal((await client.getSession({ session: "live" })).stats.items, n + 2);
+  assert.equal((await client.exportDecisions({})).decisions.length, 1);
+  // The name may begin anew.
+  await client.createSession({ id: "idle" });
+  assert.equal((await client.getSession({ session: "idle" })).stats.items, 0);
+});
+
 test("a Worker without its secret serves nobody", async (t) => {
   if (!has(t, installed, { missing })) return;
   const folder = await made();

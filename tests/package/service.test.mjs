@@ -27,7 +27,7 @@ function places() {
 /** A service, and a client of each tenant. */
 function served(open, options = {}) {
   const failures = [];
-  const handler = sessionHandler({ open, token: TOKENS, manager: { clock: CLOCK }, onError: (error) => failures.push(error), ...options });
+  const handler = sessionHandler({ ...(open && { open }), token: TOKENS, manager: { clock: CLOCK }, onError: (error) => failures.push(error), ...options });
   const fetch = (url, init) => handler(new Request(url, init));
   const client = (tenant) => sessionClient({ url: "http://service.test", token: TOKENS[tenant], fetch });
   return { handler, failures, client, ada: client("ada"), bob: client("bob") };
@@ -295,6 +295,45 @@ test("a catalog, a deletion or what is forgotten that fails is done by the next 
   assert.equal(failures.length, 8);
 });
 
+test("a catalog and what is forgotten are done once for a key, also after restarts", async () => {
+  const where = places();
+  let { ada } = served(where.open);
+  await ada.createSession({ id: "s" });
+  await ada.append({ session: "s", items: [{ id: "u1", kind: "user_turn", text: "my number is quokka" }, { id: "u2", kind: "user_turn", text: "and now?" }] });
+  const catalogOf = (name) => ({ session: "s", items: [{ id: name, kind: "tool", name, description: "Sends a mail" }] });
+  const set = await ada.setCatalog(catalogOf("send_mail"), { idempotency_key: "c" });
+  assert.ok(set.sequence > 0);
+  await ada.setCatalog(catalogOf("post_mail"), { idempotency_key: "d" });
+  const forgotten = await ada.forget({ session: "s", item_id: "u1" }, { idempotency_key: "f" });
+  assert.ok(forgotten.sequence > set.sequence);
+  for (const when of ["at once", "after a restart"]) {
+    // Neither is the first catalog there again, nor is another item looked for.
+    assert.deepEqual(await ada.setCatalog(catalogOf("send_mail"), { idempotency_key: "c" }), set, when);
+    assert.deepEqual((await ada.route({ session: "s", query: "send a mail" })).route.candidate_ids, ["post_mail"]);
+    assert.deepEqual(await ada.forget({ session: "s", item_id: "u1" }, { idempotency_key: "f" }), forgotten, when);
+    await assert.rejects(ada.setCatalog(catalogOf("other"), { idempotency_key: "c" }), code("INVALID_INPUT", 422));
+    await assert.rejects(ada.forget({ session: "s", item_id: "u2" }, { idempotency_key: "f" }), code("INVALID_INPUT", 422));
+    // Refused is not done.
+    await assert.rejects(ada.forget({ session: "s", item_id: "none" }, { idempotency_key: `n ${when}`.replaceAll(" ", "-") }), code("NOT_FOUND", 404));
+    await assert.rejects(ada.forget({ session: "s", item_id: "none" }, { idempotency_key: `n ${when}`.replaceAll(" ", "-") }), code("NOT_FOUND", 404));
+    ({ ada } = served(where.open));
+  }
+});
+
+test("what is forgotten is gone from answers to keys, too", async () => {
+  const where = places();
+  const { ada } = served(where.open);
+  await ada.createSession({ id: "s" });
+  await ada.append({ session: "s", items: [{ id: "c1", kind: "tool_call", text: "t()" }], tool_results: [{ tool_call_id: "c1", tool_name: "t", raw_output: "my number is quokka" }] }, { idempotency_key: "a" });
+  const read = () => ada.drilldown({ session: "s", handle: "artifact:result:c1", selector: { type: "lines", start: 0, end: 1 } }, { idempotency_key: "d" });
+  assert.equal((await read()).slice.text, "my number is quokka");
+  assert.ok((await where.stores.get("ada").session("service/s").load()).parts.join("").includes("quokka"));
+  await ada.forget({ session: "s", item_id: "result:c1" });
+  assert.ok(!(await stored(where)).includes("quokka"));
+  assert.equal((await read()).slice.text, "");
+  assert.equal((await ada.append({ session: "s", items: [{ id: "c1", kind: "tool_call", text: "t()" }], tool_results: [{ tool_call_id: "c1", tool_name: "t", raw_output: "my number is quokka" }] }, { idempotency_key: "a" })).results.length, 1);
+});
+
 test("what is forgotten is gone from the store, too", async () => {
   const where = places();
   const { ada } = served(where.open);
@@ -324,6 +363,152 @@ test("a journal that is damaged is a failure, or read as far as it goes where th
   assert.equal(failures.length, 1);
   const { findings, stats } = await served(broken, { salvage: true }).ada.getSession({ session: "s" });
   assert.ok(findings.length > 0 && stats.items < 3);
+});
+
+test("a tenant has as many sessions as it may, of whichever process", async () => {
+  const store = memoryStore();
+  const limited = () => served(undefined, { store, limits: { sessions: 3 } });
+  const { ada, bob, failures } = limited();
+  const made = await Promise.allSettled(["a", "b", "c", "d", "e"].map((id) => ada.createSession({ id })));
+  assert.deepEqual(made.map(({ status }) => status), ["fulfilled", "fulfilled", "fulfilled", "rejected", "rejected"]);
+  const before = await stored({ stores: new Map([["all", store]]) });
+  await assert.rejects(ada.createSession({ id: "d" }), code("QUOTA_EXCEEDED", 507));
+  await assert.rejects(ada.createSession({}, { idempotency_key: "k" }), code("QUOTA_EXCEEDED", 507));
+  // One that is there is told so, and others are no matter.
+  await assert.rejects(ada.createSession({ id: "a" }), code("DUPLICATE_ID", 409));
+  assert.equal(await stored({ stores: new Map([["all", store]]) }), before, "a refusal changed something");
+  await bob.createSession({ id: "a" });
+  await ada.append({ session: "a", ...BODIES.append });
+  // What fails takes no place.
+  await ada.deleteSession({ session: "b" });
+  await assert.rejects(ada.createSession({ id: "d", options: { apend: true } }), code("UNKNOWN_FIELD", 422));
+  await ada.createSession({ id: "d" });
+  const { ada: other } = limited();
+  await assert.rejects(other.createSession({ id: "e" }), code("QUOTA_EXCEEDED", 507));
+  await other.deleteSession({ session: "d" });
+  await ada.createSession({ id: "e" });
+  assert.deepEqual(failures, []);
+});
+
+test("a session takes as many bytes as it may", async () => {
+  const where = places();
+  const limits = { session_bytes: 60_000 };
+  let { ada } = served(where.open, { limits });
+  await ada.createSession({ id: "s", options: { append: true } });
+  const turn = (n, rows) => ({ session: "s", items: [{ id: `u${n}`, kind: "user_turn", text: `turn ${n}` }, { id: `c${n}`, kind: "tool_call", text: "t()" }], tool_results: [{ tool_call_id: `c${n}`, tool_name: "t", raw_output: `row of ${n}\n`.repeat(rows) }] });
+  await ada.append(turn(0, 4_000), { idempotency_key: "k0" });
+  const before = await stored(where);
+  for (const add of [
+    () => ada.append(turn(1, 4_000)),
+    () => ada.append(turn(1, 4_000), { idempotency_key: "k1" }),
+    () => ada.ingestMessages({ session: "s", messages: [{ role: "user", content: "x".repeat(40_000) }], format: "openai-chat" }),
+    () => ada.syncMessages({ session: "s", messages: [{ role: "user", content: "x".repeat(40_000) }], format: "openai-chat" }),
+  ]) {
+    await assert.rejects(add(), code("QUOTA_EXCEEDED", 507));
+    assert.equal(await stored(where), before, "a refusal stored something");
+    assert.equal((await ada.getSession({ session: "s" })).stats.items, 3);
+  }
+  // What is there can be read and asked for, and what has room comes in.
+  assert.equal((await ada.append(turn(0, 4_000), { idempotency_key: "k0" })).results.length, 1);
+  await ada.append(turn(2, 10));
+  const { pack } = await ada.build({ session: "s", build: { phase: "answer" } });
+  assert.match(pack.prompt, /turn 2/);
+  // A session that is full already, as the limit was another before.
+  ({ ada } = served(where.open, { limits: { session_bytes: 10 } }));
+  await assert.rejects(ada.append(turn(3, 1)), code("QUOTA_EXCEEDED", 507));
+  const read = { session: "s", handle: "artifact:result:c0", selector: { type: "lines", start: 0, end: 1 } };
+  assert.equal((await ada.drilldown(read)).slice.text, "row of 0");
+  await assert.rejects(ada.drilldown({ ...read, inject: true }), code("QUOTA_EXCEEDED", 507));
+  await ada.build({ session: "s", build: { phase: "answer" } });
+  await ada.forget({ session: "s", item_id: "u0" });
+  await ada.deleteSession({ session: "s" });
+  // Many small turns: what was written behind the last whole parts is written anew when that makes room.
+  ({ ada } = served(where.open, { limits }));
+  await ada.createSession({ id: "long" });
+  let turns = 0;
+  for (let isFull = false; !isFull; turns += 1) {
+    isFull = await ada.append({ session: "long", items: [{ id: `u${turns}`, kind: "user_turn", text: `turn ${turns} ${"word ".repeat(20)}` }] }).then(() => false, (error) => code("QUOTA_EXCEEDED", 507)(error));
+  }
+  const [, { bytes }] = await where.stores.get("ada").sessions();
+  assert.ok(turns > 200 && bytes <= 60_000, `${turns} turns, ${bytes} bytes`);
+});
+
+test("sessions end that nobody wrote to, whole, and none that is in use", async () => {
+  let now = 1_000_000;
+  const MINUTE = 60_000;
+  const store = memoryStore({ clock: () => now });
+  const { handler, ada, bob, failures } = served(undefined, { store });
+  const items = [{ id: "send_mail", kind: "tool", name: "send_mail", description: "Sends a mail" }];
+  for (const [client, id] of [[ada, "old"], [bob, "old"], [ada, "catalog"], [ada, "keyed"], [ada, "made"]]) {
+    await client.createSession({ id });
+    if (id !== "made") await client.append({ session: id, items: [{ id: "u1", kind: "user_turn", text: "quokka" }], tool_results: [{ tool_call_id: "c", tool_name: "t", raw_output: "row\n".repeat(5_000) }] });
+    now += MINUTE;
+  }
+  await loggedDecision(ada, "Keep orders in PostgreSQL");
+  await store.session("somebody else's").append(0, ["1"]);
+  now += 60 * MINUTE;
+  // A catalog alone is a write, too.
+  await ada.setCatalog({ session: "catalog", items });
+  await ada.append({ session: "keyed", ...BODIES.append }, { idempotency_key: "k" });
+  assert.deepEqual(await handler.prune({ idle_ms: 64 * MINUTE + 1, now }), [{ tenant: "ada", session: "old", written_at: 1_000_000 }]);
+  await assert.rejects(ada.getSession({ session: "old" }), code("NOT_FOUND", 404));
+  await bob.getSession({ session: "old" });
+
+  // One that is being written when the removal begins, and one that is written between the listing and the removal.
+  const list = store.sessions.bind(store);
+  store.sessions = async () => {
+    const listed = await list();
+    await ada.append({ session: "made", ...BODIES.append });
+    return listed;
+  };
+  const writing = bob.append({ session: "old", ...BODIES.append });
+  assert.deepEqual(await handler.prune({ idle_ms: 30 * MINUTE, now }), []);
+  delete store.sessions;
+  await writing;
+  // And one that another process writes.
+  store.sessions = async () => {
+    const listed = await list();
+    await served(undefined, { store }).ada.append({ session: "keyed", items: [{ id: "u7", kind: "user_turn", text: "of another process" }] });
+    return listed;
+  };
+  now += 60 * MINUTE;
+  const removed = await handler.prune({ idle_ms: 30 * MINUTE, now });
+  delete store.sessions;
+  assert.deepEqual(removed.map(({ tenant, session }) => [tenant, session]), [["ada", "catalog"], ["ada", "made"], ["bob", "old"]]);
+  assert.equal((await ada.getSession({ session: "keyed" })).stats.items, 4);
+  assert.deepEqual((await store.sessions()).map(({ id }) => id), [`["ada","decisions"]`, `["ada","service/keyed"]`, `["ada","session/keyed"]`, "somebody else's"]);
+  assert.equal((await ada.exportDecisions({})).decisions.length, 1);
+  await ada.createSession({ id: "old" });
+  assert.equal((await ada.getSession({ session: "old" })).stats.items, 0);
+  assert.deepEqual(failures, []);
+
+  for (const [options, wanted, path] of [[{}, "MISSING_FIELD", "/idle_ms"], [{ idle_ms: -1 }, "OUT_OF_RANGE", "/idle_ms"], [{ idle_ms: 1, now: "1" }, "OUT_OF_RANGE", "/now"], [{ idle_ms: 1, max: 1 }, "UNKNOWN_FIELD", "/max"]]) {
+    await assert.rejects(handler.prune(options), { code: wanted, path });
+  }
+  await assert.rejects(served(places().open).handler.prune({ idle_ms: 1 }), { code: "UNSUPPORTED", path: "/store" });
+  const { handler: timeless, ada: late } = served(undefined, { store: memoryStore() });
+  assert.deepEqual(await timeless.prune({ idle_ms: 1 }), []);
+  await late.createSession({ id: "s" });
+  await assert.rejects(timeless.prune({ idle_ms: 0 }), { code: "MISSING_FIELD", path: "/clock" });
+});
+
+test("a removal that fails is done by the next", async () => {
+  let now = 1_000_000;
+  const store = memoryStore({ clock: () => now });
+  const { handler, ada } = served(undefined, { store });
+  await ada.createSession({ id: "s" });
+  await ada.append({ session: "s", ...BODIES.append });
+  now += 1_000;
+  const remove = store.delete.bind(store);
+  store.delete = async (id, record) => {
+    if (id.includes("service/")) throw new Error("disk full");
+    return remove(id, record);
+  };
+  await assert.rejects(handler.prune({ idle_ms: 1_000, now }), /disk full/);
+  delete store.delete;
+  assert.deepEqual((await handler.prune({ idle_ms: 1_000, now })).map(({ session }) => session), ["s"]);
+  assert.deepEqual(await store.sessions(), []);
+  await assert.rejects(ada.getSession({ session: "s" }), code("NOT_FOUND", 404));
 });
 
 test("what is deleted is gone, and a name may begin anew", async () => {
@@ -366,6 +551,31 @@ test("agents share a memory of decisions, and follow it", async () => {
   assert.equal(result.structuredContent.found, true);
   await assert.rejects(again.exportDecisions({ since: -1 }), code("INVALID_INPUT", 422));
   assert.equal(await again.decisionsRpc({ jsonrpc: "2.0", method: "notifications/initialized" }), undefined);
+});
+
+test("guardrails are added and removed for all agents of a tenant, and stay", async () => {
+  const { open } = places();
+  let { ada, bob } = served(open);
+  const rule = { id: "floor", condition_stakes: "high", condition_confidence: "< 0.5", action: "block", message: "too risky" };
+  const changes = ada.decisionChanges();
+  const first = changes.next();
+  await new Promise((done) => setTimeout(done, 20));
+  assert.deepEqual(await ada.addGuardrails({ rules: [rule] }), { added: 1, duplicates: [] });
+  assert.deepEqual((await first).value.guardrails.map(({ id }) => id), ["floor"], "who follows is not told");
+  await changes.return();
+  assert.deepEqual(await ada.addGuardrails({ rules: rule }), { added: 0, duplicates: ["floor"] });
+  await assert.rejects(ada.addGuardrails({ rules: [{ ...rule, id: "other" }, { ...rule, id: "bad", action: "no" }] }), (error) => code("INVALID_INPUT", 422)(error) && error.path === "/rules/1/action");
+  const check = async (client) => {
+    const { result } = await client.decisionsRpc({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "check_action", arguments: { description: "Drop the table", stakes: "high", confidence: 0.2 } } });
+    return result.structuredContent.allowed;
+  };
+  for (let process = 0; process < 2; process += 1) {
+    assert.deepEqual([await check(ada), await check(bob)], [false, true]);
+    assert.deepEqual((await ada.exportDecisions({})).guardrails.map(({ id }) => id), ["floor"]);
+    ({ ada, bob } = served(open));
+  }
+  assert.deepEqual([await ada.removeGuardrail({ id: "floor" }), await ada.removeGuardrail({ id: "floor" })], [{ removed: true }, { removed: false }]);
+  assert.equal(await check(served(open).ada), true);
 });
 
 test("a memory of decisions is the same after hundreds of changes, some of them of two processes", async () => {
@@ -428,6 +638,13 @@ test("pages ask where their origin is named, and options are checked", async () 
     [{ open, token: "t", limits: { body_bytes: 1 } }, "OUT_OF_RANGE", "/limits/body_bytes"],
     [{ open, token: "t", limits: { kept: 1.5 } }, "OUT_OF_RANGE", "/limits/kept"],
     [{ open, token: "t", limits: { body: 1 } }, "UNKNOWN_FIELD", "/limits/body"],
+    [{ open, token: "t", limits: { sessions: 1 } }, "UNSUPPORTED", "/limits/sessions"],
+    [{ store: memoryStore(), token: "t", limits: { sessions: -1 } }, "OUT_OF_RANGE", "/limits/sessions"],
+    [{ open, store: memoryStore(), token: "t" }, "INVALID_INPUT", "/store"],
+    [{ open, token: "t", limits: { session_bytes: 0.5 } }, "OUT_OF_RANGE", "/limits/session_bytes"],
+    [{ forward: open, token: "t", limits: { session_bytes: 1 } }, "UNSUPPORTED", "/limits/session_bytes"],
+    [{ store: {}, token: "t" }, "INVALID_INPUT", "/store"],
+    [{ forward: open, store: memoryStore(), token: "t" }, "INVALID_INPUT", "/forward"],
     [{ open, token: "t", max: 1 }, "UNKNOWN_FIELD", "/max"],
     [{ open, token: "t", manager: { budgets: 1 } }, "UNKNOWN_FIELD", undefined],
   ]) {

@@ -20,6 +20,9 @@ async function blob(text) {
   return { hash: await sha256(data), data };
 }
 
+/** Waits until clocks tell another time. */
+const later = () => new Promise((done) => setTimeout(done, 5));
+
 /** Numbers from 0 to 1, the same for a seed. */
 export function random(seed) {
   let state = seed >>> 0;
@@ -338,6 +341,7 @@ const cases = {
     }
     const listed = await store.sessions();
     assert.deepEqual(listed.map(({ id, blob_bytes }) => [id, blob_bytes]), [["a", 12], ["b", 12]]);
+    assert.deepEqual([await store.session("a").record(), await engine.other("b").record(), await store.session("c").record()], [...listed, undefined]);
     for (const { bytes: size, written_at } of listed) {
       assert.ok(size >= 12 && size < 1_000, `${size} bytes`);
       assert.ok(Number.isInteger(written_at) && written_at > 1.6e12, `written at ${written_at}`);
@@ -345,9 +349,93 @@ const cases = {
     await store.session("a").compact(2, [], []);
     const [compacted] = await store.sessions();
     assert.ok(compacted.bytes < listed[0].bytes && compacted.blob_bytes === 0, JSON.stringify(compacted));
-    await store.delete("a");
-    await store.delete("nobody");
+    assert.deepEqual([await store.delete("a"), await store.delete("a"), await store.delete("nobody")], [true, false, false]);
     assert.deepEqual((await store.sessions()).map(({ id }) => id), ["b"]);
+  },
+
+  async "sessions end that nobody wrote to for a time, or that are too many"(engine, assert) {
+    if (!engine.store) return;
+    const store = engine.store();
+    const { hash, data } = await blob("shared");
+    // The names are not in the order of the writes.
+    const ids = ["d", "a", "c", "b"];
+    for (const id of ids) {
+      await store.session(id).append(0, ["x".repeat(1_000)]);
+      await store.session(id).putBlob(hash, data);
+      await later();
+    }
+    const listed = await store.sessions();
+    const of = (id) => listed.find((one) => one.id === id);
+    const { written_at: last } = of("c");
+    assert.deepEqual(await store.prune({ idle_ms: 60_000 }), []);
+    assert.deepEqual(await store.prune({ idle_ms: 60_000, now: last + 59_999 - (last - of("d").written_at) }), []);
+    assert.deepEqual(await store.prune({ max_sessions: 4, max_bytes: listed.reduce((sum, one) => sum + one.bytes + one.blob_bytes, 0) }), []);
+    // One that is written again is not the oldest any more.
+    await store.session("d").append(1, ["more"]);
+    assert.deepEqual(await store.prune({ idle_ms: 60_000, now: of("a").written_at + 60_000 }), [of("a")]);
+    assert.deepEqual(await store.prune({ max_sessions: 2 }), [of("c")]);
+    assert.deepEqual(await store.prune({ max_bytes: 0, max_sessions: 1 }).then((removed) => removed.map(({ id }) => id)), ["b", "d"]);
+    assert.deepEqual(await store.sessions(), []);
+    assert.deepEqual(await store.prune({ max_sessions: 0 }), []);
+    if (engine.blobs) assert.equal(await engine.blobs(), 0);
+
+    for (const id of ids) await store.session(id).putBlob(hash, data);
+    await later();
+    await store.session("c").append(0, ["1"]);
+    assert.deepEqual((await store.prune({ max_sessions: 1 })).map(({ id }) => id).sort(), ["a", "b", "d"]);
+    assert.deepEqual([...(await engine.other("c").getBlob(hash))], [...data], "a blob went that another session refers to");
+    for (const [options, code, path] of [
+      [{}, "MISSING_FIELD", "/idle_ms"],
+      [undefined, "MISSING_FIELD", "/idle_ms"],
+      [{ idle_ms: -1 }, "OUT_OF_RANGE", "/idle_ms"],
+      [{ idle_ms: "1" }, "OUT_OF_RANGE", "/idle_ms"],
+      [{ max_sessions: NaN }, "OUT_OF_RANGE", "/max_sessions"],
+      [{ max_bytes: Infinity }, "OUT_OF_RANGE", "/max_bytes"],
+      [{ max_bytes: 1, now: null }, "OUT_OF_RANGE", "/now"],
+      [{ idle: 1 }, "UNKNOWN_FIELD", "/idle"],
+    ]) {
+      await assert.rejects(store.prune(options), { code, path });
+    }
+    assert.equal((await store.sessions()).length, 1);
+  },
+
+  async "a session that was written since it was listed stays"(engine, assert) {
+    if (!engine.store) return;
+    const store = engine.store();
+    const { hash, data } = await blob("added");
+    const writes = {
+      append: (session) => session.append(1, ["2"]),
+      compact: (session) => session.compact(1, ["2"], []),
+      putBlob: (session) => session.putBlob(hash, data),
+      "delete and begin anew": async (session) => {
+        await session.delete();
+        await session.append(0, ["anew"]);
+      },
+    };
+    for (const [how, write] of Object.entries(writes)) {
+      await store.session("s").append(0, ["1"]);
+      await store.session("other").append(0, ["1"]);
+      const list = store.sessions.bind(store);
+      await later();
+      // Another process writes when the sessions are listed, and before any is removed.
+      store.sessions = async () => {
+        const listed = await list();
+        await write(engine.other("s"));
+        return listed;
+      };
+      const removed = await store.prune({ idle_ms: 0, max_sessions: 0, max_bytes: 0, now: Date.now() + 1_000 });
+      delete store.sessions;
+      assert.deepEqual(removed.map(({ id }) => id), ["other"], how);
+      const { first, parts } = await engine.other("s").load();
+      assert.ok(first + parts.length > 0, how);
+      // Whoever writes after a removal is told so.
+      const [record] = await store.sessions();
+      assert.equal(await store.delete("s", { ...record, bytes: record.bytes + 1 }), false);
+      assert.equal(await store.delete("s", record), true);
+      assert.equal(await store.delete("s", record), false);
+      await assert.rejects(engine.other("s").append(first + parts.length, ["late"]), { code: "CONFLICT", details: { next: 0 } });
+    }
+    if (engine.blobs) assert.equal(await engine.blobs(), 0);
   },
 
   async "what ends at any step is done or not, and the session goes on"(given, assert) {

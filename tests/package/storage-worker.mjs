@@ -1,6 +1,6 @@
 // A Worker whose Durable Objects each keep a session, and the cases that are run on them.
 import { DurableObject } from "cloudflare:workers";
-import { durableObjectStorage, r2Blobs } from "contextweaver/cloudflare";
+import { durableObjectStorage, durableObjectStore, r2Blobs } from "contextweaver/cloudflare";
 import { memoryStore } from "contextweaver/storage";
 import { assert } from "./assert.mjs";
 import { runStorageCases } from "./storage-contract.mjs";
@@ -45,6 +45,22 @@ export class Session extends DurableObject {
   async rows() {
     const sizes = this.ctx.storage.sql.exec("SELECT max(length(CAST(part AS BLOB))) AS most, count(*) AS count FROM contextweaver_parts").one();
     return { ...sizes, bytes: this.ctx.storage.sql.exec("SELECT count(*) AS n FROM contextweaver_bytes").one().n };
+  }
+
+  /** Runs the cases in this object, which keeps all their sessions. */
+  async cases() {
+    return runStorageCases(async () => {
+      await this.ctx.storage.deleteAll();
+      const stores = [1, 2].map(() => durableObjectStore(this.ctx.storage, { blobs: this.blobs, clock: Date.now }));
+      return {
+        session: (id) => stores[0].session(id),
+        other: (id) => stores[1].session(id),
+        store: () => stores[0],
+        shares: false,
+        blobs: async () => (await this.blobs.list("")).length,
+        close: async () => this.blobs.delete(await this.blobs.list("")),
+      };
+    }, assert);
   }
 
   /** Which instance answers. */
@@ -110,6 +126,7 @@ export default {
     const { pathname } = new URL(request.url);
     if (pathname === "/memory") return Response.json(await runStorageCases(memoryEngines(memoryStore), assert));
     if (pathname === "/cases") return Response.json(await runStorageCases(() => open(env, false), assert));
+    if (pathname === "/store") return Response.json(await env.SESSION.get(env.SESSION.idFromName("store")).cases());
     if (pathname === "/evicted") return Response.json(await runStorageCases(() => open(env, true), assert));
     // Many keys, which a listing returns in pages and R2 deletes in several calls.
     const blobs = r2Blobs(env.BUCKET, { prefix: "many/" });

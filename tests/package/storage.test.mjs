@@ -13,6 +13,7 @@ import { bundleWorker } from "./workerd-bundle.mjs";
 
 const load = (file) => import(pathToFileURL(join(packageDir, "dist", file)));
 const { fileStore } = await load("node.js");
+const { memoryStore } = await load("storage.js");
 const { ContextWeaverError } = await load("errors.js");
 
 const folder = await project("storage", {
@@ -61,6 +62,27 @@ inRuntime("node:sqlite, blobs elsewhere", "Node", ["sqlite", "node:sqlite", "els
 inRuntime("node:sqlite", "Deno", ["sqlite", "node:sqlite"]);
 inRuntime("bun:sqlite", "Bun", ["sqlite", "bun:sqlite"]);
 inRuntime("better-sqlite3", "Node", ["sqlite", "better-sqlite3"]);
+
+test("sessions without a time do not end, and a store's own clock says what time it is", async () => {
+  await assert.rejects((async () => {
+    const store = memoryStore();
+    assert.deepEqual(await store.prune({ max_sessions: 0 }), []);
+    await store.session("s").append(0, ["1"]);
+    await store.prune({ max_sessions: 0 });
+  })(), { code: "MISSING_FIELD", path: "/clock" });
+  let now = 1_000;
+  const store = memoryStore({ clock: () => now });
+  await store.session("s").append(0, ["1"]);
+  now = 2_000;
+  assert.deepEqual(await store.prune({ idle_ms: 1_001 }), []);
+  assert.deepEqual(await store.prune({ idle_ms: 1_000 }), [{ id: "s", bytes: 1, blob_bytes: 0, written_at: 1_000 }]);
+
+  // One of a time before the store had a clock.
+  for (const id of ["timed", "untimed"]) await store.session(id).append(0, ["1"]);
+  const list = store.sessions.bind(store);
+  store.sessions = async () => (await list()).map(({ written_at, ...rest }) => (rest.id === "untimed" ? rest : { ...rest, written_at }));
+  assert.deepEqual((await store.prune({ max_sessions: 1 })).map(({ id }) => id), ["timed"]);
+});
 
 test("files: of two who find the same place free one writes, and the other is told", async (t) => {
   const place = await promises.mkdtemp(join(tmpdir(), "contextweaver-same-"));
@@ -184,6 +206,7 @@ test("Durable Object and R2", async (t) => {
   };
   await t.test("memory", async (t) => report(t, await get("/memory")));
   await t.test("the cases", async (t) => report(t, await get("/cases")));
+  await t.test("the cases, of sessions in one object", async (t) => report(t, await get("/store")));
   await t.test("the cases, evicted between calls", async (t) => report(t, await get("/evicted")));
   await t.test("rows are small, and listings whole", async () => {
     const { listed, sorted, left, rows } = JSON.parse(await get("/rows"));

@@ -11,7 +11,7 @@ import type {
   SelectableItem,
   SyncedMessages,
 } from "contextweaver";
-import { readOn } from "./read-on.js";
+import { readOn, readOnAsync } from "./read-on.js";
 import type { DrilldownInput } from "./read-on.js";
 
 export type { DrilldownInput };
@@ -290,9 +290,23 @@ export class AgentLoop {
     return this.drilldown(input as unknown as DrilldownInput, call_id);
   }
 
-  /** Answers a call of the drilldown tool. */
+  /** Does the same where it may take time: a result that is not in memory is fetched. What is no call of the two is told at once. */
+  answerAsync(name: string, given: unknown, call_id?: string): Promise<string> | undefined {
+    const input = name === this.#drilldown.tool.name ? argumentsOf(given) : undefined;
+    if (input) return this.drilldownAsync(input as unknown as DrilldownInput, call_id);
+    const answer = this.answer(name, given, call_id);
+    return answer === undefined ? undefined : Promise.resolve(answer);
+  }
+
+  /** Answers a call of the drilldown tool, of what is in memory. */
   drilldown(input: DrilldownInput, call_id?: string): string {
     return this.manager.runAdded({ name: this.#drilldown.tool.name, input, call_id }, () => readOn(this.manager, input)).result;
+  }
+
+  /** Answers it of any result. */
+  async drilldownAsync(input: DrilldownInput, call_id?: string): Promise<string> {
+    const called = { name: this.#drilldown.tool.name, input, call_id };
+    return (await this.manager.runAddedAsync(called, () => readOnAsync(this.manager, input))).result;
   }
 
   /** Answers a call of `find_tools`: the tools that are found are offered from the next step on. */

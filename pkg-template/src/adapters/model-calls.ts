@@ -49,7 +49,7 @@ export class ModelCalls {
     const warnings = new Map<string, object>();
     for (;;) {
       const said = (await model.doGenerate((await call.params()) as never)) as Generated;
-      const taken = call.take(said.content, said.usage);
+      const taken = await call.take(said.content, said.usage);
       content.push(...taken.content, ...taken.results);
       for (const warning of said.warnings ?? []) warnings.set(JSON.stringify(warning), warning);
       if (!taken.isOpen) return { ...said, content, usage: call.usage, warnings: [...warnings.values()] };
@@ -131,15 +131,16 @@ class ModelCall {
    * Takes what the model said: what of it the SDK is told, the results of calls that were answered here, and whether the model is to
    * be asked again. Where it called other tools as well, the SDK's loop does that.
    */
-  take(said: readonly Fields[], usage: Fields | undefined): { readonly content: readonly Fields[]; readonly results: readonly Fields[]; readonly isOpen: boolean } {
+  async take(said: readonly Fields[], usage: Fields | undefined): Promise<{ readonly content: readonly Fields[]; readonly results: readonly Fields[]; readonly isOpen: boolean }> {
     this.usage = this.usage === undefined ? usage : sumOf(this.usage, usage);
     this.#loop.observe(this.#model.modelId, ((usage?.["inputTokens"] ?? {}) as Fields)["total"]);
     const calls = said.filter((part) => part["type"] === "tool-call" && part["providerExecuted"] !== true);
     const answered = calls.filter(isAdded);
-    const results = answered.map(({ toolCallId, toolName, input }) => {
-      const result = this.#loop.answer(String(toolName), input, String(toolCallId)) as string;
-      return { type: "tool-result", toolCallId, toolName, result, ...RUN_HERE };
-    });
+    const results: Fields[] = [];
+    for (const { toolCallId, toolName, input } of answered) {
+      const result = (await this.#loop.answerAsync(String(toolName), input, String(toolCallId))) as string;
+      results.push({ type: "tool-result", toolCallId, toolName, result, ...RUN_HERE });
+    }
     const content = said.map((part) => (answered.includes(part) ? { ...part, ...RUN_HERE } : part));
     const isOpen = this.#left > 0 && answered.length > 0 && answered.length === calls.length;
     this.#left -= 1;
@@ -214,7 +215,8 @@ function goingOn(call: ModelCall, first: Streamed, ask: () => Promise<Streamed>)
         }
       }
       if (isCancelled) return;
-      const { results, isOpen } = call.take(said.content(), finish?.["usage"] as Fields | undefined);
+      const { results, isOpen } = await call.take(said.content(), finish?.["usage"] as Fields | undefined);
+      if (isCancelled) return;
       yield* results;
       if (!isOpen || !finish) {
         if (finish) yield { ...finish, usage: call.usage };

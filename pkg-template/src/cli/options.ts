@@ -106,6 +106,7 @@ convert session: a recorded session of MCP, one JSON object per line, becomes it
   --store <path>        where sessions are kept: SQLite in a file that ends in .db or .sqlite, or files in a folder
   --port <number>       default: 8321; 0 for any that is free
   --host <name>         default: 127.0.0.1
+  --idle-days <number>  remove sessions that nobody wrote to for so many days, at the start and every hour (default: none)
   --token <text>        what clients must send (default: CONTEXTWEAVER_TOKEN); needed beyond this machine
 `,
   demo: "",
@@ -188,6 +189,7 @@ const OPTIONS = {
   guardrails: { type: "string" },
   agent: { type: "string" },
   port: { type: "string" },
+  "idle-days": { type: "string" },
   host: { type: "string" },
   token: { type: "string" },
   framework: { type: "string" },
@@ -210,7 +212,7 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   diff: "check json",
   convert: "server id-form to from tool artifacts json",
   decisions: "store guardrails agent json",
-  serve: "store port host token",
+  serve: "store port host token idle-days",
   demo: "session",
 };
 const SELECTORS = ["lines", "rows", "search", "path", "head", "selector"];
@@ -350,6 +352,7 @@ const NUMBERS: Readonly<Record<string, readonly [of: string, least: number, most
   head: ["characters", 0, 2 ** 31 - 1002],
   top: ["tools", 1, 10_000],
   port: ["ports", 0, 65_535],
+  "idle-days": ["days", 1, 36_500],
 };
 
 function numberOf(name: string): string {

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { Incoming, Outgoing } from "node:http";
 import process from "node:process";
 import { ContextWeaverError } from "../api.js";
+import type { SessionService } from "../service.js";
 import type { SessionStore } from "../storage/storage-types.js";
 import { UsageError, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
@@ -14,6 +15,9 @@ const NODE: string = "contextweaver/node";
 const SQLITE: string = "node:sqlite";
 
 const PORT = 8321;
+const DAY_MS = 86_400_000;
+/** Between looks for sessions that are idle. */
+const PRUNE_MS = 3_600_000;
 /** Names by which only this machine is meant. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i;
 
@@ -27,12 +31,12 @@ export async function serve({ files, values }: CommandLine): Promise<string> {
   const token = (values["token"] as string | undefined) ?? process.env["CONTEXTWEAVER_TOKEN"];
   if (token === undefined && !LOOPBACK.test(host)) throw new UsageError("beyond this machine serve needs --token, or CONTEXTWEAVER_TOKEN");
   const { sessionHandler } = (await import(SERVICE)) as typeof import("../service.js");
+  const idle_days = wholeNumber(values, "idle-days");
   const store = await opened(path);
   const handler = sessionHandler<LocalRequest>({
-    // A pair as one text that no other pair has.
-    open: (tenant, name) => store.session(JSON.stringify([tenant, name])),
+    store,
     ...(token === undefined ? { authorize: local } : { token }),
-    onError: (error) => void process.stderr.write(`contextweaver: ${safe(ContextWeaverError.is(error) ? `${error.code}: ${error.message}` : String(error))}\n`),
+    onError,
   });
   const server = createServer((incoming, outgoing) => void answer(handler, incoming, outgoing));
   return new Promise((_, fail) => {
@@ -40,8 +44,21 @@ export async function serve({ files, values }: CommandLine): Promise<string> {
     server.listen(port, host, () => {
       const { port: at } = server.address();
       process.stdout.write(`listening on http://${host.includes(":") ? `[${host}]` : host}:${at}\n`);
+      if (idle_days === undefined) return;
+      const prune = (): void => void removeIdle(handler, idle_days).catch(onError);
+      prune();
+      setInterval(prune, PRUNE_MS);
     });
   });
+}
+
+function onError(error: unknown): void {
+  process.stderr.write(`contextweaver: ${safe(ContextWeaverError.is(error) ? `${error.code}: ${error.message}` : String(error))}\n`);
+}
+
+async function removeIdle(handler: SessionService<LocalRequest>, days: number): Promise<void> {
+  const { length } = await handler.prune({ idle_ms: days * DAY_MS });
+  if (length > 0) process.stdout.write(`removed ${length} session${length === 1 ? "" : "s"} that nobody wrote to for ${days} day${days === 1 ? "" : "s"}\n`);
 }
 
 async function opened(path: string): Promise<SessionStore> {

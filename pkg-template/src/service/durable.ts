@@ -1,17 +1,26 @@
 // The service in Durable Objects: one for each session, one for each memory of decisions, and a Worker before them.
 import { ContextWeaverError } from "contextweaver";
-import { durableObjectStorage, r2Blobs } from "../storage/cloudflare.js";
+import { durableObjectStore, r2Blobs } from "../storage/cloudflare.js";
 import type { DurableStorage, R2BlobBucket } from "../storage/cloudflare.js";
-import type { SessionStorage } from "../storage/storage-types.js";
+import type { BlobStore, SessionStore } from "../storage/storage-types.js";
+import { fields, refuseUnknown } from "../guard.js";
 import { forwardedTenant, sessionHandler } from "./handler.js";
-import type { Forwarded, ServiceRequest, SessionHandlerOptions } from "./handler.js";
+import type { Forwarded, ServiceRequest, SessionHandlerOptions, SessionService } from "./handler.js";
 
 type ServiceResponse = Awaited<ReturnType<ReturnType<typeof sessionHandler>>>;
 
 /** What a Durable Object is given, as far as it is used. */
 export interface SessionObjectState {
   readonly id: { toString(): string };
-  readonly storage: DurableStorage;
+  readonly storage: DurableStorage & SessionObjectAlarm;
+  blockConcurrencyWhile<T>(run: () => Promise<T>): Promise<T>;
+}
+
+/** What of the storage of a Durable Object ends a session. */
+export interface SessionObjectAlarm {
+  getAlarm(): Promise<number | null>;
+  setAlarm(at: number): Promise<void>;
+  deleteAll(): Promise<void>;
 }
 
 /** Bindings of the objects. */
@@ -35,7 +44,13 @@ export interface SessionWorkerEnv {
 }
 
 /** How a session's object is run: what `sessionHandler` takes, but for where things are and who asks. */
-export type SessionObjectOptions = Pick<SessionHandlerOptions, "manager" | "decisions" | "limits" | "onError">;
+export interface SessionObjectOptions extends Pick<SessionHandlerOptions, "manager" | "decisions" | "limits" | "onError"> {
+  /**
+   * Ends the session when nobody wrote to it for a time, in milliseconds from 1,000: the object then deletes all that it has stored,
+   * in R2, too. It looks by its alarm, from the first request on that comes with this option. Default: it stays.
+   */
+  readonly retention?: { readonly idle_ms: number };
+}
 
 /**
  * A Durable Object that is one session: its journal in SQLite, large results in R2. Only the Worker before it can ask it. For options
@@ -44,7 +59,7 @@ export type SessionObjectOptions = Pick<SessionHandlerOptions, "manager" | "deci
  * ```ts
  * export class SessionObject extends contextweaver.SessionObject {
  *   override options() {
- *     return { manager: { redact_secrets: true } };
+ *     return { manager: { redact_secrets: true }, retention: { idle_ms: 30 * 86_400_000 } };
  *   }
  * }
  * ```
@@ -52,9 +67,9 @@ export type SessionObjectOptions = Pick<SessionHandlerOptions, "manager" | "deci
 export class SessionObject {
   readonly #state: SessionObjectState;
   readonly #env: SessionObjectEnv;
-  /** By name; making one asks the database for its tables. */
-  readonly #places = new Map<string, SessionStorage>();
-  #handler: ((request: ServiceRequest) => Promise<ServiceResponse>) | undefined;
+  #handler: SessionService<ServiceRequest> | undefined;
+  /** Requests that are under way. */
+  #running = 0;
 
   constructor(state: SessionObjectState, env: SessionObjectEnv) {
     [this.#state, this.#env] = [state, env];
@@ -66,26 +81,89 @@ export class SessionObject {
   }
 
   /** Answers what the Worker hands on. */
-  fetch(request: ServiceRequest): Promise<ServiceResponse> {
-    this.#handler ??= sessionHandler<ServiceRequest>({
-      limits: { body_bytes: 32 * 2 ** 20, kept_bytes: 48 * 2 ** 20, kept: 1 },
-      ...this.options(),
-      open: (_, name) => this.#place(name.split("/")[0] as string),
-      authorize: forwardedTenant,
-    });
-    return this.#handler(request);
+  async fetch(request: ServiceRequest): Promise<ServiceResponse> {
+    this.#running += 1;
+    try {
+      const { retention, ...options } = this.options();
+      // Before anything is written: what is stored ends.
+      if (retention !== undefined) await this.#expectEnd(idleOf(retention));
+      return await (this.#handler ??= this.#opened(options))(request);
+    } finally {
+      this.#running -= 1;
+    }
   }
 
-  #place(name: string): SessionStorage {
-    const { id, storage } = this.#state;
-    const place = this.#places.get(name) ?? durableObjectStorage(storage, { blobs: r2Blobs(this.#env.BLOBS, { prefix: `${id.toString()}/` }), name, clock: Date.now });
-    this.#places.set(name, place);
-    return place;
+  /** Ends the session where nobody wrote to it for as long as `retention` says. The runtime calls it, no request is answered meanwhile. */
+  async alarm(): Promise<void> {
+    const { retention, onError } = this.options();
+    if (retention === undefined) return;
+    const { storage } = this.#state;
+    // What is under way may write.
+    if (this.#running > 0) return storage.setAlarm(Date.now() + AGAIN_MS);
+    const idle_ms = idleOf(retention);
+    await this.#state.blockConcurrencyWhile(async () => {
+      try {
+        const store = this.#store;
+        const sessions = await store.sessions();
+        const end = Math.max(...sessions.map(({ written_at = 0 }) => written_at)) + idle_ms;
+        if (Date.now() < end) return await storage.setAlarm(end);
+        this.#handler?.free();
+        this.#handler = undefined;
+        for (const { id } of sessions) await store.delete(id);
+        // What an upload left that was cut short.
+        await this.#blobs.delete(await this.#blobs.list(""));
+        await storage.deleteAll();
+      } catch (error) {
+        onError?.(error);
+        await storage.setAlarm(Date.now() + AGAIN_MS);
+      }
+    });
+  }
+
+  #opened(options: Omit<SessionObjectOptions, "retention">): SessionService<ServiceRequest> {
+    const store = this.#store;
+    return sessionHandler<ServiceRequest>({
+      limits: { body_bytes: 32 * 2 ** 20, kept_bytes: 48 * 2 ** 20, kept: 1 },
+      ...options,
+      open: (_, name) => store.session(name.split("/")[0] as string),
+      authorize: forwardedTenant,
+    });
+  }
+
+  get #blobs(): BlobStore {
+    return r2Blobs(this.#env.BLOBS, { prefix: `${this.#state.id.toString()}/` });
+  }
+
+  get #store(): SessionStore {
+    return durableObjectStore(this.#state.storage, { blobs: this.#blobs, clock: Date.now });
+  }
+
+  /** Sees to it that the alarm comes when the session could end, and not later. */
+  async #expectEnd(idle_ms: number): Promise<void> {
+    const { storage } = this.#state;
+    const at = await storage.getAlarm();
+    const end = Date.now() + idle_ms;
+    if (at === null || at > end) await storage.setAlarm(end);
   }
 }
 
-/** A Durable Object that is the memory of decisions of a tenant, shared by all its agents. */
-export class DecisionObject extends SessionObject {}
+/** Milliseconds until what could not be ended is tried again. */
+const AGAIN_MS = 60_000;
+
+function idleOf(retention: unknown): number {
+  const { idle_ms, ...others } = fields(retention, "/retention");
+  refuseUnknown(others, ["idle_ms"], "/retention");
+  if (typeof idle_ms === "number" && Number.isFinite(idle_ms) && idle_ms >= 1_000) return idle_ms;
+  throw new ContextWeaverError("OUT_OF_RANGE", "expected milliseconds, a number from 1000", { path: "/retention/idle_ms" });
+}
+
+/** A Durable Object that is the memory of decisions of a tenant, shared by all its agents, which does not end. */
+export class DecisionObject extends SessionObject {
+  /** Options of the handler. Default: none. */
+  override options(): Omit<SessionObjectOptions, "retention"> & { readonly retention?: never } {
+    return {};
+  }
+}
 
 /** How the Worker is run. */
 export type SessionWorkerOptions<R extends ServiceRequest = ServiceRequest> = Pick<SessionHandlerOptions<R>, "token" | "authorize" | "origins" | "limits">;

@@ -2,7 +2,7 @@
 import { Catalog, ContextManager, ContextWeaverError } from "contextweaver";
 import type { ContextManagerOptions, DecisionStoreOptions, DrilldownOptions, JsonObject, McpResultInput, MessageFormat, SelectableItem, Selector, ToolResult } from "contextweaver";
 import { decisionsHandler } from "../mcp-server.js";
-import type { SessionStorage } from "../storage/storage-types.js";
+import type { SessionStorage, SessionStore } from "../storage/storage-types.js";
 import { fields, refuseUnknown } from "../guard.js";
 import { Access } from "../mcp-access.js";
 import type { AccessRequest } from "../mcp-access.js";
@@ -12,6 +12,8 @@ import { OPENAPI_PATH, openApi } from "./openapi.js";
 import { OPERATIONS } from "./operations.js";
 import type { InputOf, Operation, Operations, SentToolResult } from "./operations.js";
 import { Pool } from "./pool.js";
+import { Registry } from "./registry.js";
+import type { PrunedSession } from "./registry.js";
 import { Refused, problemResponse } from "./problems.js";
 import { check } from "./schema.js";
 import { Session } from "./stored.js";
@@ -35,6 +37,48 @@ export interface ServiceLimits {
   readonly kept?: number;
   /** Bytes that these take, about. Default: 256 MiB. */
   readonly kept_bytes?: number;
+  /**
+   * Sessions that a tenant may have; `QUOTA_EXCEEDED` for one more. Needs `store`, which is listed when a tenant makes its first session
+   * and when the limit is met: of several processes each counts what it has seen. Default: any number.
+   */
+  readonly sessions?: number;
+  /**
+   * Bytes that the log and the results of a session take where they are stored; what would make it more is `QUOTA_EXCEEDED`, and
+   * nothing of it is stored. Beside these are its catalog and its newest 256 answers to keys. Default: any number.
+   */
+  readonly session_bytes?: number;
+}
+
+/** Which sessions of a service end. */
+export interface PruneSessionsOptions {
+  /** Milliseconds since the last write from which on a session is removed. */
+  readonly idle_ms: number;
+  /** The time, in milliseconds since 1970. Default: that of the system. */
+  readonly now?: number;
+}
+
+/** A service: a function from requests to responses, and what its operator does beside it. */
+export interface SessionService<R> {
+  (request: R): Promise<ServiceResponse>;
+  /**
+   * Removes sessions that nobody wrote to for a time, with their results, catalogs and keys; memories of decisions stay. Returns them,
+   * what was written longest ago first. A session that is asked for meanwhile stays. What another process writes while its session
+   * is being removed is refused with `CONFLICT` as by `SessionStore.prune`; a catalog that it stores then goes with the session.
+   *
+   * Errors: `UNSUPPORTED` without `store`, `MISSING_FIELD` at `/clock` where the store tells no times, `OUT_OF_RANGE` and
+   * `UNKNOWN_FIELD` for what is no such option; those of the store. Lists the store once.
+   *
+   * ```js
+   * import { sessionHandler } from "contextweaver/service";
+   * import { memoryStore } from "contextweaver/storage";
+   *
+   * const handler = sessionHandler({ store: memoryStore({ clock: Date.now }), token: "a-long-random-text" });
+   * setInterval(() => handler.prune({ idle_ms: 30 * 86_400_000 }), 3_600_000);
+   * ```
+   */
+  prune(options: PruneSessionsOptions): Promise<readonly PrunedSession[]>;
+  /** Gives back the memory of what is kept between requests; the next request reads it again. Not while one is running. */
+  free(): void;
 }
 
 /** How a service is run. */
@@ -44,6 +88,8 @@ export interface SessionHandlerOptions<R extends AccessRequest = ServiceRequest>
    * tenant's. Names are `session/<id>`, `service/<id>` and `decisions`.
    */
   readonly open?: (tenant: string, name: string) => SessionStorage | PromiseLike<SessionStorage>;
+  /** Where everything is kept, in place of `open`: each pair under the JSON of it. `limits.sessions` and `prune` need it. */
+  readonly store?: SessionStore;
   /**
    * Who answers in place of this handler, for what is kept elsewhere: by the same names, without `service/<id>`. A request arrives
    * there with its tenant, percent-encoded, in `x-contextweaver-tenant`; a client's header of this name is not handed on.
@@ -125,19 +171,19 @@ type Reply = Response | (Answered & { readonly headers?: Readonly<Record<string,
  * import { sessionHandler } from "contextweaver/service";
  * import { memoryStore } from "contextweaver/storage";
  *
- * const store = memoryStore();
- * const handler = sessionHandler({ open: (tenant, name) => store.session(name), token: "a-long-random-text" });
+ * const handler = sessionHandler({ store: memoryStore(), token: "a-long-random-text" });
  * const headers = { authorization: "Bearer a-long-random-text", "content-type": "application/json" };
  * const made = await handler(new Request("http://localhost/v1/sessions", { method: "POST", headers, body: `{"id":"ada"}` }));
  * console.log(made.status); // 201
  * ```
  */
-export function sessionHandler<R extends AccessRequest = ServiceRequest>(options: SessionHandlerOptions<R>): (request: R) => Promise<ServiceResponse> {
+export function sessionHandler<R extends AccessRequest = ServiceRequest>(options: SessionHandlerOptions<R>): SessionService<R> {
   const service = new Service(options as unknown as SessionHandlerOptions);
-  return (request) => service.respond(request as unknown as ServiceRequest) as Promise<ServiceResponse>;
+  const respond = (request: R): Promise<ServiceResponse> => service.respond(request as unknown as ServiceRequest) as Promise<ServiceResponse>;
+  return Object.assign(respond, { prune: (given: PruneSessionsOptions) => service.prune(given), free: () => service.free() });
 }
 
-const OPTIONS = ["open", "forward", "token", "authorize", "origins", "manager", "decisions", "limits", "salvage", "onError"];
+const OPTIONS = ["open", "store", "forward", "token", "authorize", "origins", "manager", "decisions", "limits", "salvage", "onError"];
 
 class Service {
   readonly #open: (tenant: string, name: string) => Promise<SessionStorage>;
@@ -147,7 +193,10 @@ class Service {
   readonly #manager: ContextManagerOptions;
   readonly #opening: Opening;
   readonly #decisionOptions: DecisionStoreOptions;
+  readonly #registry: Registry | undefined;
   readonly #maxBytes: number;
+  readonly #maxSessions: number;
+  readonly #maxSessionBytes: number;
   readonly #sessions: Pool<Session>;
   readonly #memories: Pool<DecisionMemory>;
   readonly #followers = new Followers();
@@ -155,14 +204,17 @@ class Service {
   readonly #routes = Object.entries(OPERATIONS as Readonly<Record<string, Operation>>).map(([name, operation]) => ({ name: name as keyof Operations, operation, segments: operation.path.split("/") }));
 
   constructor(options: SessionHandlerOptions) {
-    const { open, forward, token, authorize, origins, manager, decisions, limits, salvage, onError, ...others } = fields(options) as unknown as SessionHandlerOptions;
+    const { open, store, forward, token, authorize, origins, manager, decisions, limits, salvage, onError, ...others } = fields(options) as unknown as SessionHandlerOptions;
     refuseUnknown(others as Readonly<Record<string, unknown>>, OPTIONS);
-    const keeps = forward ?? open;
+    if (store && typeof store.session !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a store of sessions", { path: "/store" });
+    this.#registry = store && new Registry(store);
+    const keeps = forward ?? open ?? this.#registry?.open;
     if (typeof keeps !== "function") throw new ContextWeaverError(keeps === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a function that opens storages", { path: forward === undefined ? "/open" : "/forward" });
-    if (forward && open) throw new ContextWeaverError("INVALID_INPUT", "give open or forward, not both", { path: "/forward" });
+    if (forward && (open || store)) throw new ContextWeaverError("INVALID_INPUT", "give open or forward, not both", { path: "/forward" });
+    if (open && store) throw new ContextWeaverError("INVALID_INPUT", "give open or store, not both", { path: "/store" });
     this.#forward = forward;
     if (onError !== undefined && typeof onError !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/onError" });
-    this.#open = async (tenant, name) => (open as NonNullable<typeof open>)(tenant, name);
+    this.#open = async (tenant, name) => this.#registry?.open(tenant, name) ?? (open as NonNullable<typeof open>)(tenant, name);
     this.#access = new Access(false, origins, CORS);
     this.#authorize = authorizing(token, authorize);
     this.#manager = { clock: Date.now, ...manager };
@@ -171,13 +223,32 @@ class Service {
     if (salvage !== undefined && typeof salvage !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/salvage" });
     this.#opening = { manager: this.#manager, salvage: salvage === true };
     this.#decisionOptions = { ...decisions };
-    const { body_bytes = 4 * MIB, kept = 64, kept_bytes = 256 * MIB, ...more } = fields(limits, "/limits") as ServiceLimits;
-    refuseUnknown(more as Readonly<Record<string, unknown>>, ["body_bytes", "kept", "kept_bytes"], "/limits");
+    const { body_bytes = 4 * MIB, kept = 64, kept_bytes = 256 * MIB, sessions, session_bytes, ...more } = fields(limits, "/limits") as ServiceLimits;
+    refuseUnknown(more as Readonly<Record<string, unknown>>, ["body_bytes", "kept", "kept_bytes", "sessions", "session_bytes"], "/limits");
+    this.#maxSessions = sessions === undefined ? Infinity : bounded(sessions, 0, Number.MAX_SAFE_INTEGER, "/limits/sessions");
+    if (sessions !== undefined && !store) throw withoutStore("/limits/sessions");
+    this.#maxSessionBytes = session_bytes === undefined ? Infinity : bounded(session_bytes, 0, Number.MAX_SAFE_INTEGER, "/limits/session_bytes");
+    if (session_bytes !== undefined && forward) {
+      throw new ContextWeaverError("UNSUPPORTED", "sessions are kept elsewhere", { path: "/limits/session_bytes", hint: "options() of a SessionObject of yours" });
+    }
     this.#maxBytes = bounded(body_bytes, 1_024, 32 * MIB, "/limits/body_bytes");
     const most = { count: bounded(kept, 1, 100_000, "/limits/kept"), bytes: bounded(kept_bytes, 0, 2 ** 40, "/limits/kept_bytes") };
     this.#sessions = new Pool(most);
     this.#memories = new Pool(most);
     this.#onError = onError ?? (() => undefined);
+  }
+
+  async prune(options: PruneSessionsOptions): Promise<readonly PrunedSession[]> {
+    const { idle_ms, now = Date.now(), ...others } = fields(options) as unknown as PruneSessionsOptions;
+    refuseUnknown(others as Readonly<Record<string, unknown>>, ["idle_ms", "now"]);
+    if (!this.#registry) throw withoutStore("/store");
+    const last = timeOf(now, "/now") - timeOf(idle_ms, "/idle_ms");
+    return this.#registry.prune(last, (tenant, session, remove) => this.#sessions.without(tenant, session, remove));
+  }
+
+  free(): void {
+    this.#sessions.free();
+    this.#memories.free();
   }
 
   async respond(request: ServiceRequest): Promise<Response> {
@@ -198,7 +269,8 @@ class Service {
       return status === 204 ? new Response(null, { status }) : new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json", ...etag, ...headers } });
     } catch (error) {
       const response = problemResponse(error);
-      if (response.status >= 500) this.#onError(error);
+      // What is full is told to the client.
+      if (response.status >= 500 && response.status !== 507) this.#onError(error);
       return response;
     }
   }
@@ -291,14 +363,15 @@ class Service {
       this.#use(call, async (session, drop) => {
         try {
           await session.delete();
+          this.#registry?.remove(call.tenant, call.input.session);
         } finally {
           drop();
         }
         return { status: 204, body: {} };
       }),
-    append: (call) => this.#write(call, ({ stored: { manager } }) => manager.whole(() => append(manager, call.input))),
-    ingestMessages: (call) => this.#write(call, ({ stored: { manager } }) => manager.ingestMessages(call.input.messages, call.input.format as MessageFormat, messageOptions(call.input))),
-    syncMessages: (call) => this.#write(call, ({ stored: { manager } }) => manager.syncMessages(call.input.messages, call.input.format as MessageFormat, messageOptions(call.input))),
+    append: (call) => this.#add(call, ({ stored: { manager } }) => manager.whole(() => append(manager, call.input))),
+    ingestMessages: (call) => this.#add(call, ({ stored: { manager } }) => manager.ingestMessages(call.input.messages, call.input.format as MessageFormat, messageOptions(call.input))),
+    syncMessages: (call) => this.#add(call, ({ stored: { manager } }) => manager.syncMessages(call.input.messages, call.input.format as MessageFormat, messageOptions(call.input))),
     build: (call) =>
       this.#write(call, async ({ stored: { manager } }) => {
         await this.#embed(manager, call.input.build.query);
@@ -310,15 +383,13 @@ class Service {
         return { built: manager.buildMessages(call.input.build) };
       }),
     setCatalog: (call) =>
-      this.#use(call, async (session, drop) => {
+      this.#once(call, async (session, drop) => {
         const { items, mcp } = call.input;
-        refuseChanged(session, call);
         if ((items === undefined) === (mcp === undefined)) throw new ContextWeaverError("INVALID_INPUT", "give items or mcp", { path: "/items" });
         const catalog = mcp === undefined ? new Catalog(items as Iterable<SelectableItem>) : Catalog.fromMcp(mcp);
         try {
           const body = { tools: catalog.size, hash: catalog.hash(), findings: catalog.findings() };
-          await session.setCatalog(catalog);
-          return { status: 200, body };
+          return await session.setCatalog(catalog, call.key, { status: 200, body });
         } catch (error) {
           catalog.free();
           // Whether it was stored is told by the store.
@@ -332,20 +403,26 @@ class Service {
         const { handle, selector, max_tokens, inject, parent_id } = call.input;
         const options: DrilldownOptions = { ...(max_tokens !== undefined && { max_tokens }), ...(inject !== undefined && { inject }), ...(parent_id !== undefined && { parent_id }) };
         return { slice: await stored.drilldown(handle, selector as Selector, options) };
-      }),
+      }, call.input.inject === true ? this.#maxSessionBytes : Infinity),
     forget: (call) =>
-      this.#use(call, async (session, drop) => {
-        const { stored } = session;
-        refuseChanged(session, call);
+      this.#once(call, async (session, drop) => {
         try {
-          await stored.forget(call.input.item_id);
+          return await session.forget(call.input.item_id, call.key);
         } catch (error) {
           if (!ContextWeaverError.is(error) || error.code !== "NOT_FOUND") drop();
           throw error;
         }
-        return { status: 200, body: { sequence: stored.sequence } };
       }),
     exportDecisions: ({ tenant, input }) => this.#remember(tenant, async (memory) => ({ status: 200, body: memory.since(input.since) })),
+    addGuardrails: ({ tenant, input }) =>
+      this.#change(tenant, async ({ store }) => {
+        const { errors, ...body } = store.addGuardrails(input.rules);
+        const [first] = errors;
+        // An id may be what must not be told again.
+        if (first) throw new Refused(422, "INVALID_INPUT", first.message, { path: `/rules${first.path}`, details: { errors: errors.map(({ path, message }) => ({ path: `/rules${path}`, message })) } });
+        return { status: 200, body };
+      }),
+    removeGuardrail: ({ tenant, input }) => this.#change(tenant, async ({ store }) => ({ status: 200, body: { removed: store.removeGuardrail(input.id) } })),
     decisionsRpc: ({ tenant, text, request }) => this.#rpc(tenant, text, request),
     decisionChanges: ({ tenant, input, request }) =>
       this.#remember(tenant, async (memory) => {
@@ -369,7 +446,9 @@ class Service {
       isNew = made !== undefined;
       return made ?? Session.open(places, this.#opening);
     };
-    return this.#sessions.use(tenant, id, make, async (session) => {
+    const admitted = (): Promise<Session> => this.#registry && this.#maxSessions < Infinity ? this.#registry.admit(tenant, id, this.#maxSessions, make) : make();
+    return this.#sessions.use(tenant, id, admitted, async (session) => {
+      this.#registry?.note(tenant, id);
       refuseAborted(request);
       const isAgain = !isNew && key !== undefined && session.made?.key === key.key;
       if (isAgain && session.made?.hash !== key.hash) throw new Refused(422, "INVALID_INPUT", "the key was used for another request", { path: "Idempotency-Key" });
@@ -378,21 +457,34 @@ class Service {
     });
   }
 
+  /** Changes a session by what the client brings, as far as it has room. */
+  #add(call: Call<never>, change: (session: Session) => object): Promise<Reply> {
+    return this.#write(call, change, this.#maxSessionBytes);
+  }
+
   /** Changes a session, and stores it before it is told. */
-  #write(call: Call<never>, change: (session: Session) => object | Promise<object>): Promise<Reply> {
-    const { key } = call;
-    return this.#use(call, async (session, drop): Promise<Reply> => {
-      const before = key && session.answered(key);
-      if (before) return { ...before, headers: REPLAYED };
-      refuseChanged(session, call);
+  #write(call: Call<never>, change: (session: Session) => object | Promise<object>, max_bytes = Infinity): Promise<Reply> {
+    return this.#once(call, async (session, drop) => {
       const body = await change(session);
       try {
-        return await session.save(key, { status: 200, body });
+        if (max_bytes < Infinity) await session.stored.refuseBeyond(max_bytes);
+        return await session.save(call.key, { status: 200, body });
       } catch (error) {
         // What is in memory was not stored.
         drop();
         throw error;
       }
+    });
+  }
+
+  /** Runs what changes a session, where it was not done for the key already, and the session is as the client says. */
+  #once(call: Call<never>, run: (session: Session, drop: () => void) => Promise<Answered>): Promise<Reply> {
+    const { key } = call;
+    return this.#use(call, async (session, drop): Promise<Reply> => {
+      const before = key && session.answered(key);
+      if (before) return { ...before, headers: REPLAYED };
+      refuseChanged(session, call);
+      return run(session, drop);
     });
   }
 
@@ -407,8 +499,12 @@ class Service {
     const places = await this.#places(tenant, session);
     const attempt = (): Promise<Reply> =>
       this.#sessions.use(tenant, session, () => Session.open(places, this.#opening), async (kept, drop) => {
-        refuseAborted(request);
-        return run(kept, drop);
+        try {
+          refuseAborted(request);
+          return await run(kept, drop);
+        } finally {
+          this.#registry?.note(tenant, session);
+        }
       });
     try {
       return await attempt();
@@ -424,12 +520,19 @@ class Service {
   }
 
   async #rpc(tenant: string, text: string, { method, url, headers }: ServiceRequest): Promise<Reply> {
+    return this.#change(tenant, async (memory) => {
+      const answer = decisionsHandler(memory.store, { token: false, max_chars: 8 * MIB });
+      // Who may ask was seen to.
+      const request = { method, url, headers: { get: (name: string) => (name === "origin" ? null : headers.get(name)) }, text: async () => text };
+      return (await answer(request)) as Response;
+    });
+  }
+
+  /** Runs what may change a memory, and stores that before it is told; once more where another process wrote meanwhile. */
+  async #change(tenant: string, run: (memory: DecisionMemory) => Promise<Reply>): Promise<Reply> {
     const attempt = (): Promise<Reply> =>
       this.#remember(tenant, async (memory, drop) => {
-        const answer = decisionsHandler(memory.store, { token: false, max_chars: 8 * MIB });
-        // Who may ask was seen to.
-        const request = { method, url, headers: { get: (name: string) => (name === "origin" ? null : headers.get(name)) }, text: async () => text };
-        const response = (await answer(request)) as Response;
+        const reply = await run(memory);
         try {
           const changes = await memory.save();
           if (changes) this.#followers.tell(tenant, changes);
@@ -437,7 +540,7 @@ class Service {
           drop();
           throw error;
         }
-        return response;
+        return reply;
       });
     try {
       return await attempt();
@@ -471,6 +574,17 @@ class Service {
     const [journal, records] = await Promise.all([this.#open(tenant, `session/${session}`), this.#open(tenant, `service/${session}`)]);
     return { journal, records };
   }
+}
+
+function withoutStore(path: string): ContextWeaverError {
+  const hint = "sessionHandler({ store }): a store can list its sessions, which open cannot";
+  return new ContextWeaverError("UNSUPPORTED", "the service has no store", { path, hint });
+}
+
+/** Milliseconds that a caller gave. */
+function timeOf(value: unknown, path: string): number {
+  if (typeof value === "number" && Number.isFinite(value) && value >= 0) return value;
+  throw new ContextWeaverError(value === undefined ? "MISSING_FIELD" : "OUT_OF_RANGE", "expected milliseconds, a number from 0", { path });
 }
 
 /** Refuses a request that was made for the session as it was before. */

@@ -16,6 +16,7 @@ import type {
   IngestedMessages,
   JsonObject,
   JsonRpcResponse,
+  JsonValue,
   ManagerStats,
   McpResultInput,
   MessageFormat,
@@ -161,7 +162,8 @@ export const OPERATIONS = {
     path: `${SESSION}/catalog`,
     summary: "Stores the tools that the session chooses from",
     body: record({}, { items: list(data<SelectableItem>("A tool"), "Tools", 20_000), mcp: data<JsonObject>("What a server answered to tools/list"), if_sequence }),
-    answer: record({ tools: count("Tools that there are"), hash: string("Digest of all"), findings: list(data<CatalogFinding>("A finding"), "What is malformed or missing") }, {}),
+    answer: record({ ...sequence, tools: count("Tools that there are"), hash: string("Digest of all"), findings: list(data<CatalogFinding>("A finding"), "What is malformed or missing") }, {}),
+    keyed: true,
   }),
   route: operation({
     method: "POST",
@@ -197,6 +199,7 @@ export const OPERATIONS = {
     summary: "Removes the text of an item for good, from the store, too",
     body: record({ item_id: string("The item") }, { if_sequence }),
     answer: record(sequence, {}),
+    keyed: true,
   }),
   exportDecisions: operation({
     method: "GET",
@@ -204,6 +207,20 @@ export const OPERATIONS = {
     summary: "The memory of decisions, or what changed since a revision",
     body: record({}, { since: count("A revision that a snapshot named") }),
     answer: data<DecisionSnapshot>("A snapshot, which another store can merge"),
+  }),
+  addGuardrails: operation({
+    method: "POST",
+    path: "/v1/decisions/guardrails",
+    summary: "Adds rules that actions are checked against: all of them, or none",
+    body: record({ rules: data<JsonValue>("A list of rules, one, `{ guardrails }`, or such a thing as YAML text", {}) }, {}),
+    answer: record({ added: count("Rules that are new"), duplicates: list(string("An id"), "Ids that were there already; the first rule stays") }, {}),
+  }),
+  removeGuardrail: operation({
+    method: "POST",
+    path: "/v1/decisions/guardrails/remove",
+    summary: "Removes a rule",
+    body: record({ id: string("Of the rule") }, {}),
+    answer: record({ removed: boolean("Whether it was there") }, {}),
   }),
   decisionsRpc: operation({
     method: "POST",

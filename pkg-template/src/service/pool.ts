@@ -35,13 +35,25 @@ export class Pool<K extends Kept> {
   }
 
   /** Runs a request when those before it on the same thing have ended; `drop` forgets the thing, which `open` then makes again. */
-  async use<T>(tenant: string, name: string, open: () => Promise<K>, run: (kept: K, drop: () => void) => Promise<T>): Promise<T> {
-    const place = this.#place(tenant, name);
-    place.users += 1;
-    const turn = place.last.then(async () => {
+  use<T>(tenant: string, name: string, open: () => Promise<K>, run: (kept: K, drop: () => void) => Promise<T>): Promise<T> {
+    return this.#inTurn(tenant, name, async (place) => {
       place.kept ??= await open();
       return run(place.kept, () => this.#forget(place));
     });
+  }
+
+  /** Forgets a thing in turn, and runs what needs it not in memory. */
+  without<T>(tenant: string, name: string, run: () => Promise<T>): Promise<T> {
+    return this.#inTurn(tenant, name, (place) => {
+      this.#forget(place);
+      return run();
+    });
+  }
+
+  async #inTurn<T>(tenant: string, name: string, run: (place: Place<K>) => Promise<T>): Promise<T> {
+    const place = this.#place(tenant, name);
+    place.users += 1;
+    const turn = place.last.then(() => run(place));
     place.last = turn.then(() => undefined, () => undefined);
     try {
       return await turn;

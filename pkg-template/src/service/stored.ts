@@ -1,6 +1,6 @@
 // A session between requests: the manager with its journal, and beside it what the service itself must remember.
 import { Catalog, ContextManager, Router, openSession } from "contextweaver";
-import type { CatalogJson, ContextManagerOptions } from "contextweaver";
+import type { CatalogJson, ContextManagerOptions, SavedSession } from "contextweaver";
 import type { SessionStorage } from "../storage/storage-types.js";
 import type { SessionOptions } from "./operations.js";
 import type { Kept } from "./pool.js";
@@ -40,7 +40,7 @@ interface Done extends RequestKey, Answered {
 
 type ServiceRecord =
   | { readonly kind: "created"; readonly options: SessionOptions; readonly key?: RequestKey }
-  | { readonly kind: "catalog"; readonly catalog: CatalogJson }
+  | { readonly kind: "catalog"; readonly catalog: CatalogJson; readonly done?: Done }
   | ({ readonly kind: "done" } & Done)
   | { readonly kind: "settled"; readonly key: string; readonly after: number }
   | { readonly kind: "void"; readonly key: string };
@@ -132,11 +132,11 @@ export class Session implements Kept {
   }
 
   /** Stores what was changed, and before it how the request was answered; the answer gets the sequence. */
-  async save(key: RequestKey | undefined, { status, body }: Answered): Promise<Answered> {
+  async save(key: RequestKey | undefined, { status, body }: Answered, write: () => Promise<SavedSession> = () => this.stored.save()): Promise<Answered> {
     await this.#settling;
     const before = this.stored.sequence;
     if (key) await this.#remember({ ...key, status, body, before });
-    const { sequence } = await this.stored.save();
+    const { sequence } = await write();
     if (key) {
       this.#done.get(key.key)!.after = sequence;
       // Before the next change it is there; if the process ends now, the sequence of the journal tells the same.
@@ -146,13 +146,28 @@ export class Session implements Kept {
     return { status, body: { sequence, ...body } };
   }
 
-  async setCatalog(catalog: Catalog): Promise<void> {
+  /** Stores a catalog together with how the request was answered. */
+  async setCatalog(catalog: Catalog, key: RequestKey | undefined, { status, body }: Answered): Promise<Answered> {
     await this.#settling;
-    await this.#records.append({ kind: "catalog", catalog: catalog.toJSON() });
+    const { sequence } = this.stored;
+    const done = key && checkedAnswer({ ...key, status, body, before: sequence, after: sequence });
+    await this.#records.append({ kind: "catalog", catalog: catalog.toJSON(), ...(done && { done }) });
+    if (done) this.#keep(done);
     this.#router?.free();
     this.#catalog?.free();
     [this.#catalog, this.#router] = [catalog, undefined];
-    await this.#fold();
+    if (this.#records.parts > MAX_PARTS) await this.#fold();
+    return { status, body: { sequence, ...body } };
+  }
+
+  /** Removes what an item says, and before it the parts of results in answers to keys: these are read anew. */
+  async forget(item_id: string, key: RequestKey | undefined): Promise<Answered> {
+    this.stored.manager.forget(item_id);
+    await this.#settling;
+    const parts = [...this.#done.values()].filter(({ body }) => "slice" in body);
+    for (const done of parts) this.#done.delete(done.key);
+    if (parts.length > 0) await this.#fold();
+    return this.save(key, { status: 200, body: {} }, () => this.stored.compact());
   }
 
   /** Removes all, the records last: what was removed by half is still there to be removed. */
@@ -169,13 +184,14 @@ export class Session implements Kept {
   }
 
   async #remember(done: Done): Promise<void> {
-    if (JSON.stringify(done.body).length > MAX_ANSWER) {
-      throw new Refused(413, "TOO_LARGE", "the answer is too large to be kept for the key", { path: "Idempotency-Key", hint: "fewer results in one request" });
-    }
-    await this.#records.append({ kind: "done", ...done });
+    await this.#records.append({ kind: "done", ...checkedAnswer(done) });
+    this.#keep(done);
+    if (this.#records.parts > MAX_PARTS) await this.#fold();
+  }
+
+  #keep(done: Done): void {
     this.#done.set(done.key, done);
     for (const key of [...this.#done.keys()].slice(0, -KEYS)) this.#done.delete(key);
-    await this.#fold();
   }
 
   /** After a restart: whether the change of the last key was stored is told by the sequence. */
@@ -192,8 +208,8 @@ export class Session implements Kept {
     }
   }
 
+  /** Writes the records anew, without what counts no more. */
   async #fold(): Promise<void> {
-    if (this.#records.parts <= MAX_PARTS) return;
     const catalog = this.#catalog?.toJSON();
     await this.#records.replace([
       { kind: "created", options: this.options, ...(this.made && { key: this.made }) },
@@ -201,6 +217,12 @@ export class Session implements Kept {
       ...[...this.#done.values()].map((done) => ({ kind: "done" as const, ...done })),
     ]);
   }
+}
+
+/** Refuses to keep an answer that is too large. */
+function checkedAnswer(done: Done): Done {
+  if (JSON.stringify(done.body).length <= MAX_ANSWER) return done;
+  throw new Refused(413, "TOO_LARGE", "the answer is too large to be kept for the key", { path: "Idempotency-Key", hint: "fewer results in one request" });
 }
 
 interface State {
@@ -214,7 +236,10 @@ function stateOf(records: readonly ServiceRecord[]): State | undefined {
   for (const record of records) {
     if (record.kind === "created") state = { created: record, done: new Map(), catalog: undefined };
     if (!state) continue;
-    if (record.kind === "catalog") state.catalog = record.catalog;
+    if (record.kind === "catalog") {
+      state.catalog = record.catalog;
+      if (record.done) state.done.set(record.done.key, record.done);
+    }
     if (record.kind === "void") state.done.delete(record.key);
     if (record.kind === "settled") {
       const done = state.done.get(record.key);

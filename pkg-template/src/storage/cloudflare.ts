@@ -2,10 +2,11 @@
 import { ContextWeaverError } from "../errors.js";
 import { fields, refuseUnknown } from "../guard.js";
 import { blobStoreOf } from "./blobs.js";
-import { clockOf, idOf } from "./checks.js";
+import { clockOf } from "./checks.js";
 import { SqlSessions } from "./sql.js";
 import type { Sql, SqlValue } from "./sql.js";
-import type { BlobStore, SessionStorage } from "./storage-types.js";
+import { storeOf } from "./store.js";
+import type { BlobStore, SessionStorage, SessionStore } from "./storage-types.js";
 
 /** The storage of a Durable Object with SQLite, as far as it is used: `ctx.storage`. */
 export interface DurableStorage {
@@ -29,12 +30,16 @@ export interface R2BlobPage {
   readonly cursor?: string;
 }
 
-/** How a session is kept in a Durable Object. */
-export interface DurableObjectStorageOptions {
+/** How sessions are kept in a Durable Object. */
+export interface DurableObjectStoreOptions {
   /** Where blobs are kept, which no row could hold: `r2Blobs(env.BUCKET)`. Objects may share it, as no two write the same key. */
   readonly blobs: BlobStore;
-  /** Tells the time of writes, in milliseconds since 1970, for whoever reads the tables. Default: no times. */
+  /** Tells the time of writes for `sessions()`, in milliseconds since 1970, such as `Date.now`. Default: no times. */
   readonly clock?: () => number;
+}
+
+/** How one session is kept in a Durable Object. */
+export interface DurableObjectStorageOptions extends DurableObjectStoreOptions {
   /** Which session, where an object keeps several, 1 to 512 characters. Default: `session`. */
   readonly name?: string;
 }
@@ -69,11 +74,42 @@ const SESSION = "session";
  * ```
  */
 export function durableObjectStorage(storage: DurableStorage, options: DurableObjectStorageOptions): SessionStorage {
-  const { blobs, clock, name = SESSION, ...others } = fields(options);
+  const { name = SESSION, blobs, clock, ...others } = fields(options);
   refuseUnknown(others, ["blobs", "clock", "name"]);
+  return durableObjectStore(storage, { blobs, clock } as unknown as DurableObjectStoreOptions).session(name as string);
+}
+
+/**
+ * Keeps sessions in the SQLite database of a Durable Object, as {@link durableObjectStorage} keeps one: for an object of which several
+ * sessions are, or whose sessions end by `prune` in its `alarm`.
+ *
+ * Errors: those of {@link durableObjectStorage}.
+ *
+ * ```js
+ * import { DurableObject } from "cloudflare:workers";
+ * import { durableObjectStore, r2Blobs } from "contextweaver/cloudflare";
+ *
+ * const DAY = 86_400_000;
+ *
+ * export class Sessions extends DurableObject {
+ *   constructor(ctx, env) {
+ *     super(ctx, env);
+ *     this.store = durableObjectStore(ctx.storage, { blobs: r2Blobs(env.BUCKET), clock: Date.now });
+ *   }
+ *
+ *   async alarm() {
+ *     await this.store.prune({ idle_ms: 30 * DAY });
+ *     await this.ctx.storage.setAlarm(Date.now() + DAY);
+ *   }
+ * }
+ * ```
+ */
+export function durableObjectStore(storage: DurableStorage, options: DurableObjectStoreOptions): SessionStore {
+  const { blobs, clock, ...others } = fields(options);
+  refuseUnknown(others, ["blobs", "clock"]);
   const elsewhere = blobStoreOf(blobs);
   const tellTime = clockOf(clock);
-  return new SqlSessions(new DurableSql(checked(storage)), elsewhere, tellTime).session(idOf(name));
+  return storeOf(new SqlSessions(new DurableSql(checked(storage)), elsewhere, tellTime));
 }
 
 function checked(storage: DurableStorage): DurableStorage {

@@ -7,10 +7,12 @@
 // one and ends the old one by a line that competes like any other, before the new one takes its name.
 import { ContextWeaverError } from "../errors.js";
 import { utf8 } from "../guard.js";
-import { blobOf, expectNext, hashOf, hashesOf, idOf, numberOf, partsOf, sha256 } from "./checks.js";
+import { expectNext, sha256 } from "./checks.js";
 import { BREAK, damaged, HEAD, heed, Lines } from "./journal.js";
 import type { Crc32, Header, Journal, Line } from "./journal.js";
-import type { SessionStorage, SessionStore, StoredParts, SessionRecord } from "./storage-types.js";
+import { isAs } from "./store.js";
+import type { CheckedParts, SessionEngine } from "./store.js";
+import type { StoredParts, SessionRecord } from "./storage-types.js";
 
 /** A file that is open, as `node:fs/promises` has it. */
 export interface StorageFile {
@@ -49,8 +51,8 @@ interface Opened {
   last: Promise<unknown>;
 }
 
-/** Keeps sessions in files, see `fileStore` of `contextweaver/node`. */
-export class FileStore implements SessionStore {
+/** Sessions in files, see `fileStore` of `contextweaver/node`. */
+export class FileSessions implements SessionEngine {
   readonly #directory: string;
   readonly #fs: StorageFileSystem;
   readonly #lines: Lines;
@@ -62,33 +64,31 @@ export class FileStore implements SessionStore {
     [this.#directory, this.#fs, this.#lines] = [directory, fs, new Lines(crc32)];
   }
 
-  session(id: string): SessionStorage {
-    const name = idOf(id);
-    return {
-      load: () => this.#inTurn(name, (session) => this.#load(session)),
-      append: async (first, parts) => this.#append(name, numberOf(first), partsOf(parts).parts),
-      compact: async (first, parts, blobs) => this.#compact(name, numberOf(first), partsOf(parts).parts, hashesOf(blobs)),
-      putBlob: async (hash, bytes) => this.#put(name, hashOf(hash), await blobOf(hash, bytes)),
-      getBlob: async (hash) => this.#get(name, hashOf(hash)),
-      delete: () => this.delete(name),
-    };
+  load(id: string): Promise<StoredParts> {
+    return this.#inTurn(id, (session) => this.#load(session));
+  }
+
+  record(id: string): Promise<SessionRecord | undefined> {
+    return this.#inTurn(id, async () => this.#recordOf(await this.#folder(id)));
   }
 
   async sessions(): Promise<readonly SessionRecord[]> {
     const found: SessionRecord[] = [];
     for (const name of await this.#names(this.#directory)) {
       if (name.startsWith(REMOVED)) continue;
-      const folder = `${this.#directory}/${name}`;
-      const stored = await unless("ENOENT ENOTDIR", () => this.#describe(folder));
+      const stored = await this.#recordOf(`${this.#directory}/${name}`);
       if (stored) found.push(stored);
     }
-    return found.sort((one, other) => (one.id < other.id ? -1 : 1));
+    return found;
   }
 
-  async delete(id: string): Promise<void> {
-    const name = idOf(id);
-    await this.#inTurn(name, async () => {
-      const folder = await this.#folder(name);
+  delete(id: string, record: SessionRecord | undefined): Promise<boolean> {
+    return this.#inTurn(id, async () => {
+      const folder = await this.#folder(id);
+      if (record) {
+        const now = await this.#recordOf(folder);
+        if (!now || !isAs(record, now)) return false;
+      }
       // Under another name it is gone at once, and what a process leaves that is killed now is found.
       const removed = `${this.#directory}/${REMOVED}${crypto.randomUUID()}`;
       const renamed = await unless("ENOENT", async () => (await this.#fs.rename(folder, removed), true));
@@ -96,6 +96,7 @@ export class FileStore implements SessionStore {
       for (const rest of await this.#names(this.#directory)) {
         if (rest.startsWith(REMOVED)) await this.#fs.rm(`${this.#directory}/${rest}`, { recursive: true, force: true });
       }
+      return renamed === true;
     });
   }
 
@@ -133,7 +134,7 @@ export class FileStore implements SessionStore {
     return { first: (journal?.next ?? 0) - parts.length, parts };
   }
 
-  #append(id: string, first: number, parts: readonly string[]): Promise<void> {
+  append(id: string, first: number, { parts }: CheckedParts): Promise<void> {
     return this.#inTurn(id, async (session) => {
       expectNext(first, (await this.#current(session))?.next ?? 0);
       if (parts.length === 0) return;
@@ -148,7 +149,7 @@ export class FileStore implements SessionStore {
     });
   }
 
-  #compact(id: string, first: number, parts: readonly string[], blobs: ReadonlySet<string>): Promise<void> {
+  compact(id: string, first: number, { parts }: CheckedParts, blobs: ReadonlySet<string>): Promise<void> {
     return this.#inTurn(id, async (session) => {
       expectNext(first, (await this.#current(session))?.next ?? 0);
       const folder = await this.#begun(session);
@@ -190,7 +191,7 @@ export class FileStore implements SessionStore {
     }
   }
 
-  #put(id: string, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  putBlob(id: string, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     return this.#inTurn(id, async (session) => {
       // It may have been deleted, and begin anew.
       await this.#current(session);
@@ -208,7 +209,7 @@ export class FileStore implements SessionStore {
     });
   }
 
-  #get(id: string, hash: string): Promise<Uint8Array | undefined> {
+  getBlob(id: string, hash: string): Promise<Uint8Array | undefined> {
     return this.#inTurn(id, async () => {
       const path = `${await this.#folder(id)}/${BLOBS}/${hash}`;
       const bytes = await unless("ENOENT", () => this.#opening(path, "r", async (file) => readFrom(file, 0)));
@@ -311,6 +312,11 @@ export class FileStore implements SessionStore {
     for (const name of await this.#names(folder)) {
       if (name.endsWith(".next") && Number.parseInt(name, 10) <= generation) await this.#fs.rm(`${folder}/${name}`, { recursive: true, force: true });
     }
+  }
+
+  /** What is told of a session; nothing of what is no folder of one. */
+  #recordOf(folder: string): Promise<SessionRecord | undefined> {
+    return unless("ENOENT ENOTDIR", () => this.#describe(folder));
   }
 
   async #describe(folder: string): Promise<SessionRecord | undefined> {

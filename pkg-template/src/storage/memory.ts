@@ -1,6 +1,8 @@
 // Sessions in the memory of the process: for tests, and as the plainest of the engines.
 import { fields, refuseUnknown } from "../guard.js";
-import { blobOf, clockOf, expectNext, hashOf, hashesOf, idOf, numberOf, partsOf, timeOf } from "./checks.js";
+import { clockOf, expectNext, timeOf } from "./checks.js";
+import { isAs, storeOf } from "./store.js";
+import type { CheckedParts, SessionEngine } from "./store.js";
 import type { SessionStorage, SessionStore, StoredParts, SessionRecord } from "./storage-types.js";
 
 /** How sessions are kept in memory. */
@@ -24,7 +26,7 @@ export interface MemoryStoreOptions {
 export function memoryStore(options?: MemoryStoreOptions): SessionStore {
   const { clock, ...others } = fields(options);
   refuseUnknown(others, ["clock"]);
-  return new MemoryStore(clockOf(clock));
+  return storeOf(new MemorySessions(clockOf(clock)));
 }
 
 /** Keeps one session in the memory of the process, see {@link memoryStore}. */
@@ -40,49 +42,64 @@ interface Kept {
   written_at: number | undefined;
 }
 
-class MemoryStore implements SessionStore {
+class MemorySessions implements SessionEngine {
+  readonly clock: (() => number) | undefined;
   readonly #kept = new Map<string, Kept>();
   /** Bytes by their hash, with the number of sessions that refer to them. */
   readonly #blobs = new Map<string, { readonly bytes: Uint8Array; references: number }>();
-  readonly #clock: (() => number) | undefined;
 
   constructor(clock: (() => number) | undefined) {
-    this.#clock = clock;
+    this.clock = clock;
   }
 
-  session(id: string): SessionStorage {
-    const name = idOf(id);
-    return {
-      load: async () => this.#load(name),
-      append: async (first, parts) => this.#write(name, numberOf(first), partsOf(parts)),
-      compact: async (first, parts, blobs) => this.#write(name, numberOf(first), partsOf(parts), hashesOf(blobs)),
-      putBlob: async (hash, bytes) => this.#put(name, hashOf(hash), await blobOf(hash, bytes)),
-      getBlob: async (hash) => this.#get(name, hashOf(hash)),
-      delete: () => this.delete(name),
-    };
-  }
-
-  async sessions(): Promise<readonly SessionRecord[]> {
-    const listed = [...this.#kept].sort(([one], [other]) => (one < other ? -1 : 1));
-    return listed.map(([id, { bytes, blobs, written_at }]) => {
-      const blob_bytes = [...blobs].reduce((sum, hash) => sum + (this.#blobs.get(hash)?.bytes.length ?? 0), 0);
-      return { id, bytes, blob_bytes, ...(written_at !== undefined && { written_at }) };
-    });
-  }
-
-  async delete(id: string): Promise<void> {
-    const name = idOf(id);
-    const kept = this.#kept.get(name);
-    if (kept) this.#release(kept, new Set());
-    this.#kept.delete(name);
-  }
-
-  #load(id: string): StoredParts {
+  async load(id: string): Promise<StoredParts> {
     const { next, parts } = this.#kept.get(id) ?? { next: 0, parts: [] };
     return { first: next - parts.length, parts: [...parts] };
   }
 
-  #write(id: string, first: number, added: { readonly parts: readonly string[]; readonly bytes: number }, blobs?: ReadonlySet<string>): void {
+  async append(id: string, first: number, added: CheckedParts): Promise<void> {
+    this.#write(id, first, added);
+  }
+
+  async compact(id: string, first: number, added: CheckedParts, blobs: ReadonlySet<string>): Promise<void> {
+    this.#write(id, first, added, blobs);
+  }
+
+  async putBlob(id: string, hash: string, bytes: Uint8Array): Promise<void> {
+    const kept = this.#opened(id);
+    if (kept.blobs.has(hash)) return;
+    const shared = this.#blobs.get(hash) ?? { bytes, references: 0 };
+    shared.references += 1;
+    this.#blobs.set(hash, shared);
+    kept.blobs.add(hash);
+  }
+
+  async getBlob(id: string, hash: string): Promise<Uint8Array | undefined> {
+    return this.#kept.get(id)?.blobs.has(hash) ? this.#blobs.get(hash)?.bytes.slice() : undefined;
+  }
+
+  async record(id: string): Promise<SessionRecord | undefined> {
+    const kept = this.#kept.get(id);
+    return kept && this.#recordOf(id, kept);
+  }
+
+  async sessions(): Promise<readonly SessionRecord[]> {
+    return [...this.#kept].map(([id, kept]) => this.#recordOf(id, kept));
+  }
+
+  async delete(id: string, record: SessionRecord | undefined): Promise<boolean> {
+    const kept = this.#kept.get(id);
+    if (!kept || (record && !isAs(record, this.#recordOf(id, kept)))) return false;
+    this.#release(kept, new Set());
+    return this.#kept.delete(id);
+  }
+
+  #recordOf(id: string, { bytes, blobs, written_at }: Kept): SessionRecord {
+    const blob_bytes = [...blobs].reduce((sum, hash) => sum + (this.#blobs.get(hash)?.bytes.length ?? 0), 0);
+    return { id, bytes, blob_bytes, ...(written_at !== undefined && { written_at }) };
+  }
+
+  #write(id: string, first: number, added: CheckedParts, blobs?: ReadonlySet<string>): void {
     expectNext(first, this.#kept.get(id)?.next ?? 0);
     if (!blobs && added.parts.length === 0) return;
     const kept = this.#opened(id);
@@ -93,22 +110,9 @@ class MemoryStore implements SessionStore {
     if (blobs) this.#release(kept, blobs);
   }
 
-  #put(id: string, hash: string, bytes: Uint8Array): void {
-    const kept = this.#opened(id);
-    if (kept.blobs.has(hash)) return;
-    const shared = this.#blobs.get(hash) ?? { bytes, references: 0 };
-    shared.references += 1;
-    this.#blobs.set(hash, shared);
-    kept.blobs.add(hash);
-  }
-
-  #get(id: string, hash: string): Uint8Array | undefined {
-    return this.#kept.get(id)?.blobs.has(hash) ? this.#blobs.get(hash)?.bytes.slice() : undefined;
-  }
-
   /** The session, made if need be. The clock is asked first: what it throws leaves all as it is. */
   #opened(id: string): Kept {
-    const written_at = timeOf(this.#clock);
+    const written_at = timeOf(this.clock);
     const kept = this.#kept.get(id) ?? { next: 0, parts: [], bytes: 0, blobs: new Set<string>(), written_at };
     kept.written_at = written_at;
     this.#kept.set(id, kept);

@@ -3,8 +3,10 @@
 // Every call is one transaction, and nothing is remembered between calls: whoever else writes to the database is seen, and a
 // process or an object that ends in between leaves nothing half done.
 import { ContextWeaverError } from "../errors.js";
-import { blobOf, expectNext, hashOf, hashesOf, numberOf, partsOf, timeOf } from "./checks.js";
-import type { BlobStore, SessionStorage, StoredParts, SessionRecord } from "./storage-types.js";
+import { expectNext, timeOf } from "./checks.js";
+import { isAs } from "./store.js";
+import type { CheckedParts, SessionEngine } from "./store.js";
+import type { BlobStore, StoredParts, SessionRecord } from "./storage-types.js";
 
 /** A value that is bound to a statement. */
 export type SqlValue = string | number | null | Uint8Array;
@@ -43,16 +45,24 @@ const KEYS = 1_000;
 /** How many times an upload is begun anew when somebody else removed what it left. */
 const UPLOADS = 3;
 
+/** What is told of a session. */
+const RECORDS = `SELECT id, bytes, written_at, (SELECT sum(size) FROM contextweaver_blobs b WHERE b.session = s.session) AS blob_bytes
+  FROM contextweaver_sessions s`;
+
+function recordOf({ id, bytes, blob_bytes, written_at }: Readonly<Record<string, unknown>>): SessionRecord {
+  return { id: String(id), bytes: Number(bytes), blob_bytes: Number(blob_bytes ?? 0), ...(written_at !== null && { written_at: Number(written_at) }) };
+}
+
 /** The tables of a database. */
-export class SqlSessions {
+export class SqlSessions implements SessionEngine {
+  readonly clock: (() => number) | undefined;
   readonly #sql: Sql;
   readonly #blobs: BlobStore | undefined;
-  readonly #clock: (() => number) | undefined;
   /** Keys of the uploads of this object that are under way. */
   readonly #uploading = new Set<string>();
 
   constructor(sql: Sql, blobs: BlobStore | undefined, clock: (() => number) | undefined) {
-    [this.#sql, this.#blobs, this.#clock] = [sql, blobs, clock];
+    [this.#sql, this.#blobs, this.clock] = [sql, blobs, clock];
     sql.transaction(() => {
       for (const table of TABLES) sql.run(table);
       const [meta] = sql.all("SELECT version FROM contextweaver_meta");
@@ -64,46 +74,31 @@ export class SqlSessions {
     });
   }
 
-  /** A session; the name was checked. */
-  session(id: string): SessionStorage {
-    return {
-      load: async () => this.#load(id),
-      append: async (first, parts) => this.#write(id, numberOf(first), partsOf(parts)),
-      compact: async (first, parts, blobs) => this.#write(id, numberOf(first), partsOf(parts), hashesOf(blobs)),
-      putBlob: async (hash, bytes) => this.#put(id, hashOf(hash), await blobOf(hash, bytes)),
-      getBlob: async (hash) => this.#get(id, hashOf(hash)),
-      delete: () => this.delete(id),
-    };
+  async record(id: string): Promise<SessionRecord | undefined> {
+    return this.#record(id);
   }
 
   async sessions(): Promise<readonly SessionRecord[]> {
-    const rows = this.#sql.all(
-      `SELECT id, bytes, written_at, (SELECT sum(size) FROM contextweaver_blobs b WHERE b.session = s.session) AS blob_bytes
-       FROM contextweaver_sessions s`,
-    );
-    const listed = rows.map(({ id, bytes, blob_bytes, written_at }) => ({
-      id: String(id),
-      bytes: Number(bytes),
-      blob_bytes: Number(blob_bytes ?? 0),
-      ...(written_at !== null && { written_at: Number(written_at) }),
-    }));
-    // The database sorts by UTF-8, which is another order than that of JavaScript.
-    return listed.sort((one, other) => (one.id < other.id ? -1 : 1));
+    return this.#sql.all(RECORDS).map(recordOf);
   }
 
-  async delete(id: string): Promise<void> {
-    this.#sql.transaction(() => {
+  async delete(id: string, record: SessionRecord | undefined): Promise<boolean> {
+    const isGone = this.#sql.transaction(() => {
       const session = this.#find(id)?.session;
-      if (session === undefined) return;
+      if (session === undefined) return false;
+      const now = record && this.#record(id);
+      if (now && !isAs(record, now)) return false;
       this.#sql.run("DELETE FROM contextweaver_parts WHERE session = ?", session);
       this.#sql.run("DELETE FROM contextweaver_sessions WHERE session = ?", session);
       this.#release(id, session, new Set());
+      return true;
     });
-    await this.#sweep(id);
+    if (!record || isGone) await this.#sweep(id);
     await this.#sql.settled();
+    return isGone;
   }
 
-  #load(id: string): StoredParts {
+  async load(id: string): Promise<StoredParts> {
     // One statement, so that nothing is written between two.
     const rows = this.#sql.all(
       `SELECT s.next, p.part FROM contextweaver_sessions s LEFT JOIN contextweaver_parts p ON p.session = s.session
@@ -114,9 +109,17 @@ export class SqlSessions {
     return { first: Number(rows[0]?.["next"] ?? 0) - parts.length, parts };
   }
 
-  async #write(id: string, first: number, added: { readonly parts: readonly string[]; readonly bytes: number }, blobs?: ReadonlySet<string>): Promise<void> {
+  append(id: string, first: number, added: CheckedParts): Promise<void> {
+    return this.#write(id, first, added);
+  }
+
+  compact(id: string, first: number, added: CheckedParts, blobs: ReadonlySet<string>): Promise<void> {
+    return this.#write(id, first, added, blobs);
+  }
+
+  async #write(id: string, first: number, added: CheckedParts, blobs?: ReadonlySet<string>): Promise<void> {
     const { parts, bytes } = added;
-    const written_at = timeOf(this.#clock) ?? null;
+    const written_at = timeOf(this.clock) ?? null;
     this.#sql.transaction(() => {
       expectNext(first, this.#find(id)?.next ?? 0);
       if (!blobs && parts.length === 0) return;
@@ -138,8 +141,8 @@ export class SqlSessions {
     await this.#sql.settled();
   }
 
-  async #put(id: string, hash: string, bytes: Uint8Array): Promise<void> {
-    const written_at = timeOf(this.#clock) ?? null;
+  async putBlob(id: string, hash: string, bytes: Uint8Array): Promise<void> {
+    const written_at = timeOf(this.clock) ?? null;
     const refer = (key: string | null): void => {
       const query = "INSERT INTO contextweaver_blobs (session, hash, size, key) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
       this.#sql.run(query, this.#opened(id, written_at), hash, bytes.length, key);
@@ -191,7 +194,7 @@ export class SqlSessions {
     return false;
   }
 
-  async #get(id: string, hash: string): Promise<Uint8Array | undefined> {
+  async getBlob(id: string, hash: string): Promise<Uint8Array | undefined> {
     const row = this.#row(id, hash);
     if (!row) return undefined;
     if (typeof row["key"] === "string") return this.#blobs?.get(row["key"]);
@@ -199,6 +202,10 @@ export class SqlSessions {
     const bytes = found?.["bytes"];
     // A copy, as some drivers return a Buffer.
     return bytes === undefined ? undefined : new Uint8Array(bytes as Uint8Array);
+  }
+
+  #record(id: string): SessionRecord | undefined {
+    return this.#sql.all(`${RECORDS} WHERE id = ?`, id).map(recordOf)[0];
   }
 
   #find(id: string): { readonly session: number; readonly next: number } | undefined {

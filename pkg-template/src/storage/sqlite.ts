@@ -1,11 +1,12 @@
 // Sessions in an SQLite database that the caller opened, by whichever driver.
 import { ContextWeaverError } from "../errors.js";
 import { fields, refuseUnknown } from "../guard.js";
-import { clockOf, idOf } from "./checks.js";
+import { clockOf } from "./checks.js";
 import { blobStoreOf } from "./blobs.js";
 import { SqlSessions } from "./sql.js";
 import type { Sql, SqlValue } from "./sql.js";
-import type { BlobStore, SessionStorage, SessionStore, SessionRecord } from "./storage-types.js";
+import { storeOf } from "./store.js";
+import type { BlobStore, SessionStore } from "./storage-types.js";
 
 /** A prepared statement, as far as it is used. */
 export interface SqliteStatement {
@@ -74,27 +75,7 @@ export function sqliteStore(database: SqliteDatabase, options?: SqliteStoreOptio
     database.exec("PRAGMA journal_mode = WAL");
     database.exec("PRAGMA synchronous = FULL");
   }
-  return new SqliteStore(new SqlSessions(new SqliteSql(database), elsewhere, tellTime));
-}
-
-class SqliteStore implements SessionStore {
-  readonly #sessions: SqlSessions;
-
-  constructor(sessions: SqlSessions) {
-    this.#sessions = sessions;
-  }
-
-  session(id: string): SessionStorage {
-    return this.#sessions.session(idOf(id));
-  }
-
-  sessions(): Promise<readonly SessionRecord[]> {
-    return this.#sessions.sessions();
-  }
-
-  async delete(id: string): Promise<void> {
-    await this.#sessions.delete(idOf(id));
-  }
+  return storeOf(new SqlSessions(new SqliteSql(database), elsewhere, tellTime));
 }
 
 class SqliteSql implements Sql {

@@ -39,6 +39,8 @@ export interface SessionStorage {
   getBlob(hash: string): Promise<Uint8Array | undefined>;
   /** Removes the session with its blobs, those excepted that another session of the same store refers to. It may begin anew, at 0. */
   delete(): Promise<void>;
+  /** What the store tells of the session, as in its list; nothing where it was never written. All storages of this package have it. */
+  record?(): Promise<SessionRecord | undefined>;
 }
 
 /** A session of a store. */
@@ -62,8 +64,45 @@ export interface SessionStore {
   session(id: string): SessionStorage;
   /** Lists the sessions in the order of their names. Reads something of each. */
   sessions(): Promise<readonly SessionRecord[]>;
-  /** Removes a session with its blobs, those excepted that another session refers to. */
-  delete(id: string): Promise<void>;
+  /**
+   * Removes a session with its blobs, those excepted that another session refers to. Tells whether there was one. With a record of
+   * `sessions()` it is removed only where nothing was written to it since, as its size and time tell: memory and SQLite compare and
+   * remove in one step, files one after the other.
+   */
+  delete(id: string, record?: SessionRecord): Promise<boolean>;
+  /**
+   * Removes sessions that nobody wrote to for a time, then those that were written longest ago until the others keep within bounds.
+   * Returns what was removed, what was written longest ago first.
+   *
+   * A session that is written after it was listed stays: it is removed as by `delete` with its record. In files a write of another
+   * process in the moment between comparing and removing is lost with its session. Whoever has a session open that is removed gets
+   * `CONFLICT` from its next write. Sessions without a time are never removed, yet count. Where it rejects, some may be removed.
+   *
+   * Errors: `MISSING_FIELD` without a bound, and at `/clock` where no session has a time; `OUT_OF_RANGE` and `UNKNOWN_FIELD` with the
+   * path. Lists all sessions once.
+   *
+   * ```js
+   * import { memoryStore } from "contextweaver/storage";
+   *
+   * const store = memoryStore({ clock: Date.now });
+   * await store.session("ada").append(0, ['{"turn":1}']);
+   * const removed = await store.prune({ idle_ms: 30 * 86_400_000, max_sessions: 10_000 });
+   * console.log(removed.map(({ id }) => id)); // []
+   * ```
+   */
+  prune(options: PruneOptions): Promise<readonly SessionRecord[]>;
+}
+
+/** What may stay in a store; at least one bound. */
+export interface PruneOptions {
+  /** Milliseconds since the last write from which on a session is removed. Default: none are, for that. */
+  readonly idle_ms?: number;
+  /** Sessions that stay, at most. Default: any number. */
+  readonly max_sessions?: number;
+  /** Bytes of parts and blobs that stay, at most; blobs that sessions share count in each. Default: any number. */
+  readonly max_bytes?: number;
+  /** The time, in milliseconds since 1970. Default: what the clock of the store tells, or that of the system. */
+  readonly now?: number;
 }
 
 /** Blobs alone, for storages that keep parts elsewhere. Keys are made by the storage and never used twice. */

@@ -1,7 +1,7 @@
 // Compiled, never run: storages of sessions with the types of the runtimes, without a cast.
 import * as promises from "node:fs/promises";
 import type { DurableObjectState, R2Bucket } from "@cloudflare/workers-types";
-import { durableObjectStorage, r2Blobs } from "contextweaver/cloudflare";
+import { durableObjectStorage, durableObjectStore, r2Blobs } from "contextweaver/cloudflare";
 import { fileStore, sqliteStore } from "contextweaver/node";
 import type { SqliteDatabase } from "contextweaver/node";
 import { memoryStorage, memoryStore } from "contextweaver/storage";
@@ -9,6 +9,8 @@ import type { BlobStore, SessionStorage, SessionStore, StoredParts, SessionRecor
 
 export const ofObject = (ctx: DurableObjectState, bucket: R2Bucket): SessionStorage =>
   durableObjectStorage(ctx.storage, { blobs: r2Blobs(bucket, { prefix: "sessions/" }), clock: Date.now });
+
+export const inObject = (ctx: DurableObjectState, bucket: R2Bucket): SessionStore => durableObjectStore(ctx.storage, { blobs: r2Blobs(bucket) });
 
 export const stores = (database: SqliteDatabase, blobs: BlobStore): SessionStore[] => [
   memoryStore(),
@@ -31,6 +33,15 @@ export async function use(session: SessionStorage = memoryStorage()): Promise<re
   // @ts-expect-error a list of parts
   await session.append(0, "{}");
   return memoryStore().sessions();
+}
+
+export async function end(store: SessionStore): Promise<string[]> {
+  const [oldest]: readonly SessionRecord[] = await store.prune({ idle_ms: 86_400_000, max_sessions: 1_000, max_bytes: 2 ** 30 });
+  if (!oldest) return [];
+  const isGone: boolean = await store.delete(oldest.id, oldest);
+  // @ts-expect-error a time in milliseconds
+  await store.prune({ idle_ms: "1d" });
+  return isGone ? [oldest.id] : [];
 }
 
 // @ts-expect-error a Durable Object has blobs elsewhere

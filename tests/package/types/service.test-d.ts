@@ -1,13 +1,16 @@
 // The service and its client, as they are used.
 import type { BuiltMessages, ContextPack, DecisionSnapshot, RouteResult } from "contextweaver";
 import { openApi, sessionClient, sessionHandler } from "contextweaver/service";
-import type { Problem, SessionClient, SessionHandlerOptions } from "contextweaver/service";
+import type { Problem, PrunedSession, SessionClient, SessionHandlerOptions } from "contextweaver/service";
 import { memoryStore } from "contextweaver/storage";
 
 const store = memoryStore();
 const open: NonNullable<SessionHandlerOptions["open"]> = (tenant, name) => store.session(JSON.stringify([tenant, name]));
 const handler: (request: Request) => Promise<Response> = sessionHandler<Request>({ open, token: { acme: "t" }, limits: { kept: 3 }, manager: { clock: Date.now, embed: async (texts) => texts.map(() => [1]) } });
 sessionHandler({ open, authorize: async (request: Request) => (request.headers.get("x") === null ? undefined : { tenant: "a" }), origins: ["https://app.example"], onError: (error) => console.error(error) });
+export const ended: Promise<readonly PrunedSession[]> = sessionHandler({ store, token: "t", limits: { sessions: 10, session_bytes: 2 ** 20 } }).prune({ idle_ms: 1 });
+// @ts-expect-error a time in milliseconds
+void sessionHandler({ store, token: "t" }).prune({ idle_days: 1 });
 // @ts-expect-error a tenant is needed
 sessionHandler({ open, authorize: (request: Request) => ({ name: request.url }) });
 // @ts-expect-error no such option

@@ -125,6 +125,11 @@ impl ChangeLog {
         self.push(ChangeEvent { kind: ChangeKind::Imported, revision: self.revision, id: None, target: None });
     }
 
+    /// Counts a change of what is told whole, such as the guardrails.
+    pub const fn count(&mut self) {
+        self.revision += 1;
+    }
+
     /// Gives a decision a new number without an event of its own.
     pub fn touch(&mut self, id: &str) {
         self.revision += 1;

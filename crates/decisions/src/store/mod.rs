@@ -140,12 +140,20 @@ impl DecisionStore {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn add_rules(&mut self, rules: &Value) -> Result<AddedGuardrails> {
-        Ok(self.add_guardrails(&parse_rules(rules).map_err(|error| error.at("/rules"))?))
+        let added = self.add_guardrails(&parse_rules(rules).map_err(|error| error.at("/rules"))?);
+        if added.added > 0 {
+            self.changes.count();
+        }
+        Ok(added)
     }
 
     /// Removes a guardrail; tells whether it was there.
     pub fn remove_guardrail(&mut self, id: &str) -> bool {
-        self.rules.remove(id)
+        let is_removed = self.rules.remove(id);
+        if is_removed {
+            self.changes.count();
+        }
+        is_removed
     }
 
     /// Returns what is known of the guardrails.
