@@ -104,7 +104,7 @@ class World {
 }
 
 const PLACES = [
-  ["statement", 14], ["statement", 14], ["statement of a transaction", 6], ["statement of a transaction", 6], ["statement of a transaction", 12],
+  ["statement", 3], ["statement", 3], ["statement of a transaction", 8], ["statement of a transaction", 8], ["statement of a transaction", 12],
   ["transaction", 4], ["transaction", 4], ["sync", 6], ["sync", 6], ["put", 3], ["get", 4], ["answer", 1], ["answer", 1],
 ];
 

@@ -67,9 +67,11 @@ export class SessionObject {
 
   /** Answers what the Worker hands on. */
   fetch(request: ServiceRequest): Promise<ServiceResponse> {
-    this.#handler ??= sessionHandler<ServiceRequest>({
-      limits: { body_bytes: 32 * 2 ** 20, kept_bytes: 48 * 2 ** 20, kept: 1 },
-      ...this.options(),
+    if (this.#handler) return this.#handler(request);
+    const { limits, ...options } = this.options();
+    this.#handler = sessionHandler<ServiceRequest>({
+      ...options,
+      limits: { body_bytes: 32 * 2 ** 20, kept_bytes: 48 * 2 ** 20, kept: 1, ...limits },
       open: (_, name) => this.#place(name.split("/")[0] as string),
       authorize: forwardedTenant,
     });
