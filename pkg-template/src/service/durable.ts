@@ -123,8 +123,8 @@ export class SessionObject {
   #opened(options: Omit<SessionObjectOptions, "retention">): SessionService<ServiceRequest> {
     const store = this.#store;
     return sessionHandler<ServiceRequest>({
-      limits: { body_bytes: 32 * 2 ** 20, kept_bytes: 48 * 2 ** 20, kept: 1 },
       ...options,
+      limits: { body_bytes: 32 * 2 ** 20, kept_bytes: 48 * 2 ** 20, kept: 1, ...options.limits },
       open: (_, name) => store.session(name.split("/")[0] as string),
       authorize: forwardedTenant,
     });
