@@ -142,11 +142,12 @@ export class StoredSession {
   }
 
   /**
-   * Refuses to store what is new where the session would take more bytes than that. What its storage does not tell counts for nothing.
+   * Refuses to store what is new where the session would take more bytes than that. `CALLBACK_FAILED` where its storage cannot tell.
    * @internal
    */
   async refuseBeyond(max_bytes: number): Promise<void> {
-    const { bytes = 0, blob_bytes = 0 } = (await this.#storage.record?.()) ?? {};
+    if (!this.#storage.record) throw new ContextWeaverError("CALLBACK_FAILED", "the storage has no `record`: it cannot tell what the session takes", { path: "/open" });
+    const { bytes = 0, blob_bytes = 0 } = (await this.#storage.record()) ?? {};
     const { changes, blobs } = this.#export(false);
     const added = blobs.reduce((sum, blob) => sum + (this.#stored.has(blob.hash) ? 0 : blob.size_bytes), 0);
     if (bytes + blob_bytes + bytesOf(changes) + added <= max_bytes) return;

@@ -422,6 +422,12 @@ test("a session takes as many bytes as it may", async () => {
   await ada.build({ session: "s", build: { phase: "answer" } });
   await ada.forget({ session: "s", item_id: "u0" });
   await ada.deleteSession({ session: "s" });
+  // A storage that cannot tell is a failure, not a session without a limit.
+  const mute = served((tenant, name) => ({ ...where.open(tenant, name), record: undefined }), { limits });
+  await mute.ada.createSession({ id: "mute" });
+  await assert.rejects(mute.ada.append({ session: "mute", ...BODIES.append }), code("CALLBACK_FAILED", 500));
+  assert.equal(mute.failures.length, 1);
+  await ada.deleteSession({ session: "mute" });
   // Many small turns: what was written behind the last whole parts is written anew when that makes room.
   ({ ada } = served(where.open, { limits }));
   await ada.createSession({ id: "long" });

@@ -44,7 +44,8 @@ export interface ServiceLimits {
   readonly sessions?: number;
   /**
    * Bytes that the log and the results of a session take where they are stored; what would make it more is `QUOTA_EXCEEDED`, and
-   * nothing of it is stored. Beside these are its catalog and its newest 256 answers to keys. Default: any number.
+   * nothing of it is stored. Beside these are its catalog and its newest 256 answers to keys. Storages of yours need `record`. Default:
+   * any number.
    */
   readonly session_bytes?: number;
 }
