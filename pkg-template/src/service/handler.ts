@@ -128,6 +128,8 @@ export interface ServiceCaller {
 }
 
 const MIB = 2 ** 20;
+/** Drops that an answer lists: of a long log they would be most of it. */
+const LISTED_DROPS = 100;
 const CORS = {
   methods: "GET, POST, PUT, DELETE",
   request: "authorization, content-type, accept, idempotency-key, if-match, last-event-id, mcp-protocol-version, mcp-method, mcp-name",
@@ -376,12 +378,12 @@ class Service {
     build: (call) =>
       this.#write(call, async ({ stored: { manager } }) => {
         await this.#embed(manager, call.input.build.query);
-        return { pack: manager.build(call.input.build) };
+        return { pack: manager.build(short(call.input.build)) };
       }),
     buildMessages: (call) =>
       this.#write(call, async ({ stored: { manager } }) => {
         await this.#embed(manager, call.input.build.query);
-        return { built: manager.buildMessages(call.input.build) };
+        return { built: manager.buildMessages(short(call.input.build)) };
       }),
     setCatalog: (call) =>
       this.#once(call, async (session, drop) => {
@@ -555,7 +557,7 @@ class Service {
     const { router, stored: { manager } } = session;
     await this.#embed(router, query);
     if (prompt) await this.#embed(manager, query);
-    const built = manager.buildRoute({ ...prompt, query, router, ...(options && { route: options }), ...(cards && { cards }) });
+    const built = manager.buildRoute({ ...short(prompt), query, router, ...(options && { route: options }), ...(cards && { cards }) });
     const tools = provider === undefined ? undefined : router.toolsFor(built.route, provider);
     return { route: built.route, cards: built.cards, ...(tools !== undefined && { tools }), ...(prompt && { pack: built.pack }) };
   }
@@ -691,6 +693,11 @@ function refusedOptions(error: unknown): never {
   if (!ContextWeaverError.is(error) || error.path === undefined) throw error;
   const { code, message, path, hint } = error;
   throw new ContextWeaverError(code, message, { path: `/options${path}`, hint });
+}
+
+/** Drops are counted all, and as many of them listed, unless more are asked for. */
+function short<B extends { readonly list_dropped?: number }>(build: B | undefined): B {
+  return { list_dropped: LISTED_DROPS, ...build } as B;
 }
 
 function messageOptions({ system, id_prefix }: { readonly system?: unknown; readonly id_prefix?: string }): { system?: unknown; id_prefix?: string } {

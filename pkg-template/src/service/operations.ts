@@ -147,7 +147,7 @@ export const OPERATIONS = {
     method: "POST",
     path: `${SESSION}/build`,
     summary: "Compiles the prompt of a phase",
-    body: record({ build: data<BuildOptions>("Options of a build: phase, query, budget_tokens, …") }, { if_sequence }),
+    body: record({ build: data<BuildOptions>("Options of a build: phase, query, budget_tokens, …; list_dropped is 100 unless said") }, { if_sequence }),
     answer: record({ ...sequence, pack: data<ContextPack>("The prompt, and what became of each item") }, {}),
   }),
   buildMessages: operation({

@@ -1,62 +1,57 @@
-// A journal of records beside that of the session: what only the service knows, in parts that every storage takes.
+// What only the service knows of a session, beside its journal and in the same format: records in the order in which they came.
+import { openRecords } from "contextweaver";
 import type { SessionStorage } from "../storage/storage-types.js";
 
-/** UTF-16 units of a piece: written as JSON each takes six bytes at most, and a part holds a MiB. */
-const PIECE = 160 * 1024;
+type Opened<R> = Awaited<ReturnType<typeof openRecords<R>>>;
 
 /** Records in their order, each whole or not there. */
 export class Records<R> {
   readonly #storage: SessionStorage;
-  #next = 0;
-  /** Parts since the last compaction. */
-  #parts = 0;
+  readonly #opened: Opened<R>;
+  /** Names are numbers. */
+  #next: number;
 
-  constructor(storage: SessionStorage) {
-    this.#storage = storage;
+  private constructor(storage: SessionStorage, opened: Opened<R>) {
+    [this.#storage, this.#opened] = [storage, opened];
+    this.#next = Math.max(-1, ...opened.names().map(Number)) + 1;
   }
 
-  get parts(): number {
-    return this.#parts;
+  static async open<R>(storage: SessionStorage, salvage = false): Promise<Records<R>> {
+    return new Records(storage, await openRecords<R>(storage, { salvage }));
   }
 
-  /** Reads all; a piece without its end was written by nobody who was told of success. */
-  async load(): Promise<readonly R[]> {
-    const { first, parts } = await this.#storage.load();
-    [this.#next, this.#parts] = [first + parts.length, parts.length];
-    const records: R[] = [];
-    let text = "";
-    for (const part of parts) {
-      const [piece, more] = JSON.parse(part) as [string, number];
-      text += piece;
-      if (more > 0) continue;
-      records.push(JSON.parse(text) as R);
-      text = "";
-    }
-    return records;
+  /** How many there are. */
+  get size(): number {
+    return this.#opened.size;
+  }
+
+  all(): readonly R[] {
+    return this.#opened.names().map((name) => this.#opened.get(name) as R);
   }
 
   async append(record: R): Promise<void> {
-    const parts = partsOf(record);
-    await this.#storage.append(this.#next, parts);
-    this.#next += parts.length;
-    this.#parts += parts.length;
+    const name = String(this.#next);
+    this.#next += 1;
+    try {
+      await this.#opened.set(name, record).save();
+    } catch (error) {
+      // Who was told of a failure did not say it.
+      this.#opened.remove(name);
+      throw error;
+    }
   }
 
   /** Puts records in the place of all. */
   async replace(records: readonly R[]): Promise<void> {
-    const parts = records.flatMap(partsOf);
-    await this.#storage.compact(this.#next, parts, []);
-    this.#next += parts.length;
-    this.#parts = parts.length;
+    for (const name of this.#opened.names()) this.#opened.remove(name);
+    for (const record of records) {
+      this.#opened.set(String(this.#next), record);
+      this.#next += 1;
+    }
+    await this.#opened.compact();
   }
 
   delete(): Promise<void> {
     return this.#storage.delete();
   }
-}
-
-function partsOf(record: unknown): string[] {
-  const text = JSON.stringify(record);
-  const count = Math.max(1, Math.ceil(text.length / PIECE));
-  return Array.from({ length: count }, (_, at) => JSON.stringify([text.slice(at * PIECE, (at + 1) * PIECE), count - 1 - at]));
 }

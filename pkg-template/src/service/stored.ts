@@ -13,8 +13,8 @@ type Opened = Awaited<ReturnType<typeof openSession>>;
 export const KEYS = 256;
 /** UTF-16 units of an answer that is kept. */
 const MAX_ANSWER = 512 * 1024;
-/** Parts from which on the records are written anew. */
-const MAX_PARTS = 2_048;
+/** Records from which on they are written anew. */
+const MAX_RECORDS = 2_048;
 /** Bytes that an item takes in memory beside its artifact, about. */
 const ITEM_BYTES = 2_048;
 
@@ -84,8 +84,8 @@ export class Session implements Kept {
     const all = { ...(options as ContextManagerOptions), ...opening.manager };
     // What is no option of a manager is refused here.
     new ContextManager(all).free();
-    const records = new Records<ServiceRecord>(places.records);
-    if ((await records.load()).length > 0) return undefined;
+    const records = await Records.open<ServiceRecord>(places.records);
+    if (records.size > 0) return undefined;
     const stored = await openSession(places.journal, all);
     try {
       const created = { kind: "created" as const, options, ...(key && { key }) };
@@ -98,8 +98,8 @@ export class Session implements Kept {
   }
 
   static async open(places: Places, opening: Opening): Promise<Session> {
-    const records = new Records<ServiceRecord>(places.records);
-    const state = stateOf(await records.load());
+    const records = await Records.open<ServiceRecord>(places.records, opening.salvage);
+    const state = stateOf(records.all());
     if (!state) throw new Refused(404, "NOT_FOUND", "there is no such session", { path: "/session" });
     const stored = await openSession(places.journal, { ...(state.created.options as ContextManagerOptions), ...opening.manager, salvage: opening.salvage });
     try {
@@ -156,7 +156,7 @@ export class Session implements Kept {
     this.#router?.free();
     this.#catalog?.free();
     [this.#catalog, this.#router] = [catalog, undefined];
-    if (this.#records.parts > MAX_PARTS) await this.#fold();
+    if (this.#records.size > MAX_RECORDS) await this.#fold();
     return { status, body: { sequence, ...body } };
   }
 
@@ -186,7 +186,7 @@ export class Session implements Kept {
   async #remember(done: Done): Promise<void> {
     await this.#records.append({ kind: "done", ...checkedAnswer(done) });
     this.#keep(done);
-    if (this.#records.parts > MAX_PARTS) await this.#fold();
+    if (this.#records.size > MAX_RECORDS) await this.#fold();
   }
 
   #keep(done: Done): void {
