@@ -704,3 +704,12 @@ for (const [name, args] of [["deno", ["run", "--no-prompt", "--cached-only", "--
     assert.match((await run(program.path, [...args, "main.mjs"], { cwd: place, env })).stdout, /^held$/m);
   });
 }
+
+test("an answer that was cut off is an error, not an answer", async () => {
+  for (const body of ["", `{"sequence":1,"sli`]) {
+    const client = sessionClient({ url: "http://service.test", token: TOKENS.ada, fetch: async () => new Response(body, { status: 200 }) });
+    await assert.rejects(client.drilldown({ session: "s", handle: "h", selector: { type: "head" } }), { code: "INTERNAL", message: "the answer was cut off" });
+  }
+  const client = sessionClient({ url: "http://service.test", token: TOKENS.ada, fetch: async () => new Response(null, { status: 204 }) });
+  assert.equal(await client.deleteSession({ session: "s" }), undefined);
+});

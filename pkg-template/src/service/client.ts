@@ -86,8 +86,8 @@ export function sessionClient({ url, token, fetch = globalThis.fetch as unknown 
   const asked = Object.entries(OPERATIONS as Readonly<Record<string, Operation>>).map(([name, operation]) => [
     name,
     async (input: object, options?: RequestOptions) => {
-      const text = await (await send(operation, input as Readonly<Record<string, unknown>>, options)).text();
-      return text === "" ? undefined : (JSON.parse(text) as unknown);
+      const response = await send(operation, input as Readonly<Record<string, unknown>>, options);
+      return answerOf(response.status, await response.text());
     },
   ]);
   async function* decisionChanges(input: object = {}, options?: RequestOptions): AsyncGenerator<DecisionSnapshot, void, void> {
@@ -120,6 +120,17 @@ async function* events(body: { getReader(): Reader }): AsyncGenerator<DecisionSn
     }
   } finally {
     await reader.cancel().catch(() => undefined);
+  }
+}
+
+/** What an answer says. A server that ends meanwhile may leave a part of one, or none of it. */
+function answerOf(status: number, text: string): unknown {
+  if (text === "" && (status === 202 || status === 204)) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    const hint = "send the request again, with the same idempotency_key";
+    throw new ContextWeaverError("INTERNAL" satisfies ErrorCode, "the answer was cut off", { hint });
   }
 }
 
