@@ -170,12 +170,17 @@ impl BuildStats {
 
     /// Records a drop; the counts follow.
     pub fn add_drop(&mut self, drop: DroppedItem) {
-        match self.dropped_reasons.iter_mut().find(|(reason, _)| *reason == drop.reason) {
+        self.count_drop(&drop.reason);
+        self.dropped_items.push(drop);
+    }
+
+    /// Counts a drop that is not listed.
+    pub fn count_drop(&mut self, reason: &str) {
+        match self.dropped_reasons.iter_mut().find(|(known, _)| known == reason) {
             Some((_, count)) => *count += 1,
-            None => self.dropped_reasons.push((drop.reason.to_string(), 1)),
+            None => self.dropped_reasons.push((reason.to_owned(), 1)),
         }
         self.dropped_count += 1;
-        self.dropped_items.push(drop);
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::digest_note::HANDLE_FIELD;
 use crate::store::EventLog;
 use contextweaver_base::order::sort_distinct;
-use contextweaver_model::{ContextItem, ItemKind};
+use contextweaver_model::ItemKind;
 
 /// An item of the log that may enter the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,9 +45,10 @@ pub fn units(log: &EventLog, candidates: &[usize]) -> Vec<LogCandidate> {
     for &at in candidates {
         shown[at] = WHOLE;
     }
-    let mut visited = vec![false; items.len()];
-    for &at in candidates {
-        add_other_halves(log, at, &mut shown, &mut visited);
+    add_other_halves(log, candidates, &mut shown);
+    let mut has_child = vec![false; items.len()];
+    for parent in (0..items.len()).filter_map(|at| log.parent_position(at)) {
+        has_child[parent] = true;
     }
     let mut groups = DisjointSets::new(items.len());
     let mut last_call: Option<usize> = None;
@@ -55,13 +56,13 @@ pub fn units(log: &EventLog, candidates: &[usize]) -> Vec<LogCandidate> {
         if shown[at] == ABSENT {
             continue;
         }
-        if let Some(parent) = joins(log, item).filter(|parent| shown[*parent] != ABSENT) {
+        if let Some(parent) = joins(log, at).filter(|parent| shown[*parent] != ABSENT) {
             groups.join(parent, at);
         }
         match item.kind {
             ItemKind::ToolCall => {
                 let before = last_call.replace(at);
-                if let Some(before) = before.filter(|before| made_together(log, *before, at)) {
+                if let Some(before) = before.filter(|before| made_together(log, *before, at, &has_child)) {
                     groups.join(before, at);
                 }
             }
@@ -75,35 +76,39 @@ const ABSENT: u8 = 0;
 const STUB: u8 = 1;
 const WHOLE: u8 = 2;
 
-fn add_other_halves(log: &EventLog, at: usize, shown: &mut [u8], visited: &mut [bool]) {
-    let call = match log.items()[at].kind {
-        ItemKind::ToolCall => at,
-        ItemKind::ToolResult => match joins(log, &log.items()[at]) {
-            Some(call) => call,
-            None => return,
-        },
-        _ => return,
-    };
-    shown[call] = shown[call].max(STUB);
-    if std::mem::replace(&mut visited[call], true) {
-        return;
+/// Shows at least stubs of the calls and results that candidates cannot be without.
+fn add_other_halves(log: &EventLog, candidates: &[usize], shown: &mut [u8]) {
+    let items = log.items();
+    let mut is_wanted = vec![false; items.len()];
+    for &at in candidates {
+        let call = match items[at].kind {
+            ItemKind::ToolCall => Some(at),
+            ItemKind::ToolResult => joins(log, at),
+            _ => None,
+        };
+        if let Some(call) = call {
+            is_wanted[call] = true;
+            shown[call] = shown[call].max(STUB);
+        }
     }
-    for &child in log.child_positions(&log.items()[call].id) {
-        if log.items()[child].kind == ItemKind::ToolResult && !log.items()[child].is_superseded() {
-            shown[child] = shown[child].max(STUB);
+    for (at, item) in items.iter().enumerate() {
+        let answers = |call: usize| is_wanted[call] && item.kind == ItemKind::ToolResult && !item.is_superseded();
+        if log.parent_position(at).is_some_and(answers) {
+            shown[at] = shown[at].max(STUB);
         }
     }
 }
 
-/// Returns the position of the item that this one cannot be without.
-pub fn joins(log: &EventLog, item: &ContextItem) -> Option<usize> {
-    let parent = item.parent_id.as_deref().and_then(|id| log.position(id))?;
-    let fits = match item.kind {
-        ItemKind::ToolResult => log.items()[parent].kind == ItemKind::ToolCall,
-        ItemKind::ToolCall => log.items()[parent].kind == ItemKind::AgentMsg,
-        _ => false,
+/// Returns the position of the item that the one at a position cannot be without.
+pub fn joins(log: &EventLog, at: usize) -> Option<usize> {
+    let items = log.items();
+    let wanted = match items[at].kind {
+        ItemKind::ToolResult => ItemKind::ToolCall,
+        ItemKind::ToolCall => ItemKind::AgentMsg,
+        _ => return None,
     };
-    (fits && !log.items()[parent].is_superseded()).then_some(parent)
+    let parent = log.parent_position(at)?;
+    (items[parent].kind == wanted && !items[parent].is_superseded()).then_some(parent)
 }
 
 /// What is wrong with a result of the log: it stands in a prompt below a stub of its call.
@@ -122,7 +127,7 @@ impl TornResult {
         if item.kind != ItemKind::ToolResult || item.metadata.contains_key(HANDLE_FIELD) {
             return None;
         }
-        match joins(log, item) {
+        match joins(log, at) {
             None => Some(Self::Orphan),
             Some(call) => (call > at).then_some(Self::BeforeCall),
         }
@@ -130,12 +135,11 @@ impl TornResult {
 }
 
 /// Tells whether two calls next to each other came from one answer. A log of calls alone proves nothing of the kind.
-fn made_together(log: &EventLog, before: usize, at: usize) -> bool {
+fn made_together(log: &EventLog, before: usize, at: usize, has_child: &[bool]) -> bool {
     let items = log.items();
-    let has_result = |at: usize| !log.child_positions(&items[at].id).is_empty();
     before + 1 == at
         && items[before].parent_id == items[at].parent_id
-        && (items[at].parent_id.is_some() || has_result(before) || has_result(at))
+        && (items[at].parent_id.is_some() || has_child[before] || has_child[at])
 }
 
 /// Disjoint sets over log positions; the smallest position represents a set.

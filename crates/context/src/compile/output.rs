@@ -34,27 +34,29 @@ pub fn stats(
     stats.budget_tokens = Some(frame.budget);
     stats.included_count = prompt.entries.len() as u64;
     stats.total_candidates = (build.rows.len() + build.excluded.len()) as u64;
+    // Hooks and explanations need all.
+    let needs_all = build.request.explain || build.sources.options.listens;
+    let most = build.request.list_dropped.filter(|_| !needs_all).unwrap_or(u64::MAX);
+    let mut drop = |at: usize, reason: &'static str, stage: Stage, quarters: u64| {
+        if stats.dropped_count >= most {
+            return stats.count_drop(reason);
+        }
+        let item_id = items[at].id.clone();
+        stats.add_drop(DroppedItem { item_id, reason: reason.into(), stage: Some(stage), tokens: Some(quarters / 4) });
+    };
+    let mut repeats = 0;
     for excluded in &build.excluded {
+        repeats += u64::from(excluded.stage == Stage::Dedup);
         let entry = build.sources.index.entry(excluded.at);
-        stats.dedup_removed += u64::from(excluded.stage == Stage::Dedup);
-        stats.add_drop(DroppedItem {
-            item_id: items[excluded.at].id.clone(),
-            reason: excluded.reason.into(),
-            stage: Some(excluded.stage),
-            tokens: Some(entry.part_quarters / 4),
-        });
+        drop(excluded.at, excluded.reason, excluded.stage, entry.part_quarters);
     }
     for (unit, reason) in &selection.dropped {
         for row in &build.units[*unit].rows {
             let row = &build.rows[*row];
-            stats.add_drop(DroppedItem {
-                item_id: items[row.at].id.clone(),
-                reason: (*reason).into(),
-                stage: Some(Stage::Select),
-                tokens: Some(row.quarters / 4),
-            });
+            drop(row.at, reason, Stage::Select, row.quarters);
         }
     }
+    stats.dedup_removed = repeats;
     stats
 }
 

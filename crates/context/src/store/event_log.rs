@@ -31,6 +31,8 @@ pub struct EventLog {
     items: Vec<ContextItem>,
     by_id: HashMap<String, usize>,
     children: HashMap<String, Vec<usize>>,
+    /// By position: that of the parent, so that a build need not look up every id.
+    parents: Vec<Option<u32>>,
     limit: usize,
     unknown: Unknown,
     changes: u64,
@@ -58,6 +60,7 @@ impl EventLog {
             items: Vec::new(),
             by_id: HashMap::new(),
             children: HashMap::new(),
+            parents: Vec::new(),
             limit,
             unknown: Unknown::default(),
             changes: 0,
@@ -125,6 +128,7 @@ impl EventLog {
         let mut items: Vec<Option<ContextItem>> = std::mem::take(&mut self.items).into_iter().map(Some).collect();
         self.by_id.clear();
         self.children.clear();
+        self.parents.clear();
         for (at, item) in order.iter().filter_map(|at| Some((*at, items.get_mut(*at)?.take()?))) {
             self.place(item, changed[at]);
         }
@@ -138,6 +142,12 @@ impl EventLog {
     fn place(&mut self, item: ContextItem, changed: u64) {
         let position = self.items.len();
         self.by_id.insert(item.id.clone(), position);
+        // Some may have come before their parent.
+        for child in self.children.get(&item.id).into_iter().flatten() {
+            self.parents[*child] = u32::try_from(position).ok();
+        }
+        let parent = item.parent_id.as_deref().and_then(|parent| self.position(parent));
+        self.parents.push(parent.and_then(|parent| u32::try_from(parent).ok()));
         if let Some(parent) = &item.parent_id {
             self.children.entry(parent.clone()).or_default().push(position);
         }
@@ -252,6 +262,11 @@ impl EventLog {
     pub fn parent(&self, id: &str) -> Result<Option<&ContextItem>> {
         let item = self.get(id)?;
         Ok(item.parent_id.as_deref().and_then(|parent| self.position(parent)).map(|position| &self.items[position]))
+    }
+
+    /// Returns the position of the parent of the item at a position, if it has one in the log.
+    pub fn parent_position(&self, position: usize) -> Option<usize> {
+        self.parents.get(position).copied().flatten().map(|parent| parent as usize)
     }
 
     /// Returns the items of a kind from a position on, at most `limit` of them.

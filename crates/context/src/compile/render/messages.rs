@@ -35,7 +35,7 @@ impl Renderer for MessageRenderer {
         let cost = self.cost(sources, at, item, &weigh);
         let beside = match item.kind {
             ItemKind::ToolCall if !has_result(sources, item) => cost.made_up_result(),
-            ItemKind::ToolResult if closure::joins(sources.events, item).is_none() => cost.made_up_call(),
+            ItemKind::ToolResult if closure::joins(sources.events, at).is_none() => cost.made_up_call(),
             _ => 0,
         };
         let shown = match (rendering.content, rendering.form) {

@@ -41,8 +41,7 @@ fn link_parents(state: &mut BuildState) {
         unit_at[row.at] = row.unit;
     }
     for row in &state.rows {
-        let parent = events.items()[row.at].parent_id.as_deref().and_then(|id| events.position(id));
-        let parent = parent.map_or(usize::MAX, |at| unit_at[at]);
+        let parent = events.parent_position(row.at).map_or(usize::MAX, |at| unit_at[at]);
         let parents = &mut state.units[row.unit].parents;
         if parent != usize::MAX && parent != row.unit && !parents.contains(&parent) {
             parents.push(parent);
