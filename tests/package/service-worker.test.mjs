@@ -133,7 +133,7 @@ import * as contextweaver from "contextweaver/worker";
 export { DecisionObject } from "contextweaver/worker";
 export class SessionObject extends contextweaver.SessionObject {
   override options() {
-    return { retention: { idle_ms: 2_000 }, limits: { session_bytes: 2_000_000 } };
+    return { retention: { idle_ms: 10_000 }, limits: { session_bytes: 2_000_000 } };
   }
 }
 export default contextweaver.sessionWorker();
@@ -155,7 +155,8 @@ export default contextweaver.sessionWorker();
   worker = await deployed(folder, "ending.ts", { CONTEXTWEAVER_TOKEN: TOKENS.ada }, persist);
   const begin = Date.now();
   let n = 0;
-  while (Date.now() - begin < 15_000 && ((await keys()).length > 1 || Date.now() - begin < 4_500)) {
+  // Long enough that the one which is written to outlives a machine that is slow to start the runtime anew.
+  while (Date.now() - begin < 90_000 && ((await keys()).length > 1 || Date.now() - begin < 12_500)) {
     await client.append({ session: "live", items: [{ id: `u${n}`, kind: "user_turn", text: `turn ${(n += 1)}` }] });
     await new Promise((done) => setTimeout(done, 300));
   }

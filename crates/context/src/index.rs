@@ -136,6 +136,11 @@ impl LogIndex {
         self.vocabulary.get(Term::Word(term))
     }
 
+    /// Returns the text of a term.
+    pub fn word(&self, term: u32) -> &str {
+        self.vocabulary.word(term).unwrap_or_default()
+    }
+
     /// Tells whether a term looks like an identifier.
     pub fn is_identifier(&self, term: u32) -> bool {
         self.identifiers[term as usize]

@@ -14,6 +14,8 @@ const TAIL_SHARE: f64 = 0.15;
 const SLACK: u64 = 200;
 /// What a gap may cost beside a piece, in quarter tokens.
 const GAP_QUARTERS: u64 = 2;
+/// Pieces that are weighed and do not fit before no more are looked at: those behind them matter less.
+const MAX_MISSES: usize = 512;
 /// What stands for a gap.
 pub const GAP: &str = " … ";
 
@@ -28,9 +30,73 @@ pub struct Excerpt {
 /// Words to look for in a text.
 pub struct ExcerptQuery<'a> {
     /// The log's index, which knows the words.
-    pub index: &'a LogIndex,
-    pub terms: &'a TermWeights,
-    pub visible: usize,
+    index: &'a LogIndex,
+    terms: &'a TermWeights,
+    visible: usize,
+    starts: TermStarts,
+}
+
+impl<'a> ExcerptQuery<'a> {
+    pub fn new(index: &'a LogIndex, terms: &'a TermWeights, visible: usize) -> Self {
+        let mut starts = TermStarts::default();
+        for term in terms.ids().filter(|id| terms.of(*id, visible) > 0.0) {
+            starts.add(index.word(term));
+        }
+        Self { index, terms, visible, starts }
+    }
+}
+
+/// The first two bytes of terms that count: most pieces of a large text hold no such term, and need not be taken apart.
+#[derive(Default)]
+struct TermStarts {
+    /// A bit for each pair of bytes; empty where no term counts.
+    pairs: Vec<u64>,
+    has_other: bool,
+}
+
+impl TermStarts {
+    fn add(&mut self, term: &str) {
+        self.pairs.resize(1 << 10, 0);
+        match *term.as_bytes() {
+            [first] => {
+                for second in 0..=u8::MAX {
+                    self.add_pair(first, second);
+                }
+            }
+            [first, second, ..] if first.is_ascii() => self.add_pair(first, second),
+            _ => self.has_other = true,
+        }
+    }
+
+    fn add_pair(&mut self, first: u8, second: u8) {
+        let pair = usize::from(first) << 8 | usize::from(second);
+        self.pairs[pair / 64] |= 1 << (pair % 64);
+    }
+
+    fn has(&self, first: u8, second: u8) -> bool {
+        let pair = usize::from(first.to_ascii_lowercase()) << 8 | usize::from(second.to_ascii_lowercase());
+        self.pairs.get(pair / 64).is_some_and(|bits| bits >> (pair % 64) & 1 == 1)
+    }
+
+    /// Tells whether a term as the text has it may be one that counts.
+    fn may_be(&self, term: &str) -> bool {
+        match *term.as_bytes() {
+            [first] => self.has(first, 0),
+            [first, second, ..] if first.is_ascii() => self.has(first, second),
+            _ => self.has_other,
+        }
+    }
+
+    /// Tells whether a piece may hold a term: where a word begins with such bytes. Other scripts are always taken apart.
+    fn may_stand_in(&self, piece: &str) -> bool {
+        if self.pairs.is_empty() || !piece.is_ascii() {
+            return !self.pairs.is_empty();
+        }
+        let bytes = piece.as_bytes();
+        let begins = |at: usize| at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
+        let next = |at: usize| bytes.get(at + 1).copied().unwrap_or(0);
+        (0..bytes.len()).any(|at| self.has(bytes[at], next(at)) && begins(at))
+    }
 }
 
 /// Takes an excerpt of at most `budget` quarter tokens.
@@ -40,9 +106,9 @@ pub struct ExcerptQuery<'a> {
 /// then more of the start.
 pub fn excerpt(text: &str, budget: u64, wanted: &ExcerptQuery, estimator: &Estimator) -> Excerpt {
     let pieces = split(text);
-    let costs: Vec<u64> = pieces.iter().map(|piece| estimator.quarters(piece) + GAP_QUARTERS).collect();
     let scores = spread(&pieces.iter().map(|piece| piece_score(piece, wanted)).collect::<Vec<_>>());
-    let mut picker = PiecePicker { costs: &costs, kept: vec![false; pieces.len()], used: 0, budget };
+    let kept = vec![false; pieces.len()];
+    let mut picker = PiecePicker { pieces: &pieces, estimator, kept, used: 0, budget, misses: 0 };
     let head = (budget as f64 * HEAD_SHARE) as u64;
     for index in 0..pieces.len() {
         if picker.used >= head || !picker.take(index) {
@@ -58,10 +124,13 @@ pub fn excerpt(text: &str, budget: u64, wanted: &ExcerptQuery, estimator: &Estim
     let mut order: Vec<usize> = (0..pieces.len()).filter(|index| scores[*index] > 0.0).collect();
     contextweaver_base::order::sort_by(&mut order, |a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
     for index in order {
+        if picker.misses > MAX_MISSES {
+            break;
+        }
         picker.take(index);
     }
     for index in 0..pieces.len() {
-        if picker.used + SLACK >= budget {
+        if picker.used + SLACK >= budget || picker.misses > MAX_MISSES {
             break;
         }
         picker.take(index);
@@ -71,10 +140,13 @@ pub fn excerpt(text: &str, budget: u64, wanted: &ExcerptQuery, estimator: &Estim
 }
 
 struct PiecePicker<'a> {
-    costs: &'a [u64],
+    pieces: &'a [&'a str],
+    estimator: &'a Estimator,
     kept: Vec<bool>,
     used: u64,
     budget: u64,
+    /// Pieces that did not fit.
+    misses: usize,
 }
 
 impl PiecePicker<'_> {
@@ -83,11 +155,13 @@ impl PiecePicker<'_> {
         if self.kept[index] {
             return true;
         }
-        if self.used + self.costs[index] > self.budget {
+        let cost = self.estimator.quarters(self.pieces[index]) + GAP_QUARTERS;
+        if self.used + cost > self.budget {
+            self.misses += 1;
             return false;
         }
         self.kept[index] = true;
-        self.used += self.costs[index];
+        self.used += cost;
         true
     }
 }
@@ -115,9 +189,15 @@ fn split(text: &str) -> Vec<&str> {
 }
 
 fn piece_score(piece: &str, wanted: &ExcerptQuery) -> f64 {
+    if !wanted.starts.may_stand_in(piece) {
+        return 0.0;
+    }
     let mut seen: Vec<u32> = Vec::new();
     let mut score = 0.0;
     for_each_term(piece, |term| {
+        if !wanted.starts.may_be(term) {
+            return;
+        }
         if let Some(id) = wanted.index.term(term)
             && !seen.contains(&id)
         {
@@ -156,4 +236,49 @@ fn join(pieces: &[&str], kept: &[bool]) -> Excerpt {
         out.text.push_str(GAP.trim_end());
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn terms(text: &str) -> Vec<String> {
+        let mut terms = Vec::new();
+        for_each_term(text, |term| terms.push(term.to_owned()));
+        terms
+    }
+
+    proptest! {
+        /// What is passed over holds no term that counts.
+        #[test]
+        fn no_term_is_overlooked(
+            query in r"[A-Za-z0-9 _./:#é本ſK-]{0,24}",
+            piece in r#"[A-Za-z0-9 _./:#",é本ſK-]{0,60}"#,
+            share in any::<bool>(),
+        ) {
+            let mut starts = TermStarts::default();
+            let counting = terms(&query);
+            for term in &counting {
+                starts.add(term);
+            }
+            let piece = if share { format!("{piece} {}s,{piece}", query.to_uppercase()) } else { piece };
+            let found: Vec<String> = terms(&piece).into_iter().filter(|term| counting.contains(term)).collect();
+            prop_assert!(found.is_empty() || starts.may_stand_in(&piece), "{found:?} in {piece}");
+            prop_assert!(found.iter().all(|term| starts.may_be(term)));
+        }
+    }
+
+    #[test]
+    fn a_text_without_terms_of_the_query_is_not_taken_apart() {
+        let mut starts = TermStarts::default();
+        assert!(!starts.may_stand_in("order 7"));
+        starts.add("order");
+        starts.add("7");
+        for (piece, expected) in
+            [("an ORDER", true), ("border", false), ("x-orders", true), ("row 7", true), ("row 17", false), ("é", true)]
+        {
+            assert_eq!(starts.may_stand_in(piece), expected, "{piece}");
+        }
+    }
 }

@@ -95,6 +95,11 @@ impl TermWeights {
         }
     }
 
+    /// Returns the terms that have a weight.
+    pub fn ids(&self) -> impl Iterator<Item = u32> {
+        self.order.iter().copied()
+    }
+
     fn add(&mut self, term: u32, weight: f64, is_query: bool, frequency: u32) {
         self.order.push(term);
         self.by_id[term as usize] = TermWeight { weight, is_query, frequency };

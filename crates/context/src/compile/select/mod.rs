@@ -37,7 +37,7 @@ pub fn select(state: &BuildState, scope: &SelectionScope) -> Result<(UnitSelecti
     let planner = Planner {
         sources: state.sources,
         renderer: state.renderer,
-        wanted: ExcerptQuery { index: state.sources.index, terms: scope.terms, visible: state.rows.len() },
+        wanted: ExcerptQuery::new(state.sources.index, scope.terms, state.rows.len()),
         cap: units::cap(limit / 4),
         last: state.rows.last().map(|row| row.at),
         work: Cell::new(0),
