@@ -44,7 +44,10 @@ export function journalSource(changes: Iterable<string> | string, given: Restore
   const { blobs, salvage, ...own } = fields(given);
   const lines = typeof changes === "string" ? changes.split("\n").filter((line) => line !== "") : lineList(changes);
   const settings = settingsIn(lines);
-  const options = { ...settings?.options, ...own };
+  const stored = { ...settings?.options };
+  // Without its embedder, which is named as missing, it would be refused.
+  if (own["embed"] === undefined) delete stored["embedding_weight"];
+  const options = { ...stored, ...own };
   const missing_functions = (settings?.functions ?? []).filter((name) => own[name] === undefined);
   const parts = utf8(text(lines.join("\n"), "", SNAPSHOT.total));
   const known = blobMap(blobs);

@@ -106,6 +106,7 @@ export const journalCases = {
       const [settings] = given.exportSince().changes.map((line) => JSON.parse(line).part.settings);
       assert.deepEqual([[...settings.functions].sort(), settings.options], [functions, data]);
       assert.deepEqual(cw.ContextManager.restore(given.exportSince().changes, options).restored.missing_functions, []);
+      assert.deepEqual([...cw.ContextManager.restore(given.exportSince().changes).restored.missing_functions].sort(), functions);
       given.free();
     }
   },
