@@ -82,6 +82,7 @@ declare module "node:http" {
     readonly destroyed: boolean;
     readonly headersSent: boolean;
     writeHead(status: number, headers: Readonly<Record<string, string>>): void;
+    flushHeaders(): void;
     write(chunk: Uint8Array | undefined): boolean;
     end(): void;
     on(event: "close", then: () => void): void;
