@@ -6,7 +6,7 @@ import { parseConfigText, readServers } from "../gateway/config.js";
 import type { ServersConfig } from "../gateway/config.js";
 import { runGateway } from "../gateway/gateway.js";
 import type { Gateway, GatewayOptions, GatewaySdk, GatewayServerEvent } from "../gateway/gateway.js";
-import type { ServerStdioSdk } from "../gateway/sdk.js";
+import type { ServerStdioSdk } from "../gateway/server-sdk.js";
 import { doctor } from "./gateway-doctor.js";
 import { serverLine, statsText } from "./gateway-report.js";
 import { isLoopback, listen, webRequest } from "./http-server.js";

@@ -1,7 +1,7 @@
 // A request of a client while an upstream works on it: what the upstream asks meanwhile goes to this client, its progress and its
 // log messages too. A client of revision 2026-07-28 cannot be asked; it gets an `input_required` result, and calls again.
 import { ContextWeaverError } from "../errors.js";
-import type { Fields, McpRequest, RequestContext, ServerSdk } from "./sdk.js";
+import type { Fields, McpRequest, RequestContext, ServerSdk } from "./server-sdk.js";
 
 /** Milliseconds that a person may take to answer. */
 const ANSWER_MS = 600_000;

@@ -2,7 +2,7 @@
 import { ClientFront } from "./front.js";
 import type { FrontClient, FrontHost } from "./front.js";
 import type { UpstreamCall } from "./bridge.js";
-import type { Fields, McpRequest, SdkHttpHandler } from "./sdk.js";
+import type { Fields, McpRequest, SdkHttpHandler } from "./server-sdk.js";
 import type { GatewaySessions } from "./session.js";
 import type { UpstreamConnection } from "./upstream.js";
 

@@ -6,7 +6,7 @@ import { PendingCalls, UpstreamCall } from "./bridge.js";
 import type { CallClient, CallProgress } from "./bridge.js";
 import type { GatewayRuntime } from "./runtime.js";
 import type { CallStep, ForwardStep } from "./runtime-types.js";
-import type { Fields, McpRequest, RequestContext, SdkMcpServer, SdkServer, SdkStateCodec, ServerSdk } from "./sdk.js";
+import type { Fields, McpRequest, RequestContext, SdkMcpServer, SdkServer, SdkStateCodec, ServerSdk } from "./server-sdk.js";
 import type { GatewaySession } from "./session.js";
 import type { Upstream, UpstreamConnection } from "./upstream.js";
 import { failureOf } from "./upstream-failure.js";

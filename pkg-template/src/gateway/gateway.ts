@@ -17,7 +17,7 @@ import { GatewayHttp } from "./http.js";
 import type { GatewayHttpOptions } from "./http.js";
 import { GatewayRuntime } from "./runtime.js";
 import type { GatewayRuntimeOptions, GatewayStats, ListingReport } from "./runtime-types.js";
-import type { ServerSdk, ServerStdioSdk } from "./sdk.js";
+import type { ServerSdk, ServerStdioSdk } from "./server-sdk.js";
 import { GatewaySessions } from "./session.js";
 import { sidecar } from "./sidecar.js";
 import { Upstream } from "./upstream.js";

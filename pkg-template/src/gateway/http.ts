@@ -4,7 +4,7 @@ import { ContextWeaverError } from "../errors.js";
 import type { GatewayClients } from "./clients.js";
 import { SessionEvents } from "./event-store.js";
 import type { ClientFront } from "./front.js";
-import type { Fields, SdkHttpTransport, ServerSdk } from "./sdk.js";
+import type { Fields, SdkHttpTransport, ServerSdk } from "./server-sdk.js";
 
 /** Who a request is of. */
 export interface GatewayCaller {
