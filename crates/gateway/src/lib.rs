@@ -1,2 +1,10 @@
 //! A gateway in front of MCP servers, without transport, clock or randomness: what clients see of many servers, what
 //! they may do, and how a call goes.
+
+pub mod failure;
+pub mod glob;
+pub mod policy;
+
+pub use failure::{FailureKind, GatewayError, GatewayErrorCode, UpstreamFailure, classify, upstream_detail};
+pub use glob::Glob;
+pub use policy::{PolicyAction, PolicyRuling, PolicySubject, ToolPolicy};
