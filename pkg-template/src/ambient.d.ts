@@ -16,6 +16,10 @@ declare module "#decisions" {
   export const engine: import("./engine.js").Engine<import("./engines.js").DecisionsGlue>;
 }
 
+declare module "#gateway" {
+  export const engine: import("./engine.js").Engine<import("./engines.js").GatewayGlue>;
+}
+
 declare module "#routing" {
   export const engine: import("./engine.js").Engine<import("./engines.js").RoutingGlue>;
 }

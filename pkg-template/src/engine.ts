@@ -20,7 +20,7 @@ export interface Glue {
 }
 
 /** An export of each group of operations. */
-const GROUPS = ["manager_new", "convert_call", "catalog_new", "decisions_new"];
+const GROUPS = ["manager_new", "convert_call", "catalog_new", "decisions_new", "gateway_new"];
 
 /** One of the package's modules. Each has its own memory, and its own end. @internal */
 export class Engine<G extends Glue> implements Masker {

@@ -6,6 +6,7 @@ import type * as convertGlue from "./wasm/convert.js";
 import type * as decisionsGlue from "./wasm/decisions.js";
 import type { Engine, Glue } from "./engine.js";
 import { ContextWeaverError } from "./errors.js";
+import type * as gatewayGlue from "./wasm/gateway.js";
 import type * as routingGlue from "./wasm/routing.js";
 
 /** @internal */
@@ -16,6 +17,8 @@ export type ContextGlue = typeof contextGlue;
 export type ConvertGlue = typeof convertGlue;
 /** @internal */
 export type DecisionsGlue = typeof decisionsGlue;
+/** @internal */
+export type GatewayGlue = typeof gatewayGlue;
 /** @internal */
 export type RoutingGlue = typeof routingGlue;
 
@@ -63,3 +66,6 @@ export const routing: Operations<RoutingGlue> = /* @__PURE__ */ new Operations("
 
 /** Remembers decisions. @internal */
 export const decisions: Operations<DecisionsGlue> = /* @__PURE__ */ new Operations("decisions");
+
+/** Stands in front of MCP servers. @internal */
+export const gateway: Operations<GatewayGlue> = /* @__PURE__ */ new Operations("gateway");

@@ -5,9 +5,10 @@ import * as convertGlue from "./wasm/convert.js";
 import * as decisionsGlue from "./wasm/decisions.js";
 import { Engine } from "./engine.js";
 import type { Glue } from "./engine.js";
-import { context, convert, decisions, routing } from "./engines.js";
+import { context, convert, decisions, gateway, routing } from "./engines.js";
 import { ContextWeaverError } from "./errors.js";
 import { fields, token } from "./guard.js";
+import * as gatewayGlue from "./wasm/gateway.js";
 import * as routingGlue from "./wasm/routing.js";
 
 export * from "./api.js";
@@ -43,6 +44,8 @@ export interface Modules<Source> {
   readonly routing?: Source | undefined;
   /** `contextweaver/decisions_bg.wasm`: `DecisionStore`. */
   readonly decisions?: Source | undefined;
+  /** `contextweaver/gateway_bg.wasm`: the gateway in front of MCP servers. */
+  readonly gateway?: Source | undefined;
 }
 
 /** A module: its engine, and what to do once it is started. */
@@ -66,6 +69,7 @@ const SLOTS: readonly Slot[] = [
   slot("convert", convertGlue, (engine) => convert.provide(engine)),
   slot("routing", routingGlue, (engine) => routing.provide(engine)),
   slot("decisions", decisionsGlue, (engine) => decisions.provide(engine)),
+  slot("gateway", gatewayGlue, (engine) => gateway.provide(engine)),
 ];
 
 /** Starts the engine from compiled modules or their bytes. What has started stays as it is. */

@@ -11,6 +11,7 @@ mod agent;
 mod compat;
 pub mod convert;
 pub mod decisions;
+pub mod gateway;
 pub mod journal;
 mod known;
 pub mod records;
@@ -366,7 +367,7 @@ pub fn text_call(operation: &str, arguments: &str) -> Result<String> {
             json!({ "text": redact_secrets(&fields.string("text")?, SecretRules::Full, &mask) })
         }
         "sanitize_text" => json!({ "text": unicode::sanitize(&fields.string("text")?) }),
-        "drilldown_tool" => json!(contextweaver_context::drilldown_tool()),
+        "drilldown_tool" => json!(contextweaver_content::drilldown_tool()),
         "tokenize" => json!({ "tokens": tokenize::tokenize(&fields.string("text")?) }),
         "report" => {
             let stats = BuildStats::from_value(fields.require("stats")?, "/stats")?;

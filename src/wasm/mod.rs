@@ -10,14 +10,22 @@
     feature = "context-exports",
     feature = "routing-exports",
     feature = "convert-exports",
-    feature = "decisions-exports"
+    feature = "decisions-exports",
+    feature = "gateway-exports"
 ))]
 mod answer;
 #[cfg(feature = "convert-exports")]
 mod convert;
 #[cfg(feature = "decisions-exports")]
 mod decisions;
-#[cfg(any(feature = "context-exports", feature = "routing-exports", feature = "decisions-exports"))]
+#[cfg(feature = "gateway-exports")]
+mod gateway;
+#[cfg(any(
+    feature = "context-exports",
+    feature = "routing-exports",
+    feature = "decisions-exports",
+    feature = "gateway-exports"
+))]
 mod handles;
 #[cfg(any(feature = "context-exports", feature = "decisions-exports"))]
 mod journal;
@@ -27,7 +35,8 @@ mod manager;
     feature = "context-exports",
     feature = "routing-exports",
     feature = "convert-exports",
-    feature = "decisions-exports"
+    feature = "decisions-exports",
+    feature = "gateway-exports"
 ))]
 mod memory;
 #[cfg(feature = "routing-exports")]
@@ -40,6 +49,8 @@ pub use decisions::{
     decisions_call, decisions_free, decisions_new, decisions_restore, decisions_size, decisions_snapshot,
     decisions_vectors,
 };
+#[cfg(feature = "gateway-exports")]
+pub use gateway::{gateway_call, gateway_free, gateway_new, gateway_set_listing};
 #[cfg(any(feature = "context-exports", feature = "decisions-exports"))]
 pub use journal::{journal_read, journal_write};
 #[cfg(feature = "context-exports")]

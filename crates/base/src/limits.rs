@@ -15,6 +15,9 @@
 //! | [`MAX_MEMORY_ENTRIES`] | 10,000 | facts, and episodes, of one store |
 //! | [`MCP_RESULT_BYTES`] | 16 MiB | everything one MCP result unpacks to |
 //! | [`MCP_PARTS`] | 1,000 | content parts of one MCP result |
+//! | [`MAX_LISTING_BYTES`] | 16 MiB | UTF-8 bytes of what one MCP server lists |
+//! | [`MAX_SERVER_TOOLS`] | 10,000 | tools of one MCP server |
+//! | [`MAX_GATEWAY_SESSIONS`] | 4,096 | sessions of one gateway |
 //! | [`MAX_PATTERN_BYTES`] | 1,024 | UTF-8 bytes of one pattern |
 //! | [`MAX_SEARCH_STEPS`] | 33,554,432 | steps of one search, of choosing rows and columns, of all rules of one check |
 //! | [`MAX_SCHEMA_STEPS`] | 33,554,432 | steps of checking one value against a schema |
@@ -167,3 +170,23 @@ pub const MCP_FACT_CHARS: usize = 200;
 pub const MCP_URI_CHARS: usize = 2_000;
 /// Warnings of one MCP result that its provenance repeats.
 pub const MCP_WARNINGS: usize = 20;
+
+/// Bytes of everything that one MCP server lists; a larger listing is refused before it is parsed. The largest of a public
+/// server that was seen has 0.6 MB.
+pub const MAX_LISTING_BYTES: usize = 16 * 1024 * 1024;
+/// Servers behind one gateway.
+pub const MAX_GATEWAY_SERVERS: usize = 1_000;
+/// Tools that one server may list; those beyond are reported and left out. The same for its resources, templates and prompts.
+pub const MAX_SERVER_TOOLS: usize = 10_000;
+/// Digests that are kept of tools which a server does not list any more, to know them when they come back.
+pub const MAX_GONE_PINS: usize = 10_000;
+/// Sessions a gateway knows at a time; the one that was idle longest is forgotten.
+pub const MAX_GATEWAY_SESSIONS: usize = 4_096;
+/// Handles of one session whose tool is known; the oldest is forgotten.
+pub const MAX_SESSION_HANDLES: usize = 4_096;
+/// Calls of a gateway that wait for a server or for a user.
+pub const MAX_OPEN_CALLS: usize = 16_384;
+/// Changes of the meaning of a shown name that a gateway remembers, for clients that have not listed since.
+pub const MAX_NAME_CHANGES: usize = 20_000;
+/// Characters of the name of a tool in MCP.
+pub const MCP_NAME_CHARS: usize = 128;

@@ -83,7 +83,6 @@ pub use call_prompt::SchemaOverrides;
 pub use callbacks::{Need, Outcome};
 pub use compact::{CompactRequest, CompactResult, CompactStrategy};
 pub use drilldown::request::{DrilldownRequest, Slice};
-pub use drilldown::tool::drilldown_tool;
 pub use event::Event;
 pub use forget::ForgottenItem;
 pub use handoff::{HandoffCategory, HandoffEntry, HandoffPack};

@@ -1,2 +1,41 @@
 //! A gateway in front of MCP servers, without transport, clock or randomness: what clients see of many servers, what
 //! they may do, and how a call goes.
+
+pub mod browse_path;
+pub mod cache;
+pub mod failure;
+mod front;
+pub mod glob;
+mod options;
+pub mod policy;
+pub mod preset;
+pub mod rate;
+pub mod repair;
+pub mod retry;
+mod runtime;
+pub mod schema_health;
+mod servers;
+pub mod visibility;
+
+pub use browse_path::BrowsePath;
+pub use cache::{CachePolicy, ResultCache, cache_key};
+pub use failure::{FailureKind, GatewayError, GatewayErrorCode, UpstreamFailure, classify, upstream_detail};
+pub use front::{FrontMode, ToolList};
+pub use glob::Glob;
+pub use options::{GatewayMode, GatewayOptions, OnFinding, OwnNames, ServerOptions, ToolPins};
+pub use policy::{PolicyAction, PolicyRuling, PolicySubject, ToolPolicy};
+pub use preset::{Preset, PresetParts};
+pub use rate::{CallLimits, RateLimits, RateRuling, RateState};
+pub use repair::{ArgumentRepair, RepairedArguments, repair_arguments};
+pub use retry::RetryPolicy;
+pub use runtime::{
+    AcceptedTools, CallRequest, CallStep, FailedCall, FinishedCall, FinishedReply, ForwardedCall, Gateway,
+    ListedServer, MeasuredResult, PinState, RpcError,
+};
+pub use schema_health::{
+    IngestReport, IngestedTools, SchemaFinding, SkippedTool, check_tools, item_findings, schema_findings,
+};
+pub use servers::{
+    DriftedTool, ListChanges, ListingReport, QuarantineReason, QuarantinedTool, ServerStatus, SkippedEntry,
+};
+pub use visibility::VisibilityProfile;

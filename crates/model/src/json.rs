@@ -451,14 +451,21 @@ pub fn as_number(value: &Value, path: &str, min: f64, max: f64) -> Result<f64> {
 /// The same bytes as Python's `json.dumps(value, sort_keys=True, indent=indent)`, which prompts of contextweaver 0.18 contain.
 pub fn to_sorted_ascii(value: &Value, indent: Option<usize>) -> String {
     let mut out = String::new();
-    write_ascii(&mut out, value, JsonLayout { indent, sorted: true }, 0);
+    write_ascii(&mut out, value, JsonLayout { indent, sorted: true, spaced: true }, 0);
+    out
+}
+
+/// Writes JSON as [`to_sorted_ascii`] does on one line, without spaces: what keys and sizes of 0.18 are made of.
+pub fn to_sorted_compact(value: &Value) -> String {
+    let mut out = String::new();
+    write_ascii(&mut out, value, JsonLayout { indent: None, sorted: true, spaced: false }, 0);
     out
 }
 
 /// Writes JSON on one line as [`to_sorted_ascii`] does, keys in their order.
 pub fn to_ascii(value: &Value) -> String {
     let mut out = String::new();
-    write_ascii(&mut out, value, JsonLayout { indent: None, sorted: false }, 0);
+    write_ascii(&mut out, value, JsonLayout { indent: None, sorted: false, spaced: true }, 0);
     out
 }
 
@@ -466,10 +473,11 @@ pub fn to_ascii(value: &Value) -> String {
 struct JsonLayout {
     indent: Option<usize>,
     sorted: bool,
+    /// Whether a space follows `:` and, on one line, `,`.
+    spaced: bool,
 }
 
 fn write_ascii(out: &mut String, value: &Value, layout: JsonLayout, level: usize) {
-    let indent = layout.indent;
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
@@ -480,10 +488,10 @@ fn write_ascii(out: &mut String, value: &Value, layout: JsonLayout, level: usize
         Value::Array(list) => {
             out.push('[');
             for (index, entry) in list.iter().enumerate() {
-                break_line(out, indent, level + 1, index > 0);
+                break_line(out, layout, level + 1, index > 0);
                 write_ascii(out, entry, layout, level + 1);
             }
-            break_line(out, indent, level, false);
+            break_line(out, layout, level, false);
             out.push(']');
         }
         Value::Object(map) => {
@@ -493,19 +501,19 @@ fn write_ascii(out: &mut String, value: &Value, layout: JsonLayout, level: usize
             }
             out.push('{');
             for (index, key) in keys.into_iter().enumerate() {
-                break_line(out, indent, level + 1, index > 0);
+                break_line(out, layout, level + 1, index > 0);
                 write_ascii_string(out, key);
-                out.push_str(": ");
+                out.push_str(if layout.spaced { ": " } else { ":" });
                 write_ascii(out, &map[key], layout, level + 1);
             }
-            break_line(out, indent, level, false);
+            break_line(out, layout, level, false);
             out.push('}');
         }
     }
 }
 
-fn break_line(out: &mut String, indent: Option<usize>, level: usize, comma: bool) {
-    match indent {
+fn break_line(out: &mut String, layout: JsonLayout, level: usize, comma: bool) {
+    match layout.indent {
         Some(width) => {
             if comma {
                 out.push(',');
@@ -513,7 +521,7 @@ fn break_line(out: &mut String, indent: Option<usize>, level: usize, comma: bool
             out.push('\n');
             out.extend(std::iter::repeat_n(' ', width * level));
         }
-        None if comma => out.push_str(", "),
+        None if comma => out.push_str(if layout.spaced { ", " } else { "," }),
         None => {}
     }
 }
@@ -581,6 +589,7 @@ mod tests {
             to_sorted_ascii(&json!({"z": null, "a": [1]}), Some(2)),
             "{\n  \"a\": [\n    1\n  ],\n  \"z\": null\n}"
         );
+        assert_eq!(to_sorted_compact(&json!({"z": "ü", "a": [1, {"b": 2.0}]})), r#"{"a":[1,{"b":2.0}],"z":"\u00fc"}"#);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod pager;
 mod records;
 mod search;
 mod selector;
+mod tool;
 mod values;
 
 use std::borrow::Cow;
@@ -22,6 +23,7 @@ use self::records::TabularText;
 pub(super) use self::records::{has_columns, one_line};
 use self::selector::SelectorKind;
 pub use self::selector::{SELECTORS, Selector};
+pub use self::tool::drilldown_tool;
 use contextweaver_base::Result;
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::lines::slice_range;

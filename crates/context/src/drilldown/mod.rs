@@ -2,7 +2,6 @@
 
 pub(crate) mod reading;
 pub mod request;
-pub mod tool;
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -23,7 +23,7 @@ pub use results::{
     CallOutcome, FetchedAt, McpToToolResultOptions, ToolResultToMcp, ToolResultToMcpOptions, from_mcp_result,
     to_mcp_result,
 };
-pub use schema::{SchemaFormat, ToolSchemaOptions};
+pub use schema::{SchemaFormat, ToolSchemaOptions, check_well_formed};
 pub use to_mcp::{
     ToolDefinitionToMcp, ToolDefinitionToMcpOptions, ToolDefinitionsToMcp, ToolHandler, to_mcp_tool, to_mcp_tools,
     tool_definition_to_selectable,

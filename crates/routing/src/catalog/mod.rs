@@ -32,7 +32,7 @@ pub use lint::{LintOptions, PinnedFingerprints, lint, pin, read_pins};
 pub use load::{InvalidTools, LoadedCatalog, load_catalog};
 pub use mcp_list::from_mcp_tools;
 pub use normalise::{NormaliseOptions, NormaliseReport, normalise};
-pub use risk::{RISKS, ToolChange, assess};
+pub use risk::{RISKS, ToolChange, assess, worst};
 
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};

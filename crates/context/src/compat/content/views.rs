@@ -189,7 +189,7 @@ pub fn drilldown_tool() -> SelectableItem {
         },
         "required": ["handle", "selector"],
     }));
-    SelectableItem { args_schema, ..crate::drilldown::tool::drilldown_tool() }
+    SelectableItem { args_schema, ..contextweaver_content::drilldown_tool() }
 }
 
 #[cfg(test)]

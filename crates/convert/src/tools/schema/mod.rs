@@ -3,11 +3,13 @@
 mod keywords;
 mod refs;
 mod shorthand;
+mod well_formed;
 
 use serde_json::{Value, json};
 
 pub(super) use self::keywords::{check_size, each_schema};
 pub(super) use self::refs::{check_local, resolve};
+pub use self::well_formed::check_well_formed;
 use crate::mcp::Revision;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Warning;

@@ -99,11 +99,12 @@ pub fn lint(catalog: &Catalog, options: &LintOptions) -> Vec<CatalogFinding> {
     let mut found = Vec::new();
     for item in &items {
         let mut found = ToolFindings::new(&mut found, MAX_PER_TOOL);
+        // What misleads comes first: what is wrong with a schema, as often as its author likes, must leave room for it.
+        texts::check(item, &mut found);
+        safety(item, &mut found);
         description(item, options, &mut found);
         names::check(item, options.max_name_chars, &mut found);
         schema::check(item, &mut found);
-        safety(item, &mut found);
-        texts::check(item, &mut found);
     }
     for missing in catalog.check_dependencies().findings {
         let finding = CatalogFinding::new("reference-unknown", &missing.item_id, format!("/{}", missing.field));

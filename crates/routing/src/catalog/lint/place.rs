@@ -50,17 +50,30 @@ impl<'a> Place<'a> {
 pub(super) struct ToolFindings<'a> {
     found: &'a mut Vec<CatalogFinding>,
     room: usize,
+    /// Room for what is only a heuristic.
+    hints: usize,
 }
+
+/// Heuristic findings about one tool: an author who writes many must not crowd out what is certain.
+const MAX_HINTS: usize = 8;
 
 impl<'a> ToolFindings<'a> {
     pub fn new(found: &'a mut Vec<CatalogFinding>, room: usize) -> Self {
-        Self { found, room }
+        Self { found, room, hints: MAX_HINTS }
     }
 
     /// Adds a finding; it is not made where there is no room for it.
     pub fn add(&mut self, finding: impl FnOnce() -> CatalogFinding) {
         if self.room > 0 {
             self.room -= 1;
+            self.found.push(finding());
+        }
+    }
+
+    /// Adds a finding that is only a heuristic.
+    pub fn hint(&mut self, finding: impl FnOnce() -> CatalogFinding) {
+        if self.hints > 0 {
+            self.hints -= 1;
             self.found.push(finding());
         }
     }

@@ -148,7 +148,8 @@ fn walk(value: &Value, place: &Place, look: &mut impl FnMut(&Place, &str)) {
 }
 
 fn look(id: &str, place: &Place, text: &str, found: &mut ToolFindings) {
-    let mut add = |code, evidence: &str| found.add(|| CatalogFinding::new(code, id, place.path()).evidence(evidence));
+    let finding = |code, evidence: &str| CatalogFinding::new(code, id, place.path()).evidence(evidence);
+    let mut add = |code, evidence: &str| found.add(|| finding(code, evidence));
     // What is quoted below must not show a credential, not even a part of one.
     let masked = redact_secrets(text, SecretRules::Full, SECRET_MASK);
     if masked != text {
@@ -169,7 +170,7 @@ fn look(id: &str, place: &Place, text: &str, found: &mut ToolFindings) {
     }
     let lower = text.to_lowercase();
     if let Some(order) = order(&lower) {
-        add("text-instruction", order);
+        found.hint(|| finding("text-instruction", order));
     }
 }
 

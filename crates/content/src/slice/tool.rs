@@ -6,7 +6,7 @@ use contextweaver_model::{JsonMap, SelectableItem, json};
 /// results.
 ///
 /// ```
-/// let tool = contextweaver_context::drilldown_tool();
+/// let tool = contextweaver_content::drilldown_tool();
 /// assert_eq!(tool.name, "drilldown");
 /// assert!(tool.args_schema["properties"].get("selector").is_some());
 /// ```
@@ -36,7 +36,7 @@ pub fn drilldown_tool() -> SelectableItem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contextweaver_content::SELECTORS;
+    use crate::SELECTORS;
     use serde_json::Value;
 
     #[test]

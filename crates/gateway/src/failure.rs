@@ -1,0 +1,494 @@
+//! What a model is told when something is refused or fails: one code, one short sentence, whether to try again.
+
+use serde_json::{Value, json};
+
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::{Fields, JsonMap, nearest};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::{is_space, prefix};
+use contextweaver_text::{SECRET_MASK, SecretRules, redact_secrets};
+
+/// Code points of what a server said about its failure.
+pub const DETAIL_CHARS: usize = 256;
+
+/// Bytes of a server's message that are looked at.
+const READ_BYTES: usize = 64 * 1024;
+
+/// Why a call of the gateway has no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GatewayErrorCode {
+    /// The arguments of a meta-tool, or those of the tool, are not what its schema says.
+    ArgsInvalid,
+    /// The text is no browse path.
+    PathInvalid,
+    /// The browse path leads nowhere.
+    PathNotFound,
+    /// No tool has this id.
+    HydrateFailed,
+    /// The tool's own schema is no JSON Schema.
+    SchemaInvalid,
+    /// No stored result has this handle, or it cannot be read so.
+    ViewFailed,
+    /// The server did not answer in time.
+    UpstreamTimeout,
+    /// The server cannot be reached.
+    UpstreamUnavailable,
+    /// The server does not know who calls.
+    AuthFailed,
+    /// The server forbids the call.
+    PermissionDenied,
+    /// The server or a limit of the gateway asks to wait.
+    RateLimited,
+    /// The server failed in another way.
+    UpstreamError,
+    /// A policy of the gateway denies the call.
+    PolicyDenied,
+    /// A policy of the gateway asks for approval first.
+    AuthRequired,
+    /// No resource has this id.
+    ResourceNotFound,
+    /// No prompt has this id.
+    PromptNotFound,
+}
+
+impl GatewayErrorCode {
+    /// Lists every code.
+    pub const ALL: &'static [Self] = &[
+        Self::ArgsInvalid,
+        Self::PathInvalid,
+        Self::PathNotFound,
+        Self::HydrateFailed,
+        Self::SchemaInvalid,
+        Self::ViewFailed,
+        Self::UpstreamTimeout,
+        Self::UpstreamUnavailable,
+        Self::AuthFailed,
+        Self::PermissionDenied,
+        Self::RateLimited,
+        Self::UpstreamError,
+        Self::PolicyDenied,
+        Self::AuthRequired,
+        Self::ResourceNotFound,
+        Self::PromptNotFound,
+    ];
+
+    /// Returns the code as it is written.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ArgsInvalid => "ARGS_INVALID",
+            Self::PathInvalid => "PATH_INVALID",
+            Self::PathNotFound => "PATH_NOT_FOUND",
+            Self::HydrateFailed => "HYDRATE_FAILED",
+            Self::SchemaInvalid => "SCHEMA_INVALID",
+            Self::ViewFailed => "VIEW_FAILED",
+            Self::UpstreamTimeout => "UPSTREAM_TIMEOUT",
+            Self::UpstreamUnavailable => "UPSTREAM_UNAVAILABLE",
+            Self::AuthFailed => "AUTH_FAILED",
+            Self::PermissionDenied => "PERMISSION_DENIED",
+            Self::RateLimited => "RATE_LIMITED",
+            Self::UpstreamError => "UPSTREAM_ERROR",
+            Self::PolicyDenied => "POLICY_DENIED",
+            Self::AuthRequired => "AUTH_REQUIRED",
+            Self::ResourceNotFound => "RESOURCE_NOT_FOUND",
+            Self::PromptNotFound => "PROMPT_NOT_FOUND",
+        }
+    }
+
+    /// Tells whether the same call may succeed later.
+    pub const fn is_retryable(self) -> bool {
+        matches!(self, Self::UpstreamTimeout | Self::UpstreamUnavailable | Self::RateLimited)
+    }
+
+    /// Reads a code.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another text.
+    pub fn parse(text: &str) -> Result<Self> {
+        Self::ALL.iter().copied().find(|code| code.as_str() == text).ok_or_else(|| {
+            let error = Error::new(ErrorCode::InvalidInput, format!("no error of a call is called {}", quote(text)));
+            match nearest(text, Self::ALL.iter().map(|code| code.as_str())) {
+                Some(meant) => error.hint(format!("did you mean `{meant}`?")),
+                None => error,
+            }
+        })
+    }
+}
+
+/// The record of a call without a result, as a model gets it.
+///
+/// ```
+/// use contextweaver_gateway::{GatewayError, GatewayErrorCode};
+/// use serde_json::json;
+///
+/// let error = GatewayError::new(GatewayErrorCode::HydrateFailed, "no such tool").at("github:x");
+/// let record = json!({ "error": "HYDRATE_FAILED", "message": "no such tool", "path": "github:x", "retryable": false });
+/// assert_eq!(error.to_json(), record);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct GatewayError {
+    /// The code.
+    pub code: GatewayErrorCode,
+    /// A short sentence.
+    pub message: String,
+    /// The tool id, the handle or the browse path; empty where there is none.
+    pub path: String,
+    /// Whether the same call may succeed later.
+    pub retryable: bool,
+    /// More for a program to read.
+    pub details: JsonMap,
+}
+
+impl GatewayError {
+    /// Makes an error that is retryable if its code is.
+    pub fn new(code: GatewayErrorCode, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { code, message, path: String::new(), retryable: code.is_retryable(), details: JsonMap::new() }
+    }
+
+    /// Makes the error for a server that failed: the code of [`classify`], and what the server said, made safe.
+    pub fn of_upstream(failure: &UpstreamFailure) -> Self {
+        let mut error =
+            Self::new(classify(failure), format!("upstream call failed: {}", upstream_detail(&failure.message)));
+        if let Some(wait) = failure.retry_after_ms {
+            error = error.detail("retry_after", contextweaver_model::json::numbers::round(wait / 1000.0, 3));
+        }
+        error
+    }
+
+    /// Sets the tool id, the handle or the browse path.
+    #[must_use]
+    pub fn at(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    /// Adds a detail.
+    #[must_use]
+    pub fn detail(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// Returns the record; without details the key is absent.
+    pub fn to_json(&self) -> Value {
+        let mut record = json!({
+            "error": self.code.as_str(), "message": self.message, "path": self.path, "retryable": self.retryable,
+        });
+        if let (Some(map), false) = (record.as_object_mut(), self.details.is_empty()) {
+            map.insert("details".to_owned(), Value::Object(self.details.clone()));
+        }
+        record
+    }
+}
+
+/// In what way a server failed, as far as the host saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureKind {
+    /// No answer in time.
+    Timeout,
+    /// No connection.
+    Unavailable,
+    /// The answer is an error of JSON-RPC.
+    Rpc,
+    /// The answer is a status of HTTP.
+    Http,
+    /// The call was given up.
+    Cancelled,
+    /// The answer is no answer of MCP.
+    Malformed,
+    /// Anything else.
+    Other,
+}
+
+impl FailureKind {
+    /// The kinds and how they are written.
+    const NAMES: &'static [(&'static str, Self)] = &[
+        ("timeout", Self::Timeout),
+        ("unavailable", Self::Unavailable),
+        ("rpc", Self::Rpc),
+        ("http", Self::Http),
+        ("cancelled", Self::Cancelled),
+        ("malformed", Self::Malformed),
+        ("other", Self::Other),
+    ];
+
+    /// Reads a kind.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another text.
+    pub fn parse(text: &str) -> Result<Self> {
+        Self::NAMES.iter().find(|(name, _)| *name == text).map(|(_, kind)| *kind).ok_or_else(|| {
+            let names: Vec<&str> = Self::NAMES.iter().map(|(name, _)| *name).collect();
+            Error::new(ErrorCode::InvalidInput, format!("no kind of failure is called {}", quote(text)))
+                .hint(format!("one of {}", names.join(", ")))
+        })
+    }
+
+    /// Returns the kind as it is written.
+    pub fn as_str(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, kind)| *kind == self).map_or("other", |(name, _)| name)
+    }
+}
+
+/// What a host knows of a call that a server did not answer with a result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UpstreamFailure {
+    /// In what way it failed.
+    pub kind: FailureKind,
+    /// The code of the JSON-RPC error.
+    pub code: Option<i64>,
+    /// The status of HTTP.
+    pub status: Option<u16>,
+    /// What the server or the transport said.
+    pub message: String,
+    /// The data of the JSON-RPC error.
+    pub data: Option<Value>,
+    /// How long the server asks to wait, in milliseconds.
+    pub retry_after_ms: Option<f64>,
+}
+
+impl UpstreamFailure {
+    /// Makes a failure of which only this is known.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self { kind, code: None, status: None, message: message.into(), data: None, retry_after_ms: None }
+    }
+
+    /// Reads `{kind, code?, status?, message, data?, retry_after_ms?}`.
+    ///
+    /// # Errors
+    /// Those of [`Fields`], with the path of the field.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let kind = fields.string("kind")?;
+        let failure = Self {
+            kind: FailureKind::parse(&kind).map_err(|error| error.at(fields.at("kind")))?,
+            code: fields.opt_number("code", -9e15, 9e15)?.map(|code| code as i64),
+            status: fields.opt_uint("status", 999)?.map(|status| status as u16),
+            message: fields.string_or("message", "")?,
+            data: fields.take("data"),
+            retry_after_ms: fields.opt_number("retry_after_ms", 0.0, f64::MAX)?,
+        };
+        fields.finish()?;
+        Ok(failure)
+    }
+}
+
+/// Returns what may be shown of a server's text: on one line, without control characters and credentials, at most 256
+/// code points.
+///
+/// ```
+/// use contextweaver_gateway::upstream_detail;
+///
+/// assert_eq!(upstream_detail("a\nb\u{1b}[31m"), "a b [31m");
+/// assert_eq!(upstream_detail("password=hunter22"), "password=[REDACTED-SECRET]");
+/// ```
+pub fn upstream_detail(text: &str) -> String {
+    upstream_detail_within(text, DETAIL_CHARS)
+}
+
+/// Does the same with another number of code points.
+pub fn upstream_detail_within(text: &str, chars: usize) -> String {
+    let text = within_bytes(text);
+    // Masked before it is cut, as half a credential is not recognised as one, and once more on one line.
+    let masked = redact_secrets(text, SecretRules::Full, SECRET_MASK);
+    let mut line = String::with_capacity(masked.len());
+    for ch in masked.chars() {
+        let blank = ch.is_control() || is_space(ch);
+        match blank {
+            true if line.is_empty() || line.ends_with(' ') => {}
+            true => line.push(' '),
+            false if contextweaver_text::unicode::is_invisible(ch) => line.extend(ch.escape_unicode()),
+            false => line.push(ch),
+        }
+    }
+    let line = line.trim_end_matches(' ');
+    let line = redact_secrets(line, SecretRules::Full, SECRET_MASK);
+    if prefix(&line, chars).len() == line.len() {
+        return line.into_owned();
+    }
+    format!("{}…", prefix(&line, chars.saturating_sub(1)).trim_end_matches(' '))
+}
+
+fn within_bytes(text: &str) -> &str {
+    let mut end = text.len().min(READ_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Returns the code of a failure: by how it failed and the numbers that say so, and only then by words of the message.
+///
+/// Words count as whole words, and a number only where it is a status: `row 401 missing` is no question of who calls.
+pub fn classify(failure: &UpstreamFailure) -> GatewayErrorCode {
+    match failure.kind {
+        FailureKind::Timeout => return GatewayErrorCode::UpstreamTimeout,
+        FailureKind::Unavailable => return GatewayErrorCode::UpstreamUnavailable,
+        FailureKind::Cancelled | FailureKind::Malformed => return GatewayErrorCode::UpstreamError,
+        FailureKind::Rpc | FailureKind::Http | FailureKind::Other => {}
+    }
+    let in_data = ["status", "statusCode", "status_code"].iter().find_map(|key| failure.data.as_ref()?.get(*key));
+    let numbers = [failure.status.map(i64::from), failure.code, in_data.and_then(Value::as_i64)];
+    if let Some(code) = numbers.into_iter().flatten().find_map(of_status) {
+        return code;
+    }
+    // The server says that the request itself is at fault; words of its message speak of that.
+    if failure.code.is_some_and(|code| code == -32_700 || (-32_602..=-32_600).contains(&code)) {
+        return GatewayErrorCode::UpstreamError;
+    }
+    by_words(within_bytes(&failure.message))
+}
+
+/// Returns the code for a status of HTTP that says more than that something failed.
+fn of_status(status: i64) -> Option<GatewayErrorCode> {
+    Some(match status {
+        401 | 407 => GatewayErrorCode::AuthFailed,
+        403 => GatewayErrorCode::PermissionDenied,
+        429 => GatewayErrorCode::RateLimited,
+        408 | 504 => GatewayErrorCode::UpstreamTimeout,
+        502 | 503 => GatewayErrorCode::UpstreamUnavailable,
+        _ => return None,
+    })
+}
+
+/// Words that say how a call failed, in the order in which they count.
+const WORDS: &[(&[&str], GatewayErrorCode)] = &[
+    (
+        &[
+            "unauthorized",
+            "unauthenticated",
+            "not authenticated",
+            "authentication failed",
+            "authentication required",
+            "authentication error",
+            "invalid authentication",
+            "invalid api key",
+            "invalid credentials",
+        ],
+        GatewayErrorCode::AuthFailed,
+    ),
+    (&["forbidden", "permission denied", "access denied"], GatewayErrorCode::PermissionDenied),
+    (
+        &["rate limit", "rate limited", "rate limit exceeded", "ratelimit", "too many requests"],
+        GatewayErrorCode::RateLimited,
+    ),
+    (&["timed out", "timeout", "etimedout", "deadline exceeded"], GatewayErrorCode::UpstreamTimeout),
+    (
+        &["connection refused", "connection reset", "econnrefused", "econnreset", "enotfound"],
+        GatewayErrorCode::UpstreamUnavailable,
+    ),
+];
+
+/// Words after which a number is a status.
+const BEFORE_STATUS: &[&str] = &["http", "status", "code", "error"];
+
+fn by_words(message: &str) -> GatewayErrorCode {
+    let lower = message.to_lowercase();
+    let words: Vec<&str> = lower.split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let has = |phrase: &str| {
+        let phrase: Vec<&str> = phrase.split(' ').collect();
+        words.windows(phrase.len()).any(|window| window == phrase)
+    };
+    let by_phrase = WORDS.iter().find(|(phrases, _)| phrases.iter().any(|phrase| has(phrase))).map(|(_, code)| *code);
+    let status = words.iter().enumerate().find_map(|(at, word)| {
+        let is_place = at.checked_sub(1).is_none_or(|before| BEFORE_STATUS.contains(&words[before]));
+        (is_place && word.len() == 3).then(|| of_status(word.parse().ok()?)).flatten()
+    });
+    by_phrase.or(status).unwrap_or(GatewayErrorCode::UpstreamError)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn codes_are_read_as_written() {
+        for code in GatewayErrorCode::ALL {
+            assert_eq!(GatewayErrorCode::parse(code.as_str()).unwrap(), *code);
+        }
+        let error = GatewayErrorCode::parse("UPSTREAM_TIMOUT").unwrap_err();
+        assert_eq!(error.to_json()["hint"], "did you mean `UPSTREAM_TIMEOUT`?");
+        for (name, kind) in FailureKind::NAMES {
+            assert_eq!((FailureKind::parse(name).unwrap(), kind.as_str()), (*kind, *name));
+        }
+    }
+
+    #[test]
+    fn numbers_count_before_words_and_words_as_a_whole() {
+        use GatewayErrorCode::{
+            AuthFailed, PermissionDenied, RateLimited, UpstreamError, UpstreamTimeout, UpstreamUnavailable,
+        };
+        for (failure, wanted) in [
+            (json!({ "kind": "timeout", "message": "unauthorized" }), UpstreamTimeout),
+            (json!({ "kind": "unavailable", "message": "" }), UpstreamUnavailable),
+            (json!({ "kind": "cancelled", "message": "timeout" }), UpstreamError),
+            (json!({ "kind": "malformed", "message": "401" }), UpstreamError),
+            (json!({ "kind": "http", "status": 401, "message": "forbidden" }), AuthFailed),
+            (json!({ "kind": "http", "status": 403 }), PermissionDenied),
+            (json!({ "kind": "http", "status": 429, "retry_after_ms": 1000 }), RateLimited),
+            (json!({ "kind": "http", "status": 504 }), UpstreamTimeout),
+            (json!({ "kind": "http", "status": 503 }), UpstreamUnavailable),
+            (json!({ "kind": "http", "status": 500, "message": "row 401 missing" }), UpstreamError),
+            (json!({ "kind": "rpc", "code": 429, "message": "slow down" }), RateLimited),
+            (json!({ "kind": "rpc", "code": -32602, "message": "missing the timeout" }), UpstreamError),
+            (json!({ "kind": "rpc", "code": -32603, "message": "request timed out" }), UpstreamTimeout),
+            (json!({ "kind": "rpc", "code": -32000, "message": "", "data": { "status": 403 } }), PermissionDenied),
+            (json!({ "kind": "rpc", "code": -32000, "message": "", "data": [403] }), UpstreamError),
+            (json!({ "kind": "other", "message": "row 401 missing" }), UpstreamError),
+            (json!({ "kind": "other", "message": "issue #429 is closed" }), UpstreamError),
+            (json!({ "kind": "other", "message": "the class TimeoutPolicy is unknown" }), UpstreamError),
+            (json!({ "kind": "other", "message": "see the chapter on authentication" }), UpstreamError),
+            (json!({ "kind": "other", "message": "401" }), AuthFailed),
+            (json!({ "kind": "other", "message": "HTTP 401" }), AuthFailed),
+            (json!({ "kind": "other", "message": "Request failed with status code 403" }), PermissionDenied),
+            (json!({ "kind": "other", "message": "403 Forbidden" }), PermissionDenied),
+            (json!({ "kind": "other", "message": "Error: Unauthorized." }), AuthFailed),
+            (json!({ "kind": "other", "message": "invalid API key" }), AuthFailed),
+            (json!({ "kind": "other", "message": "429 Too Many Requests" }), RateLimited),
+            (json!({ "kind": "other", "message": "rate-limit exceeded" }), RateLimited),
+            (json!({ "kind": "other", "message": "connect ECONNREFUSED 127.0.0.1:3000" }), UpstreamUnavailable),
+            (json!({ "kind": "other", "message": "bad" }), UpstreamError),
+            (json!({ "kind": "other", "message": "" }), UpstreamError),
+        ] {
+            assert_eq!(classify(&UpstreamFailure::from_value(failure.clone(), "").unwrap()), wanted, "{failure}");
+        }
+    }
+
+    #[test]
+    fn failures_of_another_shape_are_refused() {
+        for (failure, path) in [
+            (json!({ "message": "x" }), "/f/kind"),
+            (json!({ "kind": "slow" }), "/f/kind"),
+            (json!({ "kind": "rpc", "code": "x" }), "/f/code"),
+            (json!({ "kind": "http", "status": 1000 }), "/f/status"),
+            (json!({ "kind": "http", "retry_after_ms": -1 }), "/f/retry_after_ms"),
+            (json!({ "kind": "http", "retry_after": 1 }), "/f/retry_after"),
+        ] {
+            assert_eq!(UpstreamFailure::from_value(failure, "/f").unwrap_err().path(), path);
+        }
+    }
+
+    #[test]
+    fn what_a_server_says_is_short_plain_and_without_secrets() {
+        let token = format!("ghp_{}", "s3Kq9ZtWx7Lm2Vb8Rn4Yc6Hd1Jf5Pg0TaUeQ");
+        let long = format!("{} {token}", "word ".repeat(48));
+        for text in [format!("bad token {token}"), format!("a\u{0}b {token}\n"), long, format!("token\n{token}")] {
+            let shown = upstream_detail(&text);
+            assert!(!shown.contains(&token[..16]), "{shown}");
+            assert!(shown.chars().count() <= DETAIL_CHARS && !shown.contains(char::is_control));
+        }
+        assert_eq!(upstream_detail(&"é".repeat(300)), format!("{}…", "é".repeat(255)));
+        assert_eq!(upstream_detail("a\u{202e}b"), "a\\u{202e}b");
+        let error = GatewayError::of_upstream(&UpstreamFailure {
+            retry_after_ms: Some(1234.5678),
+            status: Some(429),
+            ..UpstreamFailure::new(FailureKind::Http, "wait")
+        });
+        let wanted = json!({ "error": "RATE_LIMITED", "message": "upstream call failed: wait", "path": "github:x",
+            "retryable": true, "details": { "retry_after": 1.235 } });
+        assert_eq!(error.at("github:x").to_json(), wanted);
+        assert!(upstream_detail(&"x".repeat(10_000_000)).len() < 300);
+    }
+}

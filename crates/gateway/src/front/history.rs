@@ -1,0 +1,91 @@
+//! What names meant to clients that have not listed since they changed.
+
+use contextweaver_base::limits;
+
+use super::names::{NameTable, ToolPlace};
+use crate::runtime::ToolRef;
+use crate::servers::Server;
+
+/// A name that meant something else until the names changed.
+#[derive(Debug, Clone)]
+struct FormerName {
+    name: String,
+    tool: ToolRef,
+    /// The states of the names in which it meant this tool: from, and the one after the last.
+    from: u64,
+    until: u64,
+}
+
+/// The names of today, and what they meant before.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NameHistory {
+    pub table: NameTable,
+    /// Counts the states of the names.
+    pub epoch: u64,
+    /// Since when each name of today means what it means, by name.
+    since: contextweaver_base::order::SortedMap<String, (u64, ToolRef)>,
+    former: Vec<FormerName>,
+}
+
+/// What a name means to a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Resolved {
+    /// This tool.
+    Tool(ToolPlace),
+    /// A tool that is no longer listed; another one may have its name now.
+    Gone,
+    /// Nothing.
+    Unknown,
+}
+
+impl NameHistory {
+    /// Gives the tools of today their names.
+    pub fn renew(&mut self, servers: &[Server], own: &[&str]) {
+        let listed: Vec<(&str, Vec<&str>)> = servers
+            .iter()
+            .map(|server| (server.name.as_str(), server.tools.iter().map(crate::servers::ServerTool::name).collect()))
+            .collect();
+        let table = NameTable::of(&listed, own);
+        let mut since = contextweaver_base::order::SortedMap::new();
+        let mut has_changed = false;
+        let next = self.epoch + 1;
+        for (name, place) in table.iter() {
+            let tool = servers[place.server].tool_ref(place);
+            let from = match self.since.get(name) {
+                Some((from, known)) if *known == tool => *from,
+                _ => {
+                    has_changed = true;
+                    next
+                }
+            };
+            since.insert(name.to_owned(), (from, tool));
+        }
+        for (name, (from, tool)) in self.since.iter() {
+            if since.get(name).is_none_or(|(_, now)| now != tool) {
+                has_changed = true;
+                let former = FormerName { name: name.clone(), tool: tool.clone(), from: *from, until: next };
+                self.former.push(former);
+            }
+        }
+        let beyond = self.former.len().saturating_sub(limits::MAX_NAME_CHANGES);
+        self.former.drain(..beyond);
+        self.table = table;
+        self.since = since;
+        self.epoch += u64::from(has_changed);
+    }
+
+    /// Returns the tool that a name means to a client that saw the names of `epoch` last.
+    ///
+    /// A name never reaches another tool than the one it was shown for.
+    pub fn resolve(&self, name: &str, epoch: Option<u64>, servers: &[Server]) -> Resolved {
+        let then = epoch.filter(|epoch| *epoch < self.epoch).and_then(|epoch| {
+            self.former.iter().rev().find(|former| former.name == name && (former.from..former.until).contains(&epoch))
+        });
+        if let Some(former) = then {
+            let place = servers.get(former.tool.server).and_then(|server| server.find(&former.tool.name));
+            return place.map_or(Resolved::Gone, |tool| Resolved::Tool(ToolPlace { server: former.tool.server, tool }));
+        }
+        let now = self.table.shown(name).or_else(|| self.table.qualified(name));
+        now.map_or(Resolved::Unknown, Resolved::Tool)
+    }
+}

@@ -1,0 +1,14 @@
+//! What clients see: which tools, under which names, with which words.
+
+mod history;
+mod list;
+mod names;
+mod own;
+mod safe;
+mod shown;
+
+pub(crate) use history::{NameHistory, Resolved};
+pub use list::{FrontMode, ToolList};
+pub(crate) use names::{NameTable, ToolPlace, is_legal_name, legal_name};
+pub(crate) use safe::safe_line;
+pub(crate) use shown::{mark_unavailable, shown_tool};

@@ -1,0 +1,315 @@
+//! Options of a gateway.
+
+use serde_json::Value;
+
+use contextweaver_base::limits;
+use contextweaver_base::order::SortedMap;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::{Fields, as_string, nearest, pointer};
+use contextweaver_text::quote::quote;
+
+use crate::front::{is_legal_name, legal_name};
+use crate::policy::ToolPolicy;
+
+/// Tools up to which clients see all of them, unless the mode is given.
+const SEARCH_ABOVE: u64 = 40;
+/// Tools used last that are listed in search mode.
+const RECENT_TOOLS: u64 = 5;
+/// Most tools used last that may be listed.
+const MAX_RECENT_TOOLS: u64 = 100;
+/// Keys of `_meta` that a call carries on: the context of a trace, which reveals no identity.
+const META_ALLOW: [&str; 3] = ["traceparent", "tracestate", "baggage"];
+/// Characters of the name of a server: it stands before the names of its tools.
+const SERVER_CHARS: usize = 64;
+
+/// Which tools clients see.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum GatewayMode {
+    /// Firewall up to a number of tools, search beyond.
+    #[default]
+    Auto,
+    /// The tools of the servers as they are, and one that reads on in results.
+    Firewall,
+    /// A tool that searches and one that calls, with the tools that are pinned or were used last.
+    Search,
+    /// The meta-tools of contextweaver 0.18.
+    Reference,
+}
+
+impl GatewayMode {
+    /// Reads the name of a mode.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for a name that no mode has.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name {
+            "auto" => Ok(Self::Auto),
+            "firewall" => Ok(Self::Firewall),
+            "search" => Ok(Self::Search),
+            "reference" => Ok(Self::Reference),
+            other => Err(Error::new(ErrorCode::InvalidInput, format!("no mode is called {}", quote(other)))
+                .hint("one of: auto firewall search reference")),
+        }
+    }
+}
+
+/// What happens to a tool of which something was found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OnFinding {
+    /// It is neither shown nor called until it is accepted.
+    #[default]
+    Quarantine,
+    /// It is reported.
+    Report,
+}
+
+impl OnFinding {
+    /// Reads the name of what happens.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another name.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name {
+            "quarantine" => Ok(Self::Quarantine),
+            "report" => Ok(Self::Report),
+            other => {
+                Err(Error::new(ErrorCode::InvalidInput, format!("nothing that happens is called {}", quote(other)))
+                    .hint("one of: quarantine report"))
+            }
+        }
+    }
+}
+
+/// Digests of the tools of one server by the name that the server has for them.
+pub type ToolPins = SortedMap<String, String>;
+
+/// What a server is called, and what holds for its tools alone.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ServerOptions {
+    /// Its name: letters, digits, `_`, `.` and `-`, at most 64.
+    pub name: String,
+    /// What may be called of it; the stricter of this and of the gateway's policy decides.
+    pub policy: Option<ToolPolicy>,
+    /// What happens when a tool is not as it was pinned, in place of what the gateway says.
+    pub drift: Option<OnFinding>,
+    /// What happens when a tool hides something, in place of what the gateway says.
+    pub lint: Option<OnFinding>,
+}
+
+/// Names of the gateway's own tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnNames {
+    /// The tool that reads on in results.
+    pub drilldown: String,
+    /// The tool that searches tools.
+    pub search_tools: String,
+    /// The tool that calls one.
+    pub call_tool: String,
+}
+
+impl Default for OwnNames {
+    fn default() -> Self {
+        let [drilldown, search_tools, call_tool] = ["drilldown", "search_tools", "call_tool"].map(str::to_owned);
+        Self { drilldown, search_tools, call_tool }
+    }
+}
+
+/// Options of a [`Gateway`](crate::Gateway).
+#[derive(Debug, Clone)]
+pub struct GatewayOptions {
+    /// Which tools clients see.
+    pub mode: GatewayMode,
+    /// Tools above which the mode `auto` is search.
+    pub search_above: usize,
+    /// The servers, in the order of their tools.
+    pub servers: Vec<ServerOptions>,
+    /// What may be called.
+    pub policy: ToolPolicy,
+    /// Whether arguments that are texts are read as what the schema asks for.
+    pub tolerant_args: bool,
+    /// Whether arguments are checked against the schema of the tool.
+    pub validate: bool,
+    /// Names or globs of tools that search mode lists always.
+    pub pinned_tools: Vec<String>,
+    /// Tools used last that search mode lists.
+    pub recent_tools: usize,
+    /// What happens when a tool is not as it was pinned.
+    pub drift: OnFinding,
+    /// What happens when a tool hides something.
+    pub lint: OnFinding,
+    /// Pins of an earlier run, by server.
+    pub pins: SortedMap<String, ToolPins>,
+    /// Digests that were accepted in spite of what was found, by server.
+    pub accepted: SortedMap<String, Vec<String>>,
+    /// Keys of `_meta` that a call carries on.
+    pub meta_allow: Vec<String>,
+    /// Names of the gateway's own tools.
+    pub names: OwnNames,
+}
+
+impl Default for GatewayOptions {
+    fn default() -> Self {
+        Self {
+            mode: GatewayMode::default(),
+            search_above: SEARCH_ABOVE as usize,
+            servers: Vec::new(),
+            policy: ToolPolicy::default(),
+            tolerant_args: false,
+            validate: true,
+            pinned_tools: Vec::new(),
+            recent_tools: RECENT_TOOLS as usize,
+            drift: OnFinding::default(),
+            lint: OnFinding::default(),
+            pins: SortedMap::new(),
+            accepted: SortedMap::new(),
+            meta_allow: META_ALLOW.map(str::to_owned).to_vec(),
+            names: OwnNames::default(),
+        }
+    }
+}
+
+impl GatewayOptions {
+    /// Reads options over the defaults; unknown fields are refused.
+    ///
+    /// # Errors
+    /// `UNKNOWN_FIELD`, `INVALID_INPUT`, `OUT_OF_RANGE`, `DUPLICATE_ID` or `NOT_FOUND`, with the path of the field.
+    ///
+    /// ```
+    /// use contextweaver_base::ErrorCode;
+    /// use contextweaver_gateway::GatewayOptions;
+    /// use serde_json::json;
+    ///
+    /// let options = GatewayOptions::from_value(json!({ "servers": [{ "name": "github" }], "search_above": 20 }))?;
+    /// assert_eq!((options.servers[0].name.as_str(), options.search_above), ("github", 20));
+    /// let error = GatewayOptions::from_value(json!({ "servers": [{ "name": "my server" }] })).unwrap_err();
+    /// assert_eq!((error.code(), error.path()), (ErrorCode::InvalidInput, "/servers/0/name"));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn from_value(value: Value) -> Result<Self> {
+        let mut fields = Fields::open(value, "")?;
+        let base = Self::default();
+        fields.required("servers").map_err(|error| error.hint("the servers behind the gateway: [{ name }]"))?;
+        let options = Self {
+            mode: fields.parsed_or("mode", base.mode, GatewayMode::parse)?,
+            search_above: fields.uint_or("search_above", SEARCH_ABOVE, limits::MAX_SERVER_TOOLS as u64)? as usize,
+            servers: fields.records("servers", server)?,
+            policy: policy(&mut fields)?.unwrap_or_default(),
+            tolerant_args: fields.bool_or("tolerant_args", base.tolerant_args)?,
+            validate: fields.bool_or("validate", base.validate)?,
+            pinned_tools: fields.strings("pinned_tools")?,
+            recent_tools: fields.uint_or("recent_tools", RECENT_TOOLS, MAX_RECENT_TOOLS)? as usize,
+            drift: fields.parsed_or("drift", base.drift, OnFinding::parse)?,
+            lint: fields.parsed_or("lint", base.lint, OnFinding::parse)?,
+            pins: by_server(&mut fields, "pins", pins)?,
+            accepted: by_server(&mut fields, "accepted", digests)?,
+            meta_allow: if fields.has("meta_allow") { fields.strings("meta_allow")? } else { base.meta_allow },
+            names: own_names(&mut fields)?,
+        };
+        fields.finish()?;
+        options.check()?;
+        Ok(options)
+    }
+
+    /// Checks what concerns several fields.
+    fn check(&self) -> Result<()> {
+        if self.servers.len() > limits::MAX_GATEWAY_SERVERS {
+            let message = format!("{} servers, the limit is {}", self.servers.len(), limits::MAX_GATEWAY_SERVERS);
+            return Err(Error::new(ErrorCode::TooLarge, message).at("/servers"));
+        }
+        for (place, server) in self.servers.iter().enumerate() {
+            if self.servers[..place].iter().any(|other| other.name == server.name) {
+                let message = format!("two servers are called {}", quote(&server.name));
+                return Err(Error::new(ErrorCode::DuplicateId, message).at(format!("/servers/{place}/name")));
+            }
+        }
+        let known = self.pins.keys().map(|name| ("/pins", name));
+        for (path, name) in known.chain(self.accepted.keys().map(|name| ("/accepted", name))) {
+            if !self.servers.iter().any(|server| server.name == *name) {
+                return Err(unknown_server(name, self.servers.iter().map(|server| server.name.as_str()))
+                    .at(pointer(path, name)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says that there is no such server.
+pub(crate) fn unknown_server<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Error {
+    let error = Error::new(ErrorCode::NotFound, format!("no server is called {}", quote(name)));
+    match nearest(name, known) {
+        Some(meant) => error.hint(format!("did you mean `{meant}`?")),
+        None => error.hint("servers are named in the options"),
+    }
+}
+
+fn server(value: Value, path: &str) -> Result<ServerOptions> {
+    let mut fields = Fields::open(value, path)?;
+    let name = fields.string("name")?;
+    if !is_legal_name(&name, SERVER_CHARS) {
+        let message = format!("{} is no name of a server", quote(&name));
+        let hint =
+            format!("letters, digits, `_`, `.` and `-`, at most {SERVER_CHARS}: `{}`", legal_name(&name, SERVER_CHARS));
+        return Err(Error::new(ErrorCode::InvalidInput, message).at(fields.at("name")).hint(hint));
+    }
+    let mut own = |key: &'static str| -> Result<Option<OnFinding>> {
+        let given = fields.opt_string(key)?;
+        given.map(|name| OnFinding::parse(&name).map_err(|error| error.at(fields.at(key)))).transpose()
+    };
+    let (drift, lint) = (own("drift")?, own("lint")?);
+    let policy = policy(&mut fields)?;
+    fields.finish()?;
+    Ok(ServerOptions { name, policy, drift, lint })
+}
+
+fn policy(fields: &mut Fields) -> Result<Option<ToolPolicy>> {
+    let at = fields.at("policy");
+    fields.take("policy").map(|value| ToolPolicy::from_value(value, &at)).transpose()
+}
+
+fn by_server<T>(
+    fields: &mut Fields,
+    key: &'static str,
+    read: fn(Value, &str) -> Result<T>,
+) -> Result<SortedMap<String, T>> {
+    let at = fields.at(key);
+    let mut map = SortedMap::new();
+    for (server, value) in fields.object(key)? {
+        let value = read(value, &pointer(&at, &server))?;
+        map.insert(server, value);
+    }
+    Ok(map)
+}
+
+fn pins(value: Value, path: &str) -> Result<ToolPins> {
+    contextweaver_routing::catalog::read_pins(value, path)
+}
+
+fn digests(value: Value, path: &str) -> Result<Vec<String>> {
+    let Value::Array(list) = value else { return Err(contextweaver_model::json::wrong_type(path, "an array", &value)) };
+    list.into_iter().enumerate().map(|(place, value)| as_string(value, &format!("{path}/{place}"))).collect()
+}
+
+fn own_names(fields: &mut Fields) -> Result<OwnNames> {
+    let base = OwnNames::default();
+    let Some(mut names) = fields.nested("names")? else { return Ok(base) };
+    let mut name = |key: &'static str, default: &str| {
+        let name = names.string_or(key, default)?;
+        if is_legal_name(&name, limits::MCP_NAME_CHARS) {
+            return Ok(name);
+        }
+        let error = Error::new(ErrorCode::InvalidInput, format!("{} is no name of a tool", quote(&name)));
+        Err(error.at(names.at(key)).hint("letters, digits, `_`, `.` and `-`, at most 128"))
+    };
+    let own = OwnNames {
+        drilldown: name("drilldown", &base.drilldown)?,
+        search_tools: name("search_tools", &base.search_tools)?,
+        call_tool: name("call_tool", &base.call_tool)?,
+    };
+    let at = names.path().to_owned();
+    names.finish()?;
+    let [a, b, c] = [&own.drilldown, &own.search_tools, &own.call_tool];
+    if a == b || b == c || a == c {
+        return Err(Error::new(ErrorCode::DuplicateId, "two tools of the gateway have one name").at(at));
+    }
+    Ok(own)
+}

@@ -1,0 +1,147 @@
+//! What is known of each client.
+
+use std::rc::Rc;
+
+use contextweaver_base::limits;
+use contextweaver_base::order::SortedMap;
+
+/// A tool by its server's place and the name that the server has for it: it stays the same when the server lists anew.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ToolRef {
+    pub server: usize,
+    pub name: Rc<str>,
+}
+
+/// What is known of one client.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Session {
+    /// When it was last heard of, counted in calls of all.
+    tick: u64,
+    /// The state of the names that it saw last; nothing before it saw any.
+    pub epoch: Option<u64>,
+    /// Tools it used last, the latest last.
+    used: Vec<ToolRef>,
+    /// The tool of each handle.
+    owners: SortedMap<String, (u64, ToolRef)>,
+    /// Counts the handles, to know the oldest.
+    handles: u64,
+}
+
+impl Session {
+    /// Notes that a tool was used; tells whether the list of those used last has another tool in it now.
+    pub fn note_use(&mut self, tool: &ToolRef, most: usize) -> bool {
+        if most == 0 {
+            return false;
+        }
+        let known = self.used.iter().position(|used| used == tool);
+        if let Some(place) = known {
+            self.used.remove(place);
+        } else if self.used.len() == most {
+            self.used.remove(0);
+        }
+        self.used.push(tool.clone());
+        known.is_none()
+    }
+
+    /// Tools it used last, the latest last.
+    pub fn used(&self) -> &[ToolRef] {
+        &self.used
+    }
+
+    /// Notes whose result a handle is; the oldest is forgotten when there are too many.
+    pub fn own(&mut self, handle: &str, tool: &ToolRef) {
+        self.handles += 1;
+        self.owners.insert(handle.to_owned(), (self.handles, tool.clone()));
+        if self.owners.len() > limits::MAX_SESSION_HANDLES {
+            let oldest = self.owners.iter().min_by_key(|(_, (number, _))| *number).map(|(handle, _)| handle.clone());
+            self.owners.remove(oldest.as_deref().unwrap_or_default());
+        }
+    }
+
+    /// Returns whose result a handle is.
+    pub fn owner(&self, handle: &str) -> Option<&ToolRef> {
+        // `artifact:result:<call>` and what is stored beside it for the parts of the same result.
+        self.owners.get(handle).map(|(_, tool)| tool)
+    }
+}
+
+/// The clients, each by the name that the host gave it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sessions {
+    by_name: SortedMap<String, Session>,
+    tick: u64,
+}
+
+impl Sessions {
+    /// Returns a session, which begins when its name is new; the one that was idle longest ends where there are too many.
+    /// Also returns the name of the one that ended.
+    pub fn touch(&mut self, name: &str) -> (&mut Session, Option<String>) {
+        self.tick += 1;
+        let mut ended = None;
+        if !self.by_name.contains_key(name) && self.by_name.len() >= limits::MAX_GATEWAY_SESSIONS {
+            let idle = self.by_name.iter().min_by_key(|(_, session)| session.tick).map(|(name, _)| name.clone());
+            ended = idle.inspect(|name| {
+                self.by_name.remove(name.as_str());
+            });
+        }
+        let session = self.by_name.get_or_insert(&name.to_owned(), Session::default());
+        session.tick = self.tick;
+        (session, ended)
+    }
+
+    /// Returns a session that is known.
+    pub fn get(&self, name: &str) -> Option<&Session> {
+        self.by_name.get(name)
+    }
+
+    /// Ends a session.
+    pub fn end(&mut self, name: &str) {
+        self.by_name.remove(name);
+    }
+
+    /// Counts the sessions.
+    pub fn len(&self) -> usize {
+        self.by_name.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(name: &str) -> ToolRef {
+        ToolRef { server: 0, name: name.into() }
+    }
+
+    #[test]
+    fn the_session_that_was_idle_longest_ends() {
+        let mut sessions = Sessions::default();
+        for number in 0..limits::MAX_GATEWAY_SESSIONS {
+            assert_eq!(sessions.touch(&format!("s{number}")).1, None);
+        }
+        sessions.touch("s0");
+        assert_eq!(sessions.touch("new").1.as_deref(), Some("s1"));
+        assert_eq!(sessions.len(), limits::MAX_GATEWAY_SESSIONS);
+        assert!(sessions.get("s0").is_some() && sessions.get("s1").is_none());
+    }
+
+    #[test]
+    fn what_was_used_last_is_bounded() {
+        let mut session = Session::default();
+        let names = |session: &Session| session.used().iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>();
+        assert!(session.note_use(&tool("a"), 2) && session.note_use(&tool("b"), 2));
+        assert!(!session.note_use(&tool("a"), 2));
+        assert!(session.note_use(&tool("c"), 2));
+        assert_eq!(names(&session), ["a", "c"]);
+        assert!(!session.note_use(&tool("d"), 0));
+    }
+
+    #[test]
+    fn the_oldest_handle_is_forgotten() {
+        let mut session = Session::default();
+        for number in 0..=limits::MAX_SESSION_HANDLES {
+            session.own(&format!("h{number}"), &tool("a"));
+        }
+        assert!(session.owner("h0").is_none() && session.owner("h1").is_some());
+    }
+}

@@ -1,0 +1,113 @@
+//! What a host does next with a call.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use contextweaver_model::json::JsonMap;
+
+use crate::failure::GatewayError;
+
+/// An error of JSON-RPC.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RpcError {
+    /// The code of the protocol.
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    pub code: i64,
+    /// What happened, as a sentence.
+    pub message: String,
+    /// More, as the server gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional, type = "unknown"))]
+    pub data: Option<Value>,
+}
+
+/// A call for a server.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ForwardedCall {
+    /// Number of the call, by which its result is reported.
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    pub call: u64,
+    /// The server.
+    pub server: String,
+    /// The name that the server has for the tool.
+    pub tool: String,
+    /// The arguments; where that was asked for, repaired.
+    #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown>"))]
+    pub arguments: JsonMap,
+    /// What passes of `_meta`; absent when nothing does.
+    #[serde(skip_serializing_if = "JsonMap::is_empty")]
+    #[cfg_attr(feature = "ts", ts(optional, type = "Record<string, unknown>"))]
+    pub meta: JsonMap,
+    /// Whether the server says that the tool changes nothing.
+    pub read_only: bool,
+    /// The schema of the arguments, as the server listed it.
+    #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown>"))]
+    pub schema: JsonMap,
+    /// The schema of the result, where the server listed one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional, type = "Record<string, unknown>"))]
+    pub output_schema: Option<JsonMap>,
+}
+
+/// What a host does next with a call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum CallStep {
+    /// Answer with this `CallToolResult`.
+    #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown>"))]
+    Reply(Value),
+    /// Answer with this error.
+    Error(RpcError),
+    /// Answer with a part of a stored result.
+    Drilldown {
+        /// The stored result.
+        handle: String,
+        /// The part.
+        #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown>"))]
+        selector: JsonMap,
+        /// Most tokens of the part.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "ts", ts(optional, type = "number"))]
+        max_tokens: Option<u64>,
+    },
+    /// Call the tool, then report how that went.
+    Forward(Box<ForwardedCall>),
+    /// Ask the user, then say what the answer was.
+    Confirm {
+        /// Number of the call.
+        #[cfg_attr(feature = "ts", ts(type = "number"))]
+        call: u64,
+        /// The question.
+        message: String,
+    },
+    /// Try again after a pause.
+    Retry {
+        /// Milliseconds to wait.
+        #[cfg_attr(feature = "ts", ts(type = "number"))]
+        after_ms: u64,
+    },
+}
+
+impl CallStep {
+    /// Makes a reply of a text.
+    pub(crate) fn text(text: String, is_error: bool) -> Self {
+        Self::Reply(text_result(text, is_error))
+    }
+
+    /// Makes the reply that tells of an error.
+    pub(crate) fn refused(error: &GatewayError) -> Self {
+        Self::text(error.to_json().to_string(), true)
+    }
+}
+
+/// Makes a `CallToolResult` of a text.
+pub(crate) fn text_result(text: String, is_error: bool) -> Value {
+    let mut result = json!({ "content": [{ "type": "text", "text": text }] });
+    if is_error {
+        result["isError"] = true.into();
+    }
+    result
+}

@@ -1,0 +1,328 @@
+//! What a server lists, looked at before anybody uses it: tools that cannot be read, schemas too large or malformed.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_convert::mcp::{mcp_tool_to_capability, tool_list};
+use contextweaver_convert::tools::check_well_formed;
+use contextweaver_model::SelectableItem;
+use contextweaver_model::json::{number_text, type_name};
+use contextweaver_routing::{Catalog, InvalidTools};
+use contextweaver_text::redact::redact_id;
+use contextweaver_text::unicode::{sanitize, trim, truncate};
+
+/// Bytes of a schema as compact JSON of ASCII.
+pub const MAX_HEALTHY_BYTES: usize = 65_536;
+/// Levels of a schema, its own being 0.
+pub const MAX_HEALTHY_DEPTH: usize = 32;
+/// Properties of a schema and all below it.
+pub const MAX_HEALTHY_PROPERTIES: usize = 512;
+
+/// Characters of a name in a report.
+const NAME_CHARS: usize = 128;
+
+/// Something about a schema that makes trouble: it costs tokens, or it cannot be checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct SchemaFinding {
+    /// The tool.
+    pub tool_id: String,
+    /// What it is.
+    #[cfg_attr(
+        feature = "ts",
+        ts(type = "\"size_exceeded\" | \"depth_exceeded\" | \"properties_exceeded\" | \"not_well_formed\"")
+    )]
+    pub kind: &'static str,
+    /// How much, or where.
+    pub detail: String,
+}
+
+/// A tool that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct SkippedTool {
+    /// Its place in the list.
+    pub index: usize,
+    /// Its name, made safe to show; empty where it has none.
+    pub name: String,
+    /// Why it was left out.
+    pub reason: String,
+}
+
+/// What became of a list of tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct IngestReport {
+    /// The number of tools that were read.
+    pub registered: usize,
+    /// The others.
+    pub skipped: Vec<SkippedTool>,
+    /// Schemas that make trouble; their tools were read.
+    pub schema_findings: Vec<SchemaFinding>,
+}
+
+/// The tools of a list, and what became of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct IngestedTools {
+    /// The tools by their canonical ids.
+    pub catalog: Catalog,
+    /// What became of the list.
+    pub report: IngestReport,
+}
+
+/// Reads what a server lists, as the mode `reference` has it: canonical ids, a description is required.
+///
+/// With [`InvalidTools::Report`] a tool that cannot be read, or whose id another one has, is left out and reported, and
+/// one with findings stays. With [`InvalidTools::Raise`] the first of either is an error.
+///
+/// # Errors
+/// `INVALID_INPUT` for what is no list of tools; with [`InvalidTools::Raise`] also `INVALID_INPUT`, `MISSING_FIELD` or
+/// `DUPLICATE_ID` at the tool.
+///
+/// ```
+/// use contextweaver_gateway::check_tools;
+/// use contextweaver_routing::InvalidTools;
+/// use serde_json::json;
+///
+/// let listing = json!([{ "name": "get", "description": "Gets.", "inputSchema": { "type": "objekt" } }, null]);
+/// let report = check_tools(listing, InvalidTools::Report)?.report;
+/// assert_eq!((report.registered, report.skipped[0].index), (1, 1));
+/// assert_eq!(report.schema_findings[0].kind, "not_well_formed");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
+pub fn check_tools(listing: Value, mode: InvalidTools) -> Result<IngestedTools> {
+    let mut out = IngestedTools::default();
+    for (index, tool) in tool_list(listing)?.into_iter().enumerate() {
+        let path = format!("/tools/{index}");
+        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+        let name = truncate(&sanitize(&redact_id(name)), NAME_CHARS);
+        let added = read(tool, &path).and_then(|item| {
+            let findings = item_findings(&item);
+            if let (InvalidTools::Raise, Some(finding)) = (mode, findings.first()) {
+                let message = format!("the schema makes trouble: {}", finding.detail);
+                return Err(Error::new(ErrorCode::InvalidInput, message).detail("kind", finding.kind).at(&*path));
+            }
+            out.catalog.register(item).map_err(|error| error.under(format!("{path}/name")))?;
+            Ok(findings)
+        });
+        match (added, mode) {
+            (Ok(findings), _) => out.report.schema_findings.extend(findings),
+            (Err(error), InvalidTools::Raise) => return Err(error),
+            (Err(error), InvalidTools::Report) => {
+                let reason = match error.path() {
+                    "" => error.message().to_owned(),
+                    at => format!("{} (at {at})", error.message()),
+                };
+                out.report.skipped.push(SkippedTool { index, name, reason });
+            }
+        }
+    }
+    out.report.registered = out.catalog.len();
+    Ok(out)
+}
+
+fn read(tool: Value, path: &str) -> Result<SelectableItem> {
+    match tool.get("name") {
+        Some(Value::String(name)) if !trim(name).is_empty() => mcp_tool_to_capability(tool, path),
+        None if tool.is_object() => Err(contextweaver_model::json::missing_field(path, "name")),
+        None => Err(contextweaver_model::json::wrong_type(path, "an object", &tool)),
+        Some(Value::String(_)) => {
+            Err(Error::new(ErrorCode::InvalidInput, "the name is blank").at(format!("{path}/name")))
+        }
+        Some(other) => {
+            let message = format!("expected a string, got {}", type_name(other));
+            Err(Error::new(ErrorCode::InvalidInput, message).at(format!("{path}/name")))
+        }
+    }
+}
+
+/// Looks at the schemas of a tool.
+pub fn item_findings(item: &SelectableItem) -> Vec<SchemaFinding> {
+    let mut findings = schema_findings(&item.id, &Value::Object(item.args_schema.clone()));
+    if let Some(output) = &item.output_schema {
+        let of_output = schema_findings(&item.id, &Value::Object(output.clone()));
+        findings.extend(
+            of_output
+                .into_iter()
+                .map(|found| SchemaFinding { detail: format!("output schema: {}", found.detail), ..found }),
+        );
+    }
+    findings
+}
+
+/// Looks at a schema: its size, its depth, its properties, and whether it is one. Takes time in proportion to it, and no
+/// stack, however deep it is.
+pub fn schema_findings(tool_id: &str, schema: &Value) -> Vec<SchemaFinding> {
+    let measures = SchemaMeasures::of(schema);
+    let exceeded = |kind, detail| SchemaFinding { tool_id: tool_id.to_owned(), kind, detail };
+    let mut findings = Vec::new();
+    if measures.bytes > MAX_HEALTHY_BYTES {
+        findings.push(exceeded("size_exceeded", format!("{} bytes > {MAX_HEALTHY_BYTES}", measures.bytes)));
+    }
+    if measures.depth > MAX_HEALTHY_DEPTH {
+        findings.push(exceeded("depth_exceeded", format!("depth {} > {MAX_HEALTHY_DEPTH}", measures.depth)));
+    }
+    if measures.properties > MAX_HEALTHY_PROPERTIES {
+        let detail = format!("{} properties > {MAX_HEALTHY_PROPERTIES}", measures.properties);
+        findings.push(exceeded("properties_exceeded", detail));
+    }
+    // The path of what is malformed is written by walking up, which a schema of a sound depth allows.
+    if measures.depth <= contextweaver_base::limits::MAX_DEPTH
+        && let Err(error) = check_well_formed(schema, "")
+    {
+        let place = if error.path().is_empty() { "/" } else { error.path() };
+        findings.push(exceeded("not_well_formed", format!("{} at {}", error.message(), truncate(place, 256))));
+    }
+    findings
+}
+
+/// How large a schema is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct SchemaMeasures {
+    /// As compact JSON of ASCII; in which order the keys are does not matter.
+    bytes: usize,
+    depth: usize,
+    properties: usize,
+}
+
+impl SchemaMeasures {
+    fn of(schema: &Value) -> Self {
+        let mut measures = Self::default();
+        let mut waiting = vec![(schema, 0)];
+        while let Some((value, depth)) = waiting.pop() {
+            measures.depth = measures.depth.max(depth);
+            measures.bytes += match value {
+                Value::Null | Value::Bool(true) => 4,
+                Value::Bool(false) => 5,
+                Value::Number(number) => number_text(number).len(),
+                Value::String(text) => string_bytes(text),
+                Value::Array(list) => {
+                    waiting.extend(list.iter().map(|one| (one, depth + 1)));
+                    2 + list.len().saturating_sub(1)
+                }
+                Value::Object(map) => {
+                    measures.properties += map.get("properties").and_then(Value::as_object).map_or(0, |map| map.len());
+                    waiting.extend(map.values().map(|one| (one, depth + 1)));
+                    2 + map.len().saturating_sub(1) + map.keys().map(|key| string_bytes(key) + 1).sum::<usize>()
+                }
+            };
+        }
+        measures
+    }
+}
+
+/// Returns the bytes of a string with its quotes, what is not ASCII written as `\uXXXX`.
+fn string_bytes(text: &str) -> usize {
+    let of = |ch: char| match ch {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        ' '..='~' => 1,
+        other => 6 * other.len_utf16(),
+    };
+    2 + text.chars().map(of).sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use contextweaver_model::json::to_sorted_compact;
+    use contextweaver_test_support::property;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn kinds(schema: &Value) -> Vec<&'static str> {
+        schema_findings("t", schema).iter().map(|found| found.kind).collect()
+    }
+
+    fn nested(levels: usize, key: &str) -> Value {
+        // `json!` would walk what is inside at every level.
+        let around = |inner| Value::Object([(key.to_owned(), inner)].into_iter().collect());
+        (0..levels).fold(json!({}), |inner, _| around(inner))
+    }
+
+    #[test]
+    fn limits_are_inclusive() {
+        let properties = |count: usize| {
+            let map: serde_json::Map<String, Value> = (0..count).map(|at| (format!("p{at}"), json!({}))).collect();
+            json!({ "properties": map })
+        };
+        // Six bytes of quotes and braces, `x`, and a colon.
+        let sized = |bytes: usize| json!({ "x": "y".repeat(bytes - 8) });
+        for (schema, wanted) in [
+            (json!({}), vec![]),
+            (nested(32, "x"), vec![]),
+            (nested(33, "x"), vec!["depth_exceeded"]),
+            (properties(512), vec![]),
+            (properties(513), vec!["properties_exceeded"]),
+            (sized(65_536), vec![]),
+            (sized(65_537), vec!["size_exceeded"]),
+            (json!({ "type": "objekt" }), vec!["not_well_formed"]),
+            (json!({ "type": "objekt", "x": nested(32, "y") }), vec!["depth_exceeded", "not_well_formed"]),
+        ] {
+            assert_eq!(kinds(&schema), wanted);
+        }
+    }
+
+    #[test]
+    fn depth_takes_no_stack() {
+        let mut deep = nested(100_000, "not");
+        let kinds = kinds(&deep);
+        // A value that deep cannot be dropped as it is.
+        while let Some(inner) = deep.get_mut("not").map(Value::take) {
+            deep = inner;
+        }
+        assert_eq!(kinds, ["size_exceeded", "depth_exceeded"]);
+    }
+
+    #[test]
+    fn bad_tools_keep_no_good_one_out_and_are_told_by_place() {
+        let good = json!({ "name": "a.get", "description": "d" });
+        let listing = json!([
+            good, null, { "description": "d" }, { "name": " ", "description": "d" }, { "name": 5, "description": "d" },
+            { "name": "n" }, good, { "name": "b", "description": "d", "annotations": [1] },
+            { "name": format!("c\u{202e}{}", "x".repeat(300)), "description": "d", "inputSchema": ["a"] },
+            { "name": "d", "description": "d", "outputSchema": { "type": 5 } },
+        ]);
+        let checked = check_tools(listing.clone(), InvalidTools::Report).unwrap();
+        let skipped: Vec<_> = checked.report.skipped.iter().map(|one| (one.index, one.name.chars().count())).collect();
+        let wanted = [(1, 0), (2, 0), (3, 1), (4, 0), (5, 1), (6, 5), (7, 1), (8, NAME_CHARS + 1)];
+        assert_eq!(skipped, wanted);
+        assert!(!checked.report.skipped[7].name.contains('\u{202e}'));
+        assert_eq!((checked.report.registered, checked.catalog.len()), (2, 2));
+        let finding = &checked.report.schema_findings[0];
+        assert_eq!(finding.kind, "not_well_formed");
+        assert!(finding.detail.starts_with("output schema: expected a type") && finding.detail.ends_with("/type"));
+        for (from, path) in [(0, "/tools/1"), (2, "/tools/0/name"), (6, "/tools/1/annotations"), (9, "/tools/0")] {
+            let rest: Vec<Value> = listing.as_array().unwrap()[from..].to_vec();
+            assert_eq!(check_tools(Value::Array(rest), InvalidTools::Raise).unwrap_err().path(), path);
+        }
+        assert!(check_tools(json!({ "tools": 5 }), InvalidTools::Report).is_err());
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            any::<f64>().prop_filter("finite", |number| number.is_finite()).prop_map(Value::from),
+            "[ -~é😀\n\t\u{7f}\"\\\\]{0,6}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            let keys = prop_oneof![Just("properties".to_owned()), "[a-cü\"]{0,3}"];
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec((keys, inner), 0..4).prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(property(2_000))]
+
+        #[test]
+        fn bytes_are_those_that_would_be_written(schema in any_json()) {
+            prop_assert_eq!(SchemaMeasures::of(&schema).bytes, to_sorted_compact(&schema).len());
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The servers behind a gateway: what each listed, and whether it can be reached.
+
+mod drift;
+mod listing;
+mod report;
+mod take;
+mod tool;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use contextweaver_base::order::SortedMap;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_text::quote::quote;
+
+use crate::front::ToolPlace;
+use crate::options::{GatewayOptions, ServerOptions};
+use crate::runtime::ToolRef;
+
+pub(crate) use drift::{DriftRules, Pinned};
+pub use report::{DriftedTool, ListChanges, ListingReport, QuarantineReason, QuarantinedTool, SkippedEntry};
+pub(crate) use tool::ServerTool;
+
+/// Whether a server can be reached.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[cfg_attr(feature = "ts", ts(rename_all = "snake_case"))]
+pub enum ServerStatus {
+    /// Nobody has heard from it yet.
+    #[default]
+    Connecting,
+    /// It answers.
+    Ready,
+    /// It does not answer; its tools stay listed.
+    Unavailable,
+}
+
+impl ServerStatus {
+    /// Reads the name of a status.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another name.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name {
+            "connecting" => Ok(Self::Connecting),
+            "ready" => Ok(Self::Ready),
+            "unavailable" => Ok(Self::Unavailable),
+            other => Err(Error::new(ErrorCode::InvalidInput, format!("no status is called {}", quote(other)))
+                .hint("one of: connecting ready unavailable")),
+        }
+    }
+}
+
+/// A server behind the gateway.
+#[derive(Debug, Clone)]
+pub(crate) struct Server {
+    pub name: String,
+    pub rules: DriftRules,
+    pub status: ServerStatus,
+    /// Why it cannot be reached, as the host says, made safe to show.
+    pub detail: Option<String>,
+    /// Its tools in the order in which it listed them.
+    pub tools: Vec<ServerTool>,
+    /// Their places by name.
+    by_name: SortedMap<String, usize>,
+    pub resources: Vec<Value>,
+    pub resource_templates: Vec<Value>,
+    pub prompts: Vec<Value>,
+    pub instructions: Option<String>,
+    pub pinned: Pinned,
+    /// What the last listing had in it.
+    pub report: ListingReport,
+}
+
+impl Server {
+    /// Makes a server that has listed nothing yet.
+    pub fn new(server: &ServerOptions, options: &GatewayOptions) -> Self {
+        let pins = options.pins.get(&server.name).cloned().unwrap_or_default();
+        let accepted = options.accepted.get(&server.name).cloned().unwrap_or_default();
+        Self {
+            name: server.name.clone(),
+            rules: DriftRules {
+                drift: server.drift.unwrap_or(options.drift),
+                lint: server.lint.unwrap_or(options.lint),
+            },
+            status: ServerStatus::default(),
+            detail: None,
+            tools: Vec::new(),
+            by_name: SortedMap::new(),
+            resources: Vec::new(),
+            resource_templates: Vec::new(),
+            prompts: Vec::new(),
+            instructions: None,
+            pinned: Pinned::new(pins, accepted),
+            report: ListingReport { server: server.name.clone(), ..ListingReport::default() },
+        }
+    }
+
+    /// Returns the place of a tool by the name that the server has for it.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Returns a tool by what stays the same when the server lists anew.
+    pub fn tool_ref(&self, place: ToolPlace) -> ToolRef {
+        let name = self.tools.get(place.tool).map_or("", ServerTool::name);
+        ToolRef { server: place.server, name: name.into() }
+    }
+
+    /// Whether calls would fail.
+    pub fn is_unavailable(&self) -> bool {
+        self.status == ServerStatus::Unavailable
+    }
+
+    /// Its tools that may be shown and called, with their places.
+    pub fn usable(&self) -> impl Iterator<Item = (usize, &ServerTool)> {
+        self.tools.iter().enumerate().filter(|(_, tool)| tool.is_usable())
+    }
+}

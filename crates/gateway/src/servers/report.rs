@@ -1,0 +1,102 @@
+//! What was found in the listing of a server.
+
+use serde::Serialize;
+
+use contextweaver_routing::catalog::{CatalogFinding, ToolChange};
+
+/// Why a tool is neither shown nor called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct QuarantineReason {
+    /// Code of the finding, `pin-changed` where the tool is not what it was.
+    pub code: &'static str,
+    /// The finding as a sentence.
+    pub message: String,
+}
+
+/// A tool that is neither shown nor called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct QuarantinedTool {
+    /// Its name at its server, made safe to show.
+    pub name: String,
+    /// Digest of what it says now.
+    pub digest: String,
+    /// Why.
+    pub reasons: Vec<QuarantineReason>,
+}
+
+/// A tool that is not what it was when it was pinned.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct DriftedTool {
+    /// Its name at its server, made safe to show.
+    pub name: String,
+    /// Digest of what was pinned.
+    pub pinned: String,
+    /// Digest of what it says now.
+    pub digest: String,
+    /// The worst of what the changes may break; `review` where only the digest of what was pinned is known.
+    #[cfg_attr(feature = "ts", ts(type = "\"none\" | \"documentation\" | \"compatible\" | \"review\" | \"breaking\""))]
+    pub risk: &'static str,
+    /// What changed, where what was pinned is known: after a start only its digest is.
+    pub changes: Vec<ToolChange>,
+}
+
+/// An entry of a listing that could not be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct SkippedEntry {
+    /// The list it stood in.
+    #[cfg_attr(feature = "ts", ts(type = "\"tools\" | \"resources\" | \"resource_templates\" | \"prompts\""))]
+    pub list: &'static str,
+    /// Its place in that list.
+    pub index: usize,
+    /// What was wrong, as a sentence.
+    pub reason: String,
+}
+
+/// What was found in the listing of a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ListingReport {
+    /// The server.
+    pub server: String,
+    /// Tools that were read, those in quarantine among them.
+    pub tools: usize,
+    /// Resources that were read.
+    pub resources: usize,
+    /// Templates of resources that were read.
+    pub resource_templates: usize,
+    /// Prompts that were read.
+    pub prompts: usize,
+    /// Tokens that the tools would take in a prompt as they were listed.
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    pub tokens: u64,
+    /// Names of tools that were not in the listing before this one.
+    pub added: Vec<String>,
+    /// Names of tools that are not in the listing any more.
+    pub removed: Vec<String>,
+    /// Tools that are not what was pinned.
+    pub changed: Vec<DriftedTool>,
+    /// Tools that are neither shown nor called.
+    pub quarantined: Vec<QuarantinedTool>,
+    /// Entries that could not be used.
+    pub skipped: Vec<SkippedEntry>,
+    /// What looks wrong with tools, the worst first.
+    pub findings: Vec<CatalogFinding>,
+    /// Entries and findings that are not told one by one.
+    pub not_told: usize,
+}
+
+/// Which lists of clients are not what they were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ListChanges {
+    /// `tools/list`.
+    pub tools: bool,
+    /// `resources/list` and `resources/templates/list`.
+    pub resources: bool,
+    /// `prompts/list`.
+    pub prompts: bool,
+}

@@ -1,0 +1,65 @@
+//! One tool of a server, as it was listed.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use contextweaver_base::Result;
+use contextweaver_convert::mcp::{McpHints, ToolOptions, mcp_tool_to_selectable};
+use contextweaver_model::json::JsonMap;
+use contextweaver_model::{SelectableItem, Warning};
+use contextweaver_routing::catalog::item_fingerprint;
+
+use super::report::QuarantineReason;
+use crate::front::shown_tool;
+
+/// A tool of a server.
+#[derive(Debug, Clone)]
+pub(crate) struct ServerTool {
+    /// As an item: id `mcp:<server>/<name>`, the server as namespace.
+    pub item: Rc<SelectableItem>,
+    /// Digest of everything it says.
+    pub digest: String,
+    /// As clients see it, without its name.
+    pub shown: JsonMap,
+    /// What its arguments have to be, as the server listed it; nothing where that is no object.
+    pub schema: JsonMap,
+    /// What the server says of its results.
+    pub output_schema: Option<JsonMap>,
+    /// What the server says of its effects, with the defaults of the protocol.
+    pub hints: McpHints,
+    /// Why it is neither shown nor called; nothing when it is.
+    pub quarantine: Vec<QuarantineReason>,
+}
+
+impl ServerTool {
+    /// Reads a tool; also returns what was ignored.
+    pub fn read(value: Value, server: &str) -> Result<(Self, Vec<Warning>)> {
+        let options = ToolOptions { server: Some(server.to_owned()), ..ToolOptions::default() };
+        let shown = shown_tool(&value);
+        let object = |key: &str| value.get(key).and_then(Value::as_object).cloned();
+        let (schema, output_schema) = (object("inputSchema").unwrap_or_default(), object("outputSchema"));
+        let converted = mcp_tool_to_selectable(value, &options)?;
+        let item = converted.item;
+        let tool = Self {
+            digest: item_fingerprint(&item),
+            shown,
+            schema,
+            output_schema,
+            hints: McpHints::of(&item.metadata),
+            quarantine: Vec::new(),
+            item: Rc::new(item),
+        };
+        Ok((tool, converted.warnings))
+    }
+
+    /// Its name at its server.
+    pub fn name(&self) -> &str {
+        &self.item.name
+    }
+
+    /// Whether it may be shown and called.
+    pub fn is_usable(&self) -> bool {
+        self.quarantine.is_empty()
+    }
+}

@@ -1,0 +1,151 @@
+// The gateway inside the engine: what clients see, what they may do, how a call goes. It decides; who uses it carries.
+import { EngineObject, disposable } from "../engine-object.js";
+import type { Kind } from "../engine-object.js";
+import { gateway } from "../engines.js";
+import type { GatewayGlue } from "../engines.js";
+import { MCP_RESULT, encode, fields } from "../guard.js";
+import type { JsonValue } from "../types.js";
+import type {
+  AcceptedTools,
+  CallRequest,
+  CallStep,
+  FailedCall,
+  FinishedCall,
+  FinishedReply,
+  GatewayRuntimeOptions,
+  ListChanges,
+  ListedServer,
+  PinState,
+  ServerStatus,
+  ToolList,
+} from "./runtime-types.js";
+
+/** What a gateway is made of again after the end of an instance: bounded by its servers. */
+interface Recipe {
+  /** Options without pins. */
+  readonly options: Record<string, unknown>;
+  /** Pins and what was accepted, as they are now: a tool in quarantine must not be pinned anew. */
+  pins: Record<string, unknown>;
+  accepted: Record<string, unknown>;
+  /** The last listing of each server. */
+  readonly listings: Map<string, { readonly args: string; readonly bytes: Uint8Array }>;
+  /** Statuses that were told since. */
+  readonly statuses: Map<string, string>;
+}
+
+const KIND: Kind<GatewayGlue> = {
+  name: "gateway",
+  alive: () => ({ bytes: 0, count: 0 }),
+  // What it is made of is its snapshot, so that nothing is ever recorded beside.
+  snapshot: () => {
+    throw new Error("a gateway has no snapshot");
+  },
+  drop: (glue, handle) => glue.gateway_free(handle),
+};
+
+function open(glue: GatewayGlue, { options, pins, accepted, listings, statuses }: Recipe): number {
+  const handle = glue.gateway_new(encode({ ...options, pins, accepted }));
+  for (const { args, bytes } of listings.values()) glue.gateway_set_listing(handle, args, bytes);
+  for (const args of statuses.values()) glue.gateway_call(handle, "set_status", args);
+  return handle;
+}
+
+/**
+ * The gateway inside the engine. Sessions and open calls end with an instance of the engine; servers, their tools, pins and what
+ * was accepted do not.
+ */
+export class GatewayRuntime {
+  readonly #object: EngineObject<GatewayGlue>;
+  readonly #recipe: Recipe;
+
+  constructor(options: GatewayRuntimeOptions) {
+    const { pins = {}, accepted = {}, ...rest } = fields(options);
+    const recipe: Recipe = { options: rest, pins: fields(pins, "/pins"), accepted: fields(accepted, "/accepted"), listings: new Map(), statuses: new Map() };
+    this.#recipe = recipe;
+    this.#object = new EngineObject(gateway, KIND, { weight: encode(rest).length, open: (glue) => open(glue, recipe) });
+    this.#object.watch(this);
+  }
+
+  /** Takes what a server lists: the JSON of `{tools, resources?, resource_templates?, prompts?, instructions?}` as bytes, all pages. */
+  setListing(server: string, listing: Uint8Array, now_ms: number): ListedServer {
+    const args = encode({ server, now_ms });
+    const listed = done<ListedServer>(this.#object.call((glue, handle) => glue.gateway_set_listing(handle, args, listing)));
+    // The caller may use its bytes again.
+    this.#recipe.listings.set(server, { args, bytes: listing.slice() });
+    this.#recipe.statuses.delete(server);
+    this.#recipe.pins = { ...this.#recipe.pins, [server]: listed.pins };
+    return listed;
+  }
+
+  /** Notes whether a server can be reached. */
+  setStatus(server: string, status: ServerStatus, detail?: string): ListChanges {
+    const args = encode({ server, status, detail });
+    const { changed } = this.#run<{ changed: ListChanges }>("set_status", args);
+    this.#recipe.statuses.set(server, args);
+    return changed;
+  }
+
+  /** Accepts a tool in quarantine as it is now, or all of a server. */
+  accept(server: string, tool?: string): AcceptedTools {
+    const accepted = this.#run<AcceptedTools>("accept", encode({ server, tool }));
+    const state = this.pinState();
+    this.#recipe.pins = { ...state.pins };
+    this.#recipe.accepted = { ...state.accepted };
+    return accepted;
+  }
+
+  /** Returns what is kept for the next run. */
+  pinState(): PinState {
+    return this.#run("pin_state", "{}");
+  }
+
+  /** Returns the tools that a client sees. */
+  listTools(session: string, caller?: string): ToolList {
+    return this.#run("list_tools", encode({ session, caller }));
+  }
+
+  /** Says what to do with a call of a client. */
+  beginCall(request: CallRequest): CallStep {
+    return this.#run("begin_call", encode(request));
+  }
+
+  /** Goes on with a call after its user was asked. */
+  confirmCall(call: number, accepted: boolean, now_ms: number): CallStep {
+    return this.#run("confirm_call", encode({ call, accepted, now_ms }));
+  }
+
+  /** Ends a call that failed, or says when to try again. */
+  failCall(failed: FailedCall): CallStep {
+    return this.#run("fail_call", encode(failed, "", MCP_RESULT));
+  }
+
+  /** Ends a call that a server answered, and says what the client gets. */
+  finishCall(finished: FinishedCall): FinishedReply {
+    return this.#run("finish_call", encode(finished, "", MCP_RESULT));
+  }
+
+  /** Gives a call up. */
+  cancelCall(call: number): void {
+    this.#run("cancel_call", encode({ call }));
+  }
+
+  /** Forgets what is known of a client. */
+  endSession(session: string): void {
+    this.#run("end_session", encode({ session }));
+  }
+
+  /** Gives the memory back; a second time does nothing. */
+  free(): void {
+    this.#object.free();
+  }
+
+  #run<T = JsonValue>(operation: string, args: string): T {
+    return done<T>(this.#object.call((glue, handle) => glue.gateway_call(handle, operation, args)));
+  }
+}
+
+disposable(GatewayRuntime);
+
+function done<T>(answer: string): T {
+  return (JSON.parse(answer) as { done: T }).done;
+}
