@@ -55,11 +55,12 @@ async function scenariosOf(suite) {
  */
 function runsOf(suite, kind) {
   const all = [...suite.scenarios[kind]];
-  if (suite.version.startsWith("0.1.")) return [{ revision: suite.version, args: [], scenarios: all.map(([name]) => name) }];
+  if (suite.version.startsWith("0.1.")) return [{ revision: suite.version, args: ["--suite", "all"], scenarios: all.map(([name]) => name) }];
   const revisions = [...new Set(all.flatMap(([, known]) => known))].sort();
   return revisions.map((revision) => ({
     revision,
-    args: revision === EXTENSION ? [] : ["--spec-version", revision],
+    // Only the client scenarios can be asked for their extensions alone.
+    args: revision !== EXTENSION ? ["--suite", "all", "--spec-version", revision] : ["--suite", kind === "client" ? "extensions" : "all"],
     scenarios: all.filter(([, known]) => known.includes(revision)).map(([name]) => name),
   }));
 }
@@ -81,15 +82,15 @@ export async function clientResults(suite, client) {
 }
 
 /**
- * A result is `{ suite, revision, scenario, status, passed, problems }`: `status` is `pass`, `fail`, `warn` or `skip`,
- * `passed` a number of checks and `problems` what the others said.
+ * A result is `{ suite, revision, scenario, status, passed, problems, skipped }`: `status` is `pass`, `fail`, `warn` or
+ * `skip`, `passed` a number of checks, and the other checks say what they found or why they did not look.
  */
 async function results(suite, kind, args) {
   const found = [];
   for (const { revision, args: more, scenarios } of runsOf(suite, kind)) {
     const folder = await mkdtemp(join(tmpdir(), "conformance-"));
     try {
-      const all = [suite.program, kind, ...args, "--suite", "all", ...more, "--output-dir", folder];
+      const all = [suite.program, kind, ...args, ...more, "--output-dir", folder];
       const output = await run(suite.node, all, { cwd: folder, check: false, timeout: PATIENCE });
       const checks = await checksIn(folder, kind);
       for (const scenario of scenarios) {
@@ -117,14 +118,14 @@ async function checksIn(folder, kind) {
 
 function summary(checks) {
   const having = (...statuses) => checks.filter(({ status }) => statuses.includes(status));
-  const problems = having("FAILURE", "WARNING", "SKIPPED").map(({ id, status, errorMessage, details }) => `${id}: ${errorMessage ?? details?.message ?? details?.note ?? status}`);
+  const said = ({ id, status, errorMessage, details }) => `${id}: ${errorMessage ?? details?.message ?? details?.note ?? status}`;
   const passed = having("SUCCESS").length;
-  const [failed, warned] = [having("FAILURE").length, having("WARNING").length];
-  return { status: failed ? "fail" : warned ? "warn" : passed ? "pass" : "skip", passed, problems };
+  const status = having("FAILURE").length > 0 ? "fail" : having("WARNING").length > 0 ? "warn" : passed > 0 ? "pass" : "skip";
+  return { status, passed, problems: having("FAILURE", "WARNING").map(said), skipped: having("SKIPPED").map(said) };
 }
 
 /** A scenario that left no checks: what the suite printed last says why. */
-const lost = ({ stdout, stderr, code }) => ({ status: "fail", passed: 0, problems: [`no result, exit code ${code}: ${`${stdout}\n${stderr}`.trim().slice(-500)}`] });
+const lost = ({ stdout, stderr, code }) => ({ status: "fail", passed: 0, problems: [`no result, exit code ${code}: ${`${stdout}\n${stderr}`.trim().slice(-500)}`], skipped: [] });
 
 /**
  * Lets clients run in this process, though the suite starts a program for each: `conformance-relay.mjs` sends here what
