@@ -1,17 +1,11 @@
 // The clients of a gateway: who is there, who is told what changed, and who is asked what an upstream wants to know.
 import { ClientFront } from "./front.js";
 import type { FrontClient, FrontHost } from "./front.js";
-import type { UpstreamCall } from "./bridge.js";
+import { UpstreamCall } from "./bridge.js";
+import type { ListChanges } from "./runtime-types.js";
 import type { Fields, McpRequest, SdkHttpHandler } from "./server-sdk.js";
 import type { GatewaySessions } from "./session.js";
 import type { UpstreamConnection } from "./upstream.js";
-
-/** What clients are told of a change of all lists together. */
-export interface ListChanges {
-  readonly tools?: boolean | undefined;
-  readonly resources?: boolean | undefined;
-  readonly prompts?: boolean | undefined;
-}
 
 const CHANGES = ["tools", "resources", "prompts"] as const;
 const METHOD_NOT_FOUND = -32601;
@@ -169,6 +163,6 @@ export class GatewayClients {
 
 /** The call under way on a connection, the last one of several of one client. */
 function callOf(connection: UpstreamConnection): UpstreamCall | undefined {
-  const calls = [...(connection.inFlight as ReadonlySet<UpstreamCall>)];
+  const calls = [...connection.inFlight].flatMap(({ context }) => (context instanceof UpstreamCall ? [context] : []));
   return calls.every(({ session }) => session === calls[0]?.session) ? calls.at(-1) : undefined;
 }

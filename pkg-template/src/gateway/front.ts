@@ -5,11 +5,12 @@ import type { JsonObject } from "../types.js";
 import { PendingCalls, UpstreamCall } from "./bridge.js";
 import type { CallClient, CallProgress } from "./bridge.js";
 import type { GatewayRuntime } from "./runtime.js";
-import type { CallStep, ForwardStep } from "./runtime-types.js";
+import type { CallStep, ForwardedCall } from "./runtime-types.js";
 import type { Fields, McpRequest, RequestContext, SdkMcpServer, SdkServer, SdkStateCodec, ServerSdk } from "./server-sdk.js";
 import type { GatewaySession } from "./session.js";
+import { failureOf } from "./failure.js";
+import type { ResourceSubscriptions } from "./subscriptions.js";
 import type { Upstream, UpstreamConnection } from "./upstream.js";
-import { failureOf } from "./upstream-failure.js";
 
 const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
@@ -42,6 +43,9 @@ export interface FrontHost {
   readonly info: Fields;
   readonly state: SdkStateCodec<RoundState>;
   readonly waiting: PendingCalls<Waiting>;
+  readonly subscriptions: ResourceSubscriptions;
+  /** The schema of a tool of which clients repeat arguments in headers (SEP-2243), by the name it is shown under. */
+  schemaWithHeaders(session: string, caller: string, name: string): Fields | undefined;
   upstream(name: string): Upstream;
   /** Resolves when the servers have answered, or should have. */
   started(): Promise<void>;
@@ -89,7 +93,7 @@ export class ClientFront {
       requestState: { verify: (state: string, context: RequestContext) => host.state.verify(state, context) },
     });
     this.server = this.product.server;
-    const schema = typeof called === "string" ? runtime.schemaWithHeaders({ session: client.key, name: called }) : undefined;
+    const schema = typeof called === "string" ? host.schemaWithHeaders(client.key, client.caller, called) : undefined;
     // The SDK compares headers with arguments for tools that it knows. It is never the one to answer.
     if (schema && typeof called === "string") this.product.registerTool(called, { inputSchema: sdk.fromJsonSchema(schema) }, () => Promise.resolve({}));
     this.server.onerror = (error) => host.onError(error);
@@ -112,7 +116,7 @@ export class ClientFront {
 
   /** Gives up what the client asked for beyond its requests. */
   close(): void {
-    for (const [uri, connection] of this.#subscribed) void connection.unsubscribe(uri).catch(this.#host.onError);
+    for (const [uri, connection] of this.#subscribed) void this.#host.subscriptions.remove(connection, uri).catch(this.#host.onError);
     this.#subscribed.clear();
   }
 
@@ -129,10 +133,10 @@ export class ClientFront {
         await this.#host.started();
         return read();
       });
-    list("tools/list", () => ({ tools: runtime.listTools({ session, caller }).tools }));
-    list("resources/list", () => ({ resources: runtime.listResources({ session, caller }) }));
-    list("resources/templates/list", () => ({ resourceTemplates: runtime.listResourceTemplates({ session, caller }) }));
-    list("prompts/list", () => ({ prompts: runtime.listPrompts({ session, caller }) }));
+    list("tools/list", () => ({ tools: runtime.listTools(session, caller).tools }));
+    list("resources/list", () => ({ resources: runtime.listResources(session, caller) }));
+    list("resources/templates/list", () => ({ resourceTemplates: runtime.listResourceTemplates(session, caller) }));
+    list("prompts/list", () => ({ prompts: runtime.listPrompts(session, caller) }));
     this.server.setRequestHandler("tools/call", (request, context) => this.#rounds(context, () => this.#callTool(request, context)));
     this.server.setRequestHandler("resources/read", (request, context) => this.#rounds(context, () => this.#readResource(request, context)));
     this.server.setRequestHandler("prompts/get", (request, context) => this.#rounds(context, () => this.#getPrompt(request, context)));
@@ -144,8 +148,9 @@ export class ClientFront {
     });
     this.server.setRequestHandler("resources/unsubscribe", async ({ params }) => {
       const uri = String(params?.["uri"]);
-      await this.#subscribed.get(uri)?.unsubscribe(uri);
+      const connection = this.#subscribed.get(uri);
       this.#subscribed.delete(uri);
+      if (connection) await this.#host.subscriptions.remove(connection, uri);
       return {};
     });
     this.server.setRequestHandler("logging/setLevel", async ({ params }) => {
@@ -198,9 +203,9 @@ export class ClientFront {
     const asking = this.#upstreamCall(context);
     const resume = (then: RequestContext): Promise<Fields> => {
       const answer = then.mcpReq.inputResponses?.[CONFIRM] as Fields | undefined;
-      return this.#take(this.#host.runtime.confirmCall({ call, accepted: answer?.["action"] === "accept", now_ms: Date.now() }), then);
+      return this.#take(this.#host.runtime.confirmCall(call, answer?.["action"] === "accept", Date.now()), then);
     };
-    asking.signal.addEventListener("abort", () => this.#host.runtime.cancelCall({ call }), { once: true });
+    asking.signal.addEventListener("abort", () => this.#host.runtime.cancelCall(call), { once: true });
     const form = { message, requestedSchema: { type: "object", properties: {} }, ...(this.client.is_modern && { mode: "form" }) };
     return this.#ask({ call: asking, resume }, { [CONFIRM]: { method: "elicitation/create", params: form } }, context);
   }
@@ -213,18 +218,18 @@ export class ClientFront {
     return { resultType: "input_required", inputRequests, requestState };
   }
 
-  async #forward(step: ForwardStep, context: RequestContext): Promise<Fields> {
+  async #forward(step: ForwardedCall, context: RequestContext): Promise<Fields> {
     return this.#run(step, "tools/call", { name: step.tool, arguments: step.arguments }, context, step);
   }
 
   /** Sends a request to an upstream until it is answered, and hands the result to whoever keeps it. */
-  async #run(about: Answered, method: string, params: Fields, context: RequestContext, step?: ForwardStep): Promise<Fields> {
+  async #run(about: Answered, method: string, params: Fields, context: RequestContext, step?: ForwardedCall): Promise<Fields> {
     const { runtime } = this.#host;
     const call = this.#upstreamCall(context);
-    call.signal.addEventListener("abort", () => runtime.cancelCall({ call: about.call }), { once: true });
+    call.signal.addEventListener("abort", () => runtime.cancelCall(about.call), { once: true });
     const send = (answers?: Fields): void => {
       const envelope = this.#envelope(context);
-      call.start(() => this.#send(about.server, call, method, { ...params, ...answers }, { meta: step?.meta, envelope }, step));
+      call.start(() => this.#send(about.server, call, method, { ...params, ...answers }, { meta: step?.meta, envelope }));
     };
     send();
     const proceed = async (now: RequestContext): Promise<Fields> => {
@@ -232,9 +237,9 @@ export class ClientFront {
         const progress = await call.next(now);
         const asked = await this.#asked(progress, call, now, send, proceed);
         if (asked) return asked;
-        if ("result" in progress) return this.#finish(about, call, progress.result);
+        if ("result" in progress) return this.#finish(about, progress.result);
         if (!("error" in progress)) continue;
-        const after = runtime.failCall({ call: about.call, failure: failureOf(progress.error), now_ms: Date.now(), random: Math.random() });
+        const after = runtime.failCall({ call: about.call, failure: failureOf(progress.error, []), now_ms: Date.now(), random: Math.random() });
         if (!("retry" in after)) return this.#take(after, now);
         await pause(after.retry.after_ms, call.signal);
         send();
@@ -263,27 +268,24 @@ export class ClientFront {
       const resume = again(({ mcpReq }) => ({ ...state, ...(mcpReq.inputResponses && { inputResponses: mcpReq.inputResponses }) }));
       return this.#ask({ call, resume }, (inputRequests ?? {}) as Record<string, McpRequest>, context);
     }
-    const { code, data } = failureOf(progress.error);
+    const { code, data } = failureOf(progress.error, []);
     if (code !== URL_ELICITATION_REQUIRED || !this.client.is_modern) return undefined;
     const pages = ((data as Fields | undefined)?.["elicitations"] ?? []) as readonly Fields[];
     const requests = pages.map(({ message, url }, at) => [`page-${at + 1}`, { method: "elicitation/create", params: { mode: "url", message, url } }] as const);
     return requests.length > 0 ? this.#ask({ call, resume: again(() => undefined) }, Object.fromEntries(requests), context) : undefined;
   }
 
-  async #send(server: string, call: UpstreamCall, method: string, params: Fields, { meta, envelope }: Metadata, step: ForwardStep | undefined): Promise<Fields> {
+  async #send(server: string, call: UpstreamCall, method: string, params: Fields, { meta, envelope }: Metadata): Promise<Fields> {
     const upstream = this.#host.upstream(server);
-    const connection = await this.#connection(upstream);
-    connection.inFlight.add(call);
-    try {
-      const { onprogress, signal } = call;
-      const all = { ...meta, ...(connection.is_modern && envelope) };
-      return await upstream.request(connection, method, params, { signal, meta: all, ...(onprogress && { onprogress }), ...(step && { tool: { name: step.tool, inputSchema: step.schema } }) });
-    } finally {
-      connection.inFlight.delete(call);
-    }
+    const connection = this.#connection(upstream);
+    // Which revision it speaks is known then; where it cannot be reached, the request says so.
+    await connection.connected().catch(() => undefined);
+    const { onprogress, signal } = call;
+    const all = { ...meta, ...(connection.era === "modern" && envelope) } as JsonObject;
+    return upstream.request(connection, method, params as JsonObject, { signal, meta: all, context: call, ...(onprogress && { onprogress }) });
   }
 
-  async #finish(about: Answered, call: UpstreamCall, result: Fields): Promise<Fields> {
+  async #finish(about: Answered, result: Fields): Promise<Fields> {
     const { server, tool: name, arguments: given } = about;
     const digested = await this.client.results.digest({ name, arguments: given, server, result }, (error) => this.#host.onError(error));
     const { reply } = this.#host.runtime.finishCall({
@@ -296,17 +298,17 @@ export class ClientFront {
         bytes: digested.bytes,
         is_error: result["isError"] === true,
         ...(digested.handle !== undefined && { handle: digested.handle }),
+        ...(digested.envelope && { handles: digested.envelope.artifacts.map(({ handle }) => handle) }),
       },
       now_ms: Date.now(),
     });
-    void call;
     return reply;
   }
 
   async #readResource({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
     await this.#host.started();
     const uri = String(params["uri"]);
-    const { servers } = this.#host.runtime.findResource({ session: this.client.key, uri });
+    const { servers } = this.#host.runtime.findResource(this.client.key, uri);
     let missing: unknown;
     for (const server of servers) {
       try {
@@ -322,7 +324,7 @@ export class ClientFront {
 
   async #getPrompt({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
     await this.#host.started();
-    const found = this.#host.runtime.findPrompt({ session: this.client.key, name: String(params["name"]) });
+    const found = this.#host.runtime.findPrompt(this.client.key, String(params["name"]));
     if ("error" in found) throw this.#error(found.error.code, found.error.message, found.error.data);
     try {
       return await this.#pass(found.server, "prompts/get", { ...params, name: found.name }, context);
@@ -336,7 +338,7 @@ export class ClientFront {
     const call = this.#upstreamCall(context);
     const { inputResponses: _, requestState: __, _meta, ...own } = params;
     void _meta;
-    const send = (answers?: Fields): void => call.start(() => this.#send(server, call, method, { ...own, ...answers }, { envelope: this.#envelope(context) }, undefined));
+    const send = (answers?: Fields): void => call.start(() => this.#send(server, call, method, { ...own, ...answers }, { envelope: this.#envelope(context) }));
     send();
     const proceed = async (now: RequestContext): Promise<Fields> => {
       const progress = await call.next(now);
@@ -355,11 +357,11 @@ export class ClientFront {
     const session = this.client.key;
     try {
       if (ref["type"] === "ref/prompt") {
-        const found = runtime.findPrompt({ session, name: String(ref["name"]) });
+        const found = runtime.findPrompt(session, String(ref["name"]));
         if ("error" in found) throw this.#error(found.error.code, found.error.message, found.error.data);
         return await this.#pass(found.server, "completion/complete", { ...params, ref: { ...ref, name: found.name } }, context);
       }
-      for (const server of runtime.findResource({ session, uri: String(ref["uri"]) }).servers) {
+      for (const server of runtime.findResource(session, String(ref["uri"])).servers) {
         try {
           return await this.#pass(server, "completion/complete", params, context);
         } catch (error) {
@@ -376,10 +378,10 @@ export class ClientFront {
     await this.#host.started();
     if (this.#subscribed.has(uri)) return;
     let missing: unknown;
-    for (const server of this.#host.runtime.findResource({ session: this.client.key, uri }).servers) {
-      const connection = await this.#connection(this.#host.upstream(server));
+    for (const server of this.#host.runtime.findResource(this.client.key, uri).servers) {
+      const connection = this.#connection(this.#host.upstream(server));
       try {
-        await connection.subscribe(uri);
+        await this.#host.subscriptions.add(connection, uri);
         this.#subscribed.set(uri, connection);
         return;
       } catch (error) {
@@ -390,7 +392,7 @@ export class ClientFront {
     throw missing === undefined ? this.#error(INVALID_PARAMS, "Resource not found", { uri }) : this.#told(missing);
   }
 
-  #connection(upstream: Upstream): Promise<UpstreamConnection> {
+  #connection(upstream: Upstream): UpstreamConnection {
     return upstream.connection(this.client.key, this.client.headers);
   }
 
@@ -421,7 +423,7 @@ export class ClientFront {
   /** What the client is told of a failure: the error of the protocol as the server sent it, masked. */
   #told(error: unknown): Error {
     if (error instanceof this.#host.sdk.ProtocolError) return error;
-    const { code, message, data } = failureOf(error);
+    const { code, message, data } = failureOf(error, []);
     if (code === undefined && !ContextWeaverError.is(error)) this.#host.onError(error);
     return this.#error(code ?? INTERNAL_ERROR, message, data);
   }
@@ -445,7 +447,7 @@ interface Metadata {
 
 /** Whether a server says that it has no such thing. */
 function isUnknown(error: unknown): boolean {
-  const { code } = failureOf(error);
+  const { code } = failureOf(error, []);
   return code === -32002 || code === -32601 || code === INVALID_PARAMS;
 }
 

@@ -7,6 +7,7 @@ import type { ContextManagerOptions } from "../options.js";
 import { openRecords } from "../stored-records.js";
 import type { StoredRecords } from "../stored-records.js";
 import type { SessionStore } from "../storage/storage-types.js";
+import { version } from "../text.js";
 import type { JsonObject, JsonValue } from "../types.js";
 import { PendingCalls } from "./bridge.js";
 import { GatewayClients } from "./clients.js";
@@ -20,8 +21,9 @@ import type { GatewayRuntimeOptions, GatewayStats, ListingReport } from "./runti
 import type { ServerSdk, ServerStdioSdk } from "./server-sdk.js";
 import { GatewaySessions } from "./session.js";
 import { sidecar } from "./sidecar.js";
+import { ResourceSubscriptions } from "./subscriptions.js";
 import { Upstream } from "./upstream.js";
-import type { ClientSdk, UpstreamStatus } from "./upstream.js";
+import type { UpstreamListing, UpstreamSdk, UpstreamState } from "./upstream.js";
 
 /** The modules of the official SDK of MCP, 2.x, where the gateway shall not import them itself. */
 export interface GatewaySdk {
@@ -58,7 +60,7 @@ export interface GatewayOptions extends GatewayHttpOptions, Omit<GatewayRuntimeO
 /** What became of a server. */
 export interface GatewayServerEvent {
   readonly server: string;
-  readonly status: UpstreamStatus["state"];
+  readonly status: UpstreamState["status"];
   /** Why it cannot be reached; without credentials. */
   readonly detail?: string;
   /** What its list has: tools that were taken, left out, quarantined, and why. */
@@ -144,6 +146,8 @@ class RunningGateway {
   readonly #runtimeOptions: JsonObject;
   #runtime: GatewayRuntime;
   #starting: Promise<Started> | undefined;
+  /** Servers with tools of which clients repeat arguments in headers. */
+  readonly #hasHeaders = new Set<string>();
   #isClosed = false;
 
   constructor(given: GatewayOptions, servers?: ServersConfig) {
@@ -156,14 +160,16 @@ class RunningGateway {
     const rest = Object.fromEntries(Object.entries(options).filter(([name]) => !(OWN as readonly string[]).includes(name) && !(HTTP as readonly string[]).includes(name)));
     this.#runtimeOptions = {
       ...(rest as JsonObject),
-      servers: this.#servers.map(({ name, policy, include_tools, exclude_tools }) => ({
+      servers: this.#servers.map(({ name, policy }) => ({
         name,
         ...(policy && { policy }),
-        ...(include_tools && { include_tools: [...include_tools] }),
-        ...(exclude_tools && { exclude_tools: [...exclude_tools] }),
       })),
     };
     this.#runtime = new GatewayRuntime(this.#runtimeOptions as unknown as GatewayRuntimeOptions);
+  }
+
+  get #version(): string {
+    return version();
   }
 
   readonly fetch = async (request: Request): Promise<Response> => {
@@ -177,12 +183,12 @@ class RunningGateway {
   }
 
   stats(): GatewayStats {
-    return this.#runtime.stats({ now_ms: Date.now() });
+    return this.#runtime.stats(Date.now());
   }
 
   async accept(server: string, tool?: string): Promise<readonly string[]> {
     const { clients, pins } = await this.#started();
-    const { accepted, changed } = this.#runtime.accept({ server, ...(tool !== undefined && { tool }) });
+    const { accepted, changed } = this.#runtime.accept(server, tool);
     clients.changed(changed);
     await this.#keepPins(pins);
     return accepted;
@@ -237,19 +243,22 @@ class RunningGateway {
   async #start(): Promise<Started> {
     const { store, manager, start_timeout_ms = START_MS, sdk: given } = this.#options;
     const sdk = (given?.server ?? (await imported("@modelcontextprotocol/server"))) as ServerSdk;
-    const client = (given?.client ?? (await imported("@modelcontextprotocol/client"))) as ClientSdk;
+    const client = (given?.client ?? (await imported("@modelcontextprotocol/client"))) as UpstreamSdk["client"];
+    const stdio = async (): Promise<object> => given?.client_stdio ?? imported("@modelcontextprotocol/client/stdio");
     const pins = store ? await openRecords<JsonValue>(store.session("gateway-pins"), { salvage: true }) : undefined;
     if (pins) this.#withPins(pins);
     const runtime = this.#runtime;
-    const sessions = new GatewaySessions({ store, manager, drilldown: runtime.names.drilldown });
+    const sessions = new GatewaySessions({ store, manager, drilldown: this.#options.names?.drilldown ?? "drilldown" });
     const upstreams = new Map<string, Upstream>();
     let ready: Promise<void> = Promise.resolve();
     const host: FrontHost = {
       sdk,
       runtime,
-      info: { name: "contextweaver-gateway", title: "contextweaver gateway", version: runtime.version },
+      info: { name: "contextweaver-gateway", title: "contextweaver gateway", version: this.#version },
       state: sdk.createRequestStateCodec<RoundState>({ key: crypto.getRandomValues(new Uint8Array(32)), ttlSeconds: STATE_SECONDS }),
       waiting: new PendingCalls(),
+      subscriptions: new ResourceSubscriptions(),
+      schemaWithHeaders: (session, caller, name) => (this.#hasHeaders.size === 0 ? undefined : schemaOf(runtime.listTools(session, caller).tools, name)),
       upstream: (name) => {
         const upstream = upstreams.get(name);
         if (!upstream) throw new ContextWeaverError("INTERNAL", `no upstream is called \`${name}\``);
@@ -259,27 +268,29 @@ class RunningGateway {
       onError: this.#onError,
     };
     const clients = new GatewayClients(host, sessions, (session) => {
-      runtime.endSession({ session });
-      for (const upstream of upstreams.values()) upstream.endSession(session);
+      runtime.endSession(session);
+      for (const upstream of upstreams.values()) void upstream.endSession(session).catch(this.#onError);
     });
     for (const config of this.#servers) {
       const upstream = new Upstream(config, {
-        sdk: client,
-        stdio: () => (given?.client_stdio !== undefined ? Promise.resolve(given.client_stdio) : imported("@modelcontextprotocol/client/stdio")),
+        sdk: { client, stdio: stdio as NonNullable<UpstreamSdk["stdio"]> },
+        client_info: { name: "contextweaver-gateway", version: this.#version },
         host: {
-          onRequest: (_, connection, request, { signal }) => clients.asked(connection, request, signal),
+          onRequest: async (_, connection, request, { signal }) => (await clients.asked(connection, request, signal)) as JsonObject,
           onNotification: (_, connection, notification) => clients.notified(connection, notification),
           onListing: (server, listing) => this.#listed(server, listing, clients, pins),
-          onStatus: (server, status) => this.#status(server, status, clients),
-          onError: this.#onError,
+          onState: (server, state) => {
+            this.#state(server, state, clients);
+            if (state.status === "ready") void host.subscriptions.again(server, this.#onError);
+          },
         },
       });
       upstreams.set(config.name, upstream);
     }
-    ready = Promise.all([...upstreams.values()].map((upstream) => upstream.start())).then(() => undefined);
+    ready = Promise.all([...upstreams.values()].map((upstream) => upstream.connect())).then(() => undefined);
     const forwarded = [...new Set(this.#servers.flatMap(({ forward_headers = [] }) => forward_headers))];
     const endpoints = sidecar({
-      router: { route: (query, options) => runtime.route({ query, ...options }) },
+      router: { route: (query, options) => runtime.route(query, options) },
       manager: new ContextManager(manager),
       clock: Date.now,
     });
@@ -299,22 +310,33 @@ class RunningGateway {
 
   async #keepPins(pins: StoredRecords<JsonValue> | undefined): Promise<void> {
     if (!pins) return;
-    const { pins: kept, accepted } = this.#runtime.pinState();
-    pins.assign({ pins: kept as JsonValue, accepted: accepted as JsonValue });
-    await pins.save();
+    try {
+      const { pins: kept, accepted } = this.#runtime.pinState();
+      pins.assign({ pins: kept as JsonObject, accepted: accepted as unknown as JsonObject });
+      await pins.save();
+    } catch (error) {
+      // Another gateway wrote there meanwhile, say.
+      this.#onError(error);
+    }
   }
 
-  async #listed(server: string, listing: Uint8Array, clients: GatewayClients, pins: StoredRecords<JsonValue> | undefined): Promise<void> {
-    const { report, changed } = this.#runtime.setListing({ server, now_ms: Date.now() }, listing);
-    this.#tell({ server, status: "ready", report });
-    clients.changed(changed);
-    await this.#keepPins(pins);
+  #listed(server: string, { bytes }: UpstreamListing, clients: GatewayClients, pins: StoredRecords<JsonValue> | undefined): void {
+    try {
+      const { report, changed } = this.#runtime.setListing(server, bytes, Date.now());
+      if (new TextDecoder().decode(bytes).includes('"x-mcp-header"')) this.#hasHeaders.add(server);
+      else this.#hasHeaders.delete(server);
+      this.#tell({ server, status: "ready", report });
+      clients.changed(changed);
+      void this.#keepPins(pins);
+    } catch (error) {
+      this.#onError(error);
+    }
   }
 
-  #status(server: string, { state, detail }: UpstreamStatus, clients: GatewayClients): void {
-    const { changed } = this.#runtime.setStatus({ server, status: state, ...(detail !== undefined && { detail }) });
-    this.#tell({ server, status: state, ...(detail !== undefined && { detail }) });
-    clients.changed(changed);
+  #state(server: string, state: UpstreamState, clients: GatewayClients): void {
+    const detail = state.status === "unavailable" ? state.reason : undefined;
+    clients.changed(this.#runtime.setStatus(server, state.status, detail));
+    this.#tell({ server, status: state.status, ...(detail !== undefined && { detail }) });
   }
 
   #tell(event: GatewayServerEvent): void {
@@ -332,6 +354,11 @@ class RunningGateway {
       // Whoever hears of errors is the last to be told.
     }
   };
+}
+
+function schemaOf(tools: readonly JsonObject[], name: string): JsonObject | undefined {
+  const schema = tools.find((tool) => tool["name"] === name)?.["inputSchema"] as JsonObject | undefined;
+  return schema && JSON.stringify(schema).includes('"x-mcp-header"') ? schema : undefined;
 }
 
 function ofOptions({ mcpServers, servers, env = {} }: GatewayOptions): ServersConfig {
