@@ -107,13 +107,14 @@ function isSystemCode(code: string): boolean {
 function messageOf({ message, cause, code }: Thrown): string {
   const { message: inner, code: systemCode } = (typeof cause === "object" && cause !== null ? cause : {}) as Thrown;
   const reason = typeof inner === "string" && inner !== "" ? inner : typeof systemCode === "string" ? systemCode : undefined;
-  if (code === "ENOENT") return `${message ?? ""}: there is no such program`;
+  if (code === "ENOENT") return `${message ?? ""}: there is no such program, or no such folder to run it in`;
   const said = message || "the request failed";
   return reason === undefined || said.includes(reason) ? said : `${said}: ${reason}`;
 }
 
 /** The status that an error of the SDK carries. */
 function statusOf({ data, code, name }: Thrown): number | undefined {
-  const status = (typeof data === "object" && data !== null ? (data as Thrown).status : undefined) ?? (name === "SseError" ? code : undefined);
-  return typeof status === "number" && status >= 400 && status <= 599 && typeof code !== "number" ? status : name === "SseError" && typeof code === "number" && code >= 400 ? code : undefined;
+  const ofSdk = typeof code === "string" && typeof data === "object" && data !== null ? (data as Thrown).status : undefined;
+  const status = name === "SseError" ? code : ofSdk;
+  return typeof status === "number" && status >= 400 && status <= 599 ? status : undefined;
 }

@@ -40,6 +40,9 @@ export class HttpLink implements SdkTransport {
   readonly #notes = new Map<string | number, HttpNote>();
   #inner!: SdkHttpTransport;
   #isClosed = false;
+  /** Whether the server has forgotten the session. */
+  #isGone = false;
+  #closing: Promise<void> | undefined;
 
   constructor(watch: HttpWatch) {
     this.#watch = watch;
@@ -86,11 +89,17 @@ export class HttpLink implements SdkTransport {
     }
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     this.#isClosed = true;
-    this.#pending.clear();
+    // Whoever waits need not wait until the server has heard of the end.
+    for (const id of [...this.#pending]) this.#streamEnded(id);
     this.#notes.clear();
-    await this.#endSession();
+    if (!this.#isGone) await this.#endSession();
     await this.#inner.close();
   }
 
@@ -139,7 +148,10 @@ export class HttpLink implements SdkTransport {
       const isGone = status === 404 && hasSession;
       this.#note(init, { status, ...retryAfter(response), ...(isGone && { isGone }) });
     }
-    if (status === 404 && hasSession && method !== "DELETE") this.#end("the server has forgotten the session");
+    if (status === 404 && hasSession && method !== "DELETE") {
+      this.#isGone = true;
+      this.#end("the server has forgotten the session");
+    }
     if (!ok) return bounded(response, MAX_ERROR_BYTES, false, () => undefined);
     const isStream = isEventStream(response);
     const most = this.#watch.max_message_bytes;
