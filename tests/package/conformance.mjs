@@ -120,7 +120,9 @@ function summary(checks) {
   const having = (...statuses) => checks.filter(({ status }) => statuses.includes(status));
   const said = ({ id, status, errorMessage, details }) => `${id}: ${errorMessage ?? details?.message ?? details?.note ?? status}`;
   const passed = having("SUCCESS").length;
-  const status = having("FAILURE").length > 0 ? "fail" : having("WARNING").length > 0 ? "warn" : passed > 0 ? "pass" : "skip";
+  // The suite adds a check of its own to every scenario, of the form of the messages, which says nothing about the scenario.
+  const own = having("SUCCESS").filter(({ id }) => !id.startsWith("wire-schema-")).length;
+  const status = having("FAILURE").length > 0 ? "fail" : having("WARNING").length > 0 ? "warn" : own > 0 ? "pass" : "skip";
   return { status, passed, problems: having("FAILURE", "WARNING").map(said), skipped: having("SKIPPED").map(said) };
 }
 
