@@ -24,10 +24,6 @@ declare module "#routing" {
   export const engine: import("./engine.js").Engine<import("./engines.js").RoutingGlue>;
 }
 
-declare module "#gateway" {
-  export const engine: import("./engine.js").Engine<import("./engines.js").GatewayGlue>;
-}
-
 // Imported where a gateway runs, and read by shape (`gateway/sdk.ts`): the package compiles without the SDK.
 declare module "@modelcontextprotocol/server";
 declare module "@modelcontextprotocol/server/stdio";

@@ -54,7 +54,7 @@ function parsed(file: string): unknown {
     throw new UsageError(`cannot read ${file}: ${(error as { code?: string }).code ?? "unknown"}`, "input");
   }
   try {
-    return parseConfigText(text);
+    return parseConfigText(text, file);
   } catch (error) {
     if (ContextWeaverError.is(error)) throw new UsageError(`${file}: ${error.message}${error.hint === undefined ? "" : `\n  ${error.hint}`}`, "input");
     throw error;

@@ -231,6 +231,11 @@ export class UpstreamConnection {
     }
   }
 
+  /** Connects, if it is not; waits for a moment after failures. Errors: {@link UpstreamError}. */
+  async connected(): Promise<void> {
+    await this.open(true);
+  }
+
   /** Sends a notification; one that cannot be sent is lost, as notifications are. */
   async notify(method: string, params?: JsonObject): Promise<void> {
     try {

@@ -282,7 +282,7 @@ export class ClientFront {
     await connection.connected().catch(() => undefined);
     const { onprogress, signal } = call;
     const all = { ...meta, ...(connection.era === "modern" && envelope) } as JsonObject;
-    return upstream.request(connection, method, params as JsonObject, { signal, meta: all, context: call, ...(onprogress && { onprogress }) });
+    return upstream.request(connection, method, params as JsonObject, { signal, meta: all, context: call, ...(onprogress && { onprogress: (progress) => onprogress({ ...progress }) }) });
   }
 
   async #finish(about: Answered, result: Fields): Promise<Fields> {
@@ -291,7 +291,7 @@ export class ClientFront {
     const { reply } = this.#host.runtime.finishCall({
       call: about.call,
       reply: digested.result as JsonObject,
-      ...(digested.envelope && { envelope: digested.envelope }),
+      ...(digested.envelope && { envelope: digested.envelope as unknown as JsonObject }),
       measured: {
         tokens: digested.tokens,
         shown_tokens: digested.shown_tokens,

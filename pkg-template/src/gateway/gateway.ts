@@ -21,6 +21,7 @@ import type { GatewayRuntimeOptions, GatewayStats, ListingReport } from "./runti
 import type { ServerSdk, ServerStdioSdk } from "./server-sdk.js";
 import { GatewaySessions } from "./session.js";
 import { sidecar } from "./sidecar.js";
+import type { SidecarRequest } from "./sidecar.js";
 import { ResourceSubscriptions } from "./subscriptions.js";
 import { Upstream } from "./upstream.js";
 import type { UpstreamListing, UpstreamSdk, UpstreamState } from "./upstream.js";
@@ -289,13 +290,21 @@ class RunningGateway {
     }
     ready = Promise.all([...upstreams.values()].map((upstream) => upstream.connect())).then(() => undefined);
     const forwarded = [...new Set(this.#servers.flatMap(({ forward_headers = [] }) => forward_headers))];
-    const endpoints = sidecar({
+    const callers = new WeakMap<object, string>();
+    const endpoints = sidecar<Request & SidecarRequest>({
       router: { route: (query, options) => runtime.route(query, options) },
       manager: new ContextManager(manager),
-      clock: Date.now,
+      // Who asks was found out before.
+      authorize: (request) => ({ tenant: callers.get(request) ?? "" }),
+      onError: this.#onError,
     });
+    const beside = async (request: Request, path: string, caller: string): Promise<Response | undefined> => {
+      if (!path.startsWith("/v1/")) return undefined;
+      callers.set(request, caller);
+      return (await endpoints(request as Request & SidecarRequest)) as Response;
+    };
     const http = new GatewayHttp(
-      { sdk, clients, forwarded, stats: () => this.stats(), beside: (request, _, caller) => endpoints(request, caller), onError: this.#onError },
+      { sdk, clients, forwarded, stats: () => this.stats(), beside, onError: this.#onError },
       this.#http,
     );
     return { host, clients, sessions, upstreams, http, pins, ready };

@@ -1,6 +1,8 @@
 // The gateway over HTTP: who may ask, sessions of the revisions before 2026-07-28, requests of that one, and what is beside MCP.
 import { Access } from "../mcp-access.js";
 import { ContextWeaverError } from "../errors.js";
+import { BodyError, readBody } from "../http-body.js";
+import type { BodyRequest } from "../http-body.js";
 import type { GatewayClients } from "./clients.js";
 import { SessionEvents } from "./event-store.js";
 import type { ClientFront } from "./front.js";
@@ -71,6 +73,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
 const RETRY_MS = 1_000;
 const SWEEP_MS = 60_000;
 const INVALID_REQUEST = -32600;
+const PARSE_ERROR = -32700;
 
 /** Serves requests. */
 export class GatewayHttp {
@@ -157,8 +160,15 @@ export class GatewayHttp {
     const { sdk } = this.#parts;
     const { method } = request;
     if (method !== "POST") return method === "GET" || method === "DELETE" ? this.#inSession(request, caller) : new Response(null, { status: 405, headers: { allow: "GET, POST, DELETE" } });
-    const text = await bodyOf(request, this.#options.max_body_bytes);
-    if (text === undefined) return failure(413, INVALID_REQUEST, `a request has at most ${this.#options.max_body_bytes} bytes`);
+    const { max_body_bytes } = this.#options;
+    let text: string;
+    try {
+      text = await readBody(request as BodyRequest, max_body_bytes);
+    } catch (error) {
+      if (!(error instanceof BodyError)) throw error;
+      if (error.reason === "too_large") return failure(413, INVALID_REQUEST, `a request has at most ${max_body_bytes} bytes`);
+      return failure(400, PARSE_ERROR, "the request is no JSON in UTF-8");
+    }
     const copy = (): Request => new Request(request.url, { method, headers: request.headers, body: text, signal: request.signal });
     if (await sdk.isLegacyRequest(copy(), undefined, { maxRequestBodySize: this.#options.max_body_bytes })) return this.#inSession(copy(), caller, text);
     const headers = this.#forwarded(request);
@@ -184,6 +194,7 @@ export class GatewayHttp {
     // Another caller's session is not there either.
     if (id !== null && known?.caller !== caller) return failure(404, -32001, "Session not found");
     if (!known && !isInitialize(body)) return failure(400, INVALID_REQUEST, "no session: `initialize` begins one");
+    const { clients } = this.#parts;
     const session = known ?? this.#begin(caller, this.#forwarded(request));
     session.used = Date.now();
     session.open += 1;
@@ -193,6 +204,8 @@ export class GatewayHttp {
     };
     try {
       const response = await session.transport.handleRequest(request);
+      // What began with no valid `initialize` is no session.
+      if (session.transport.sessionId === undefined) await clients.leave(session.front);
       return watched(response, done);
     } catch (error) {
       done();
@@ -272,25 +285,6 @@ function watched(response: Response, done: () => void): Response {
     },
   });
   return new Response(body, { status: response.status, headers: response.headers });
-}
-
-/** The text of a request, up to a number of bytes. */
-async function bodyOf(request: Request, max: number): Promise<string | undefined> {
-  if (Number(request.headers.get("content-length") ?? 0) > max) return undefined;
-  const reader = request.body?.getReader();
-  if (!reader) return "";
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    size += read.value.length;
-    if (size > max) {
-      await reader.cancel();
-      return undefined;
-    }
-    chunks.push(read.value);
-  }
-  const decoder = new TextDecoder();
-  return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode();
 }
 
 function parsed(text: string): Fields | undefined {
