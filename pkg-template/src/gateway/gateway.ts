@@ -24,7 +24,7 @@ import { sidecar } from "./sidecar.js";
 import type { SidecarRequest } from "./sidecar.js";
 import { ResourceSubscriptions } from "./subscriptions.js";
 import { Upstream } from "./upstream.js";
-import type { UpstreamListing, UpstreamSdk, UpstreamState } from "./upstream.js";
+import type { UpstreamListing, UpstreamReport, UpstreamSdk, UpstreamState } from "./upstream.js";
 
 /** The modules of the official SDK of MCP, 2.x, where the gateway shall not import them itself. */
 export interface GatewaySdk {
@@ -79,6 +79,8 @@ export interface Gateway {
   ready(): Promise<void>;
   /** Serves one client over a transport of the SDK, such as standard input and output. */
   serve(transport: object, sdk?: object): Promise<{ close(): Promise<void> }>;
+  /** How each server is: its state, what it offers, why it cannot be reached, and what a program wrote to its standard error. */
+  servers(): Promise<readonly UpstreamReport[]>;
   /** Counts since the start: servers, tools, tokens that were saved, what policies refused. */
   stats(): GatewayStats;
   /** Takes tools out of quarantine as they are now; all of a server without a tool. Returns their names. */
@@ -121,6 +123,7 @@ export function runGateway(options: GatewayOptions, servers?: ServersConfig): Ga
     warnings: running.warnings,
     ready: () => running.ready(),
     serve: (transport: object, sdk?: object) => running.serve(transport, sdk),
+    servers: () => running.servers(),
     stats: () => running.stats(),
     accept: (server: string, tool?: string) => running.accept(server, tool),
     close: () => running.close(),
@@ -181,6 +184,10 @@ class RunningGateway {
   async ready(): Promise<void> {
     const { ready } = await this.#started();
     await ready;
+  }
+
+  async servers(): Promise<readonly UpstreamReport[]> {
+    return [...(await this.#started()).upstreams.values()].map((upstream) => upstream.report());
   }
 
   stats(): GatewayStats {
