@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use contextweaver_base::{Error, ErrorCode};
+use contextweaver_base::Error;
 use contextweaver_gateway::failure::upstream_detail_within;
 use contextweaver_gateway::{
     BrowsePath, GatewayError, GatewayErrorCode, PolicyAction, PolicySubject, RateLimits, RateState, RetryPolicy,
@@ -13,7 +13,7 @@ use contextweaver_model::json::JsonMap;
 use contextweaver_routing::{Catalog, InvalidTools, SchemaSource, hydrate_with_schema};
 use serde_json::{Value, json};
 
-use crate::context::{strings, text};
+use crate::context::{reference_class, strings, text};
 use crate::{PENDING, read, vectors};
 
 /// Runs one case of a file that belongs here.
@@ -35,10 +35,13 @@ pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
         "redact_upstream_detail" => (Ok(detail(input)), ""),
         "gateway_error" => (error(input), ""),
         "schema_source_from_mcp_tools" => (schema_source(input), "CatalogError"),
-        "hydrate_with_schema" => (hydrate(input), "ItemNotFoundError"),
+        "hydrate_with_schema" => (hydrate(input), ""),
         _ => return Some(Err(PENDING.to_owned())),
     };
-    Some(Ok(result.unwrap_or_else(|_| json!({ "error": class }))))
+    Some(Ok(result.unwrap_or_else(|error| {
+        let class = if class.is_empty() { reference_class(&error) } else { class };
+        json!({ "error": class })
+    })))
 }
 
 /// Returns what a case names: a part of the fixtures, something that is too large to be printed, or the value itself.
@@ -199,10 +202,7 @@ fn hydrate(input: &Value) -> Result<Value, Error> {
     let catalog = Catalog::from_value(json!({ "items": [item] }), "")?;
     let source = SchemaSource::from_map(input["sidecar"].as_object().cloned().unwrap_or_default())?;
     let id = text(input, "tool_id");
-    let hydrated = hydrate_with_schema(&catalog, id, Some(&source)).map_err(|error| {
-        assert_eq!(error.code(), ErrorCode::NotFound);
-        error
-    })?;
+    let hydrated = hydrate_with_schema(&catalog, id, Some(&source))?;
     let lazy = contextweaver_routing::cards::schema_of(&catalog, id, Some(&source));
     Ok(json!({
         "args_schema": hydrated.args_schema, "examples": hydrated.examples, "constraints": hydrated.constraints,
