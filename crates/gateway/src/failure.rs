@@ -380,13 +380,21 @@ const WORDS: &[(&[&str], GatewayErrorCode)] = &[
     ),
     (&["timed out", "timeout", "etimedout", "deadline exceeded"], GatewayErrorCode::UpstreamTimeout),
     (
-        &["connection refused", "connection reset", "econnrefused", "econnreset", "enotfound"],
+        &[
+            "connection refused",
+            "connection reset",
+            "service unavailable",
+            "bad gateway",
+            "econnrefused",
+            "econnreset",
+            "enotfound",
+        ],
         GatewayErrorCode::UpstreamUnavailable,
     ),
 ];
 
 /// Words after which a number is a status.
-const BEFORE_STATUS: &[&str] = &["http", "status", "code", "error"];
+const BEFORE_STATUS: &[&str] = &["http", "status", "code"];
 
 fn by_words(message: &str) -> GatewayErrorCode {
     let lower = message.to_lowercase();
@@ -397,8 +405,13 @@ fn by_words(message: &str) -> GatewayErrorCode {
     };
     let by_phrase = WORDS.iter().find(|(phrases, _)| phrases.iter().any(|phrase| has(phrase))).map(|(_, code)| *code);
     let status = words.iter().enumerate().find_map(|(at, word)| {
-        let is_place = at.checked_sub(1).is_none_or(|before| BEFORE_STATUS.contains(&words[before]));
-        (is_place && word.len() == 3).then(|| of_status(word.parse().ok()?)).flatten()
+        let is_last = at + 1 == words.len();
+        // Of any other number nobody knows what it counts: rows, issues, bytes.
+        let is_status = match at.checked_sub(1).and_then(|before| words.get(before)) {
+            None => is_last || lower.trim_start().strip_prefix(word).is_some_and(|rest| rest.starts_with(':')),
+            Some(before) => BEFORE_STATUS.contains(before) || *before == "error" && is_last,
+        };
+        (is_status && word.len() == 3).then(|| of_status(word.parse().ok()?)).flatten()
     });
     by_phrase.or(status).unwrap_or(GatewayErrorCode::UpstreamError)
 }
@@ -447,7 +460,12 @@ mod tests {
             (json!({ "kind": "other", "message": "the class TimeoutPolicy is unknown" }), UpstreamError),
             (json!({ "kind": "other", "message": "see the chapter on authentication" }), UpstreamError),
             (json!({ "kind": "other", "message": "401" }), AuthFailed),
-            (json!({ "kind": "other", "message": "HTTP 401" }), AuthFailed),
+            (json!({ "kind": "other", "message": "401: no token" }), AuthFailed),
+            (json!({ "kind": "other", "message": "429 rows were found" }), UpstreamError),
+            (json!({ "kind": "other", "message": "Error: 503 rows failed" }), UpstreamError),
+            (json!({ "kind": "other", "message": "Error 503" }), UpstreamUnavailable),
+            (json!({ "kind": "other", "message": "502 Bad Gateway" }), UpstreamUnavailable),
+            (json!({ "kind": "other", "message": "HTTP 401 from the server" }), AuthFailed),
             (json!({ "kind": "other", "message": "Request failed with status code 403" }), PermissionDenied),
             (json!({ "kind": "other", "message": "403 Forbidden" }), PermissionDenied),
             (json!({ "kind": "other", "message": "Error: Unauthorized." }), AuthFailed),
