@@ -18,6 +18,7 @@ mod drilldown;
 mod drilldown_policy;
 mod firewall;
 mod mcp;
+mod mcp_gateway;
 mod mcp_messages;
 mod mcp_results;
 mod mcp_tools;
