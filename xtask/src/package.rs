@@ -249,7 +249,9 @@ fn mcp_sdk(dirs: &Dirs, work: &Path) -> Outcome<BTreeMap<PathBuf, Vec<u8>>> {
 fn licences<'a>(modules: &Path, files: impl Iterator<Item = &'a String>) -> Outcome<Vec<u8>> {
     let packages: BTreeSet<String> = files
         .filter_map(|file| file.rsplit_once("node_modules/"))
-        .map(|(_, file)| file.splitn(3, '/').take(if file.starts_with('@') { 2 } else { 1 }).collect::<Vec<_>>().join("/"))
+        .map(|(_, file)| {
+            file.splitn(3, '/').take(if file.starts_with('@') { 2 } else { 1 }).collect::<Vec<_>>().join("/")
+        })
         .collect();
     let mut text = String::new();
     for package in packages {
