@@ -4,7 +4,7 @@ import process from "node:process";
 import { ContextWeaverError, version } from "../index.js";
 import { parseConfigText, readServers } from "../gateway/config.js";
 import type { ServersConfig } from "../gateway/config.js";
-import { runGateway } from "../gateway/gateway.js";
+import { runGateway } from "../mcp-server.js";
 import type { Gateway, GatewayOptions, GatewaySdk, GatewayServerEvent } from "../gateway/gateway.js";
 import type { ServerStdioSdk } from "../gateway/server-sdk.js";
 import { doctor } from "./gateway-doctor.js";

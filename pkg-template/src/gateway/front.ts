@@ -194,6 +194,7 @@ export class ClientFront {
       const { call, server, uri } = step.read_resource;
       return this.#run({ call, server, tool: uri, arguments: {} }, "resources/read", { uri }, context);
     }
+    if (!("get_prompt" in step)) throw this.#error(INTERNAL_ERROR, "a call that has not begun cannot be tried again");
     const { call, server, name, arguments: given } = step.get_prompt;
     return this.#run({ call, server, tool: name, arguments: given }, "prompts/get", { name, arguments: given }, context);
   }
