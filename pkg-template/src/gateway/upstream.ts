@@ -65,7 +65,7 @@ export interface UpstreamOptions {
   readonly connect_timeout_ms?: number;
   /** How long a program is asked for the newest era. Default: 5,000. */
   readonly probe_timeout_ms?: number;
-  /** Bytes. Default: 24 Mi. A larger message ends the connection to a program, and a request over HTTP. */
+  /** Bytes. Default: 16 Mi. A larger message ends the connection to a program, and a request over HTTP. */
   readonly max_message_bytes?: number;
   /** Most connections of sessions. Default: 1,000. */
   readonly max_connections?: number;
@@ -106,6 +106,8 @@ const MAX_PAUSE_MS = 10_000;
 const PING_TIMEOUT_MS = 10_000;
 const FORBIDDEN = [401, 403];
 const METHOD_NOT_FOUND = -32_601;
+/** Headers and arguments disagree: the server has not run the tool. */
+const HEADER_MISMATCH = -32_020;
 /** Tools whose definitions are kept for their headers. */
 const NO_TOOLS: ReadonlyMap<string, JsonObject> = new Map();
 
@@ -235,11 +237,23 @@ export class Upstream {
     if (connection === this.#source) this.#source = this.#main;
   }
 
-  /** Sends a request over a connection of this server. Errors: {@link UpstreamError}. */
-  request(connection: UpstreamConnection, method: string, params?: JsonObject, options?: UpstreamRequestOptions): Promise<JsonObject> {
-    if (this.#isClosed) return Promise.reject(new UpstreamError({ kind: "unavailable", message: "the gateway was closed" }));
-    if (connection !== this.#main && !this.#pool.has(connection.key)) this.#pool.set(connection.key, connection);
-    return connection.request(method, params, options);
+  /**
+   * Sends a request over a connection of this server. A call that the server refused since it wants other arguments in headers by now
+   * is sent again when its tools were listed anew. Errors: {@link UpstreamError}.
+   */
+  async request(connection: UpstreamConnection, method: string, params?: JsonObject, options?: UpstreamRequestOptions): Promise<JsonObject> {
+    if (this.#isClosed) throw new UpstreamError({ kind: "unavailable", message: "the gateway was closed" });
+    if (connection !== this.#main && !connection.isClosed && !this.#pool.has(connection.key)) this.#pool.set(connection.key, connection);
+    try {
+      return await connection.request(method, params, options);
+    } catch (error) {
+      const isMismatch = method === "tools/call" && error instanceof UpstreamError && error.failure.code === HEADER_MISMATCH;
+      if (!isMismatch || options?.signal?.aborted) throw error;
+      await this.#listingRun;
+      this.#list(["tools"]);
+      await this.#listingRun;
+      return connection.request(method, params, options);
+    }
   }
 
   /** Closes the connections of a session. */
@@ -369,6 +383,7 @@ export class Upstream {
     this.#dirty = new Set();
     const offered = listsOf(connection.capabilities);
     const limits = { ...LISTING_LIMITS, ...this.#options.listing };
+    const how = { config: this.config, limits, isMirroring: connection.era === "modern" && connection.kind === "http" };
     const failed: (ListingProblem & { readonly isFinal: boolean })[] = [];
     let left = limits.bytes;
     for (const kind of LIST_KINDS) {
@@ -379,7 +394,7 @@ export class Upstream {
       if (wanted.has(kind) || !this.#lists.has(kind)) {
         try {
           const ask = (method: string, params: JsonObject, timeout_ms: number): Promise<JsonObject> => connection.request(method, params, { timeout_ms });
-          this.#lists.set(kind, await readList(ask, kind, this.config, limits, left));
+          this.#lists.set(kind, await readList(ask, kind, how, left));
         } catch (error) {
           // It is asked again when it is connected again.
           if (!connection.isReady || this.#isClosed) return;
