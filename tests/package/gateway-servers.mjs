@@ -100,6 +100,7 @@ export async function sseServer() {
       const transport = new sdk.SSEServerTransport("/messages", response);
       const server = whoServer(sdk, `sse ${(count += 1)}`, () => [{ name: "who", inputSchema }]);
       sessions.set(transport.sessionId, { transport, server, response });
+      response.on("close", () => sessions.delete(transport.sessionId));
       return server.connect(transport);
     }
     const session = sessions.get(url.searchParams.get("sessionId"));
@@ -114,10 +115,15 @@ export async function modernServer() {
   const { Server, createMcpHandler } = await import("@modelcontextprotocol/server");
   const tools = [
     { name: "region", inputSchema: { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } }, outputSchema: { type: "object", properties: { region: { type: "string" } }, required: ["region"] } },
+    // A client must not offer these.
+    { name: "nested", inputSchema: { type: "object", properties: { list: { type: "array", items: { type: "string", "x-mcp-header": "A" } } } } },
+    { name: "number", inputSchema: { type: "object", properties: { x: { type: "number", "x-mcp-header": "A" } } } },
+    { name: "twice", inputSchema: { type: "object", properties: { x: { type: "string", "x-mcp-header": "A" }, y: { type: "string", "x-mcp-header": "a" } } } },
     { name: "confirm", inputSchema },
     { name: "slow", inputSchema },
   ];
-  const seen = { headers: [], lists: 0, cancelled: 0 };
+  const seen = { headers: [], lists: 0, cancelled: 0, refused: 0 };
+  let wanted;
   const handler = createMcpHandler(
     () => {
       const server = new Server({ name: "modern", version: "2.0.0" }, { capabilities: { tools: { listChanged: true } }, instructions: "be modern" });
@@ -140,8 +146,13 @@ export async function modernServer() {
     { legacy: "reject" },
   );
   const http = await listening(
-    webHandler((request) => {
+    webHandler(async (request) => {
       seen.headers.push(Object.fromEntries(request.headers));
+      if (wanted && request.headers.get("mcp-method") === "tools/call" && request.headers.get("mcp-name") === "region" && !request.headers.has(`mcp-param-${wanted}`)) {
+        seen.refused += 1;
+        const { id } = await request.json();
+        return Response.json({ jsonrpc: "2.0", id, error: { code: -32_020, message: "a header is missing" } }, { status: 400 });
+      }
       return handler.fetch(request);
     }),
   );
@@ -150,6 +161,8 @@ export async function modernServer() {
     url: `${http.origin}/mcp`,
     seen,
     tools,
+    /** Refuses calls without the header of an argument. */
+    mismatch: (argument) => (wanted = argument),
     changed: () => handler.notify.toolsChanged(),
     close: async () => {
       await handler.close();

@@ -35,6 +35,7 @@ const LONGEST_FIRST: [&str; 17] = [
     "recovery",
     "examples",
     "types",
+    "gateway-upstream",
 ];
 
 /// What the package tests may use; a reason stands for what is missing.
