@@ -96,7 +96,6 @@ export class ClientFront {
     const schema = typeof called === "string" ? host.schemaWithHeaders(client.key, client.caller, called) : undefined;
     // The SDK compares headers with arguments for tools that it knows. It is never the one to answer.
     if (schema && typeof called === "string") this.product.registerTool(called, { inputSchema: sdk.fromJsonSchema(schema) }, () => Promise.resolve({}));
-    this.server.onerror = (error) => host.onError(error);
     this.#register();
   }
 
@@ -232,7 +231,7 @@ export class ClientFront {
       const envelope = this.#envelope(context);
       call.start(() => this.#send(about.server, call, method, { ...params, ...answers }, { meta: step?.meta, envelope }));
     };
-    send();
+    send(answersOf(context));
     const proceed = async (now: RequestContext): Promise<Fields> => {
       for (;;) {
         const progress = await call.next(now);
@@ -266,7 +265,7 @@ export class ClientFront {
       const { resultType, inputRequests, requestState } = progress.result;
       if (resultType !== "input_required") return undefined;
       const state = requestState === undefined ? {} : { requestState };
-      const resume = again(({ mcpReq }) => ({ ...state, ...(mcpReq.inputResponses && { inputResponses: mcpReq.inputResponses }) }));
+      const resume = again((then) => ({ ...state, ...answersOf(then) }));
       return this.#ask({ call, resume }, (inputRequests ?? {}) as Record<string, McpRequest>, context);
     }
     const { code, data } = failureOf(progress.error, []);
@@ -340,7 +339,7 @@ export class ClientFront {
     const { inputResponses: _, requestState: __, _meta, ...own } = params;
     void _meta;
     const send = (answers?: Fields): void => call.start(() => this.#send(server, call, method, { ...own, ...answers }, { envelope: this.#envelope(context) }));
-    send();
+    send(answersOf(context));
     const proceed = async (now: RequestContext): Promise<Fields> => {
       const progress = await call.next(now);
       const asked = await this.#asked(progress, call, now, send, proceed);
@@ -444,6 +443,11 @@ interface Metadata {
   readonly meta?: Fields | undefined;
   /** Of revision 2026-07-28 alone. */
   readonly envelope: Fields;
+}
+
+/** What a client answers to an upstream's questions. */
+function answersOf({ mcpReq: { inputResponses } }: RequestContext): Fields | undefined {
+  return inputResponses && { inputResponses };
 }
 
 /** Whether a server says that it has no such thing. */
