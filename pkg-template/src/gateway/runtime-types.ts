@@ -226,8 +226,6 @@ export type CallStep =
   | { readonly drilldown: { readonly handle: string; readonly selector: JsonObject; readonly max_tokens?: number } }
   | { readonly forward: ForwardedCall }
   | { readonly confirm: { readonly call: number; readonly message: string } }
-  | { readonly read_resource: { readonly call: number; readonly server: string; readonly uri: string } }
-  | { readonly get_prompt: { readonly call: number; readonly server: string; readonly name: string; readonly arguments: JsonObject } }
   | { readonly retry: { readonly after_ms: number } };
 
 /** In what way a server failed to answer. */
@@ -278,5 +276,3 @@ export interface FinishedReply {
   readonly reply: JsonObject;
   readonly changed: ListChanges;
 }
-
-export type GatewayStats = any;

@@ -129,15 +129,6 @@ export class GatewayRuntime {
     this.#run("cancel_call", encode({ call }));
   }
 
-  // TEMP
-  instructions(): string { return ""; }
-  listResources(_s: string, _c?: string): any[] { return []; }
-  listResourceTemplates(_s: string, _c?: string): any[] { return []; }
-  listPrompts(_s: string, _c?: string): any[] { return []; }
-  findResource(_s: string, _u: string): { servers: string[] } { return { servers: [] }; }
-  findPrompt(_s: string, _n: string): any { return { error: { code: -32602, message: "x" } }; }
-  route(_q: string, _o: any): any { return {}; }
-  stats(_n: number): any { return { totals: {} }; }
   /** Forgets what is known of a client. */
   endSession(session: string): void {
     this.#run("end_session", encode({ session }));
