@@ -23,3 +23,9 @@ declare module "#gateway" {
 declare module "#routing" {
   export const engine: import("./engine.js").Engine<import("./engines.js").RoutingGlue>;
 }
+
+// Imported where a gateway runs, and read by shape (`gateway/sdk.ts`): the package compiles without the SDK.
+declare module "@modelcontextprotocol/server";
+declare module "@modelcontextprotocol/server/stdio";
+declare module "@modelcontextprotocol/client";
+declare module "@modelcontextprotocol/client/stdio";

@@ -1,6 +1,6 @@
 // Who may use a server over HTTP: the bearer token of programs, the origins of pages, and what CORS tells browsers of both.
 import { ContextWeaverError } from "./errors.js";
-import { listed, text } from "./guard.js";
+import { fields, listed, text } from "./guard.js";
 
 /** Who may use a server over HTTP. */
 export interface AccessOptions {
@@ -23,6 +23,12 @@ export interface AccessRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: { get(name: string): string | null };
+}
+
+/** Whose a request is. */
+export interface ServiceCaller {
+  /** 1 to 256 characters. */
+  readonly tenant: string;
 }
 
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i;
@@ -87,6 +93,46 @@ export class Access {
     for (let place = 0; place < sent.length; place += 1) difference |= sent[place]! ^ this.#token[place % this.#token.length]!;
     return difference === 0;
   }
+}
+
+/** The tenant of everybody, where there is one token or none. */
+const EVERYBODY = "default";
+
+/**
+ * How whose a request is becomes known: by `authorize`, by the token of each tenant, or by the one token of all. Under
+ * `may_be_open` the token may also be `false`. Returns what tells the tenant; undefined for who may not ask. @internal
+ */
+export function authorizing<R extends AccessRequest>(
+  token: unknown,
+  authorize: ((request: R) => ServiceCaller | undefined | PromiseLike<ServiceCaller | undefined>) | undefined,
+  may_be_open = false,
+): (request: R) => Promise<string | undefined> {
+  if (authorize !== undefined) {
+    if (typeof authorize !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/authorize" });
+    if (token !== undefined) throw new ContextWeaverError("INVALID_INPUT", "give token or authorize, not both", { path: "/token" });
+    return async (request) => tenantOf(await authorize(request));
+  }
+  if (token === undefined) {
+    const hint = "token: what clients must send, or authorize: a function of yours; an environment variable may not be set";
+    throw new ContextWeaverError("MISSING_FIELD", "missing field `token`", { path: "/token", hint });
+  }
+  if (token === false && may_be_open) return async () => EVERYBODY;
+  const given = typeof token === "string" ? { [EVERYBODY]: token } : fields(token, "/token");
+  const known = Object.entries(given).map(([tenant, one]) => [tenant, new Access(one === false ? undefined : one, undefined)] as const);
+  if (known.length === 0) throw new ContextWeaverError("INVALID_INPUT", "expected a token for each tenant", { path: "/token" });
+  return async (request) => {
+    let found: string | undefined;
+    // All are compared, whichever is right.
+    for (const [tenant, access] of known) if (access.isAuthorized(request)) found ??= tenant;
+    return found;
+  };
+}
+
+function tenantOf(caller: unknown): string | undefined {
+  if (caller === undefined || caller === null) return undefined;
+  const { tenant } = caller as { readonly tenant?: unknown };
+  if (typeof tenant === "string" && tenant !== "" && tenant.length <= 256) return tenant;
+  throw new ContextWeaverError("CALLBACK_FAILED", "authorize must return { tenant }, or undefined", { path: "/authorize" });
 }
 
 function checkedToken(token: unknown): Uint8Array | false {

@@ -4,8 +4,8 @@ import type { DrilldownInput } from "./adapters/read-on.js";
 import type { ContextManager } from "./context-manager.js";
 import { ContextWeaverError } from "./errors.js";
 import { fields, refuseUnknown } from "./guard.js";
-import { countTokens, drilldownTool, redactSecrets } from "./text.js";
-import type { JsonObject, Selector } from "./types.js";
+import { ResultDigests } from "./mcp-digest.js";
+import { drilldownTool } from "./text.js";
 
 /** A client of `@modelcontextprotocol/sdk` 1.x or `@modelcontextprotocol/client` 2.x, as far as it is served. */
 export interface McpClient {
@@ -24,11 +24,6 @@ export interface FirewalledOptions {
 
 type Fields = Readonly<Record<string, unknown>>;
 type Method = (...args: unknown[]) => unknown;
-
-/** What is not shown as text, however small the text is: as many tokens as the firewall lets pass by default. */
-const GATE_TOKENS = 500;
-/** Under this key of `_meta` stands the handle of the raw text. */
-const HANDLE = "contextweaver/handle";
 
 /**
  * Returns the client with its results digested: a call of a tool is logged with its result in the manager, which keeps all of it by
@@ -75,16 +70,15 @@ function wrapped<T extends object>(target: T, replaced: Readonly<Record<string, 
   });
 }
 
-/** Calls of a manager so far, whichever client made them. */
-const calls = new WeakMap<ContextManager, number>();
-
 class Firewall {
   readonly #client: Fields;
   readonly #manager: ContextManager;
   readonly #drilldown: string | false;
+  readonly #digests: ResultDigests;
 
   constructor(client: Fields, manager: ContextManager, drilldown: string | false) {
     [this.#client, this.#manager, this.#drilldown] = [client, manager, drilldown];
+    this.#digests = new ResultDigests(manager, drilldown);
   }
 
   methods(): Readonly<Record<string, unknown>> {
@@ -140,79 +134,8 @@ class Firewall {
     return { content: [{ type: "text", text: result }], ...(error_type !== undefined && { isError: true }) };
   }
 
-  /** Logs a call with its result, and says what a prompt would show of it. What is no result yet, such as a task, stays as it is. */
-  #digested({ name, arguments: given = {} }: Fields, result: Fields): Fields {
-    const { content, structuredContent } = result;
-    if (!Array.isArray(content)) return result;
-    const manager = this.#manager;
-    const tool_name = String(name);
-    const id = this.#nextId();
+  #digested({ name, arguments: given }: Fields, result: Fields): Fields {
     const { name: server } = ((this.#client["getServerVersion"] as Method | undefined)?.call(this.#client) ?? {}) as Fields;
-    const metadata: JsonObject = typeof server === "string" ? { server } : {};
-    const { item, envelope } = manager.whole(() => {
-      manager.ingest({ id, kind: "tool_call", text: `${tool_name} ${JSON.stringify(given)}`, metadata: { ...metadata, tool_name, arguments: given as JsonObject } });
-      return manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
-    });
-    const blocks = content as readonly Fields[];
-    const handle = `artifact:result:${id}`;
-    const { firewall } = item.metadata as { readonly firewall?: { readonly strategy: string; readonly tokens: number; readonly view?: Selector } };
-    // What is not digested may still have been masked.
-    const isShort = firewall !== undefined || new TextDecoder().decode(manager.artifacts.bytes(handle)) !== item.text;
-    const isSame = !isShort && blocks.every((block) => isForModel(block) && !isBulky(block));
-    const lines = firewall && firewall.strategy !== "reshaped" ? [`(${item.token_estimate} of ${firewall.tokens} tokens; ${this.#way(handle, firewall.view)})`] : [];
-    const isLeftOut = structuredContent !== undefined && (isShort || isTooMuch(structuredContent));
-    for (const { handle: other, label, media_type } of envelope.artifacts) {
-      if (isLeftOut && other.endsWith(":structured_content")) lines.push(`(${label}: ${this.#way(other)})`);
-      const at = Number(/:resource:(\d+)$/.exec(other)?.[1] ?? -1);
-      if (!isSame && typeof ((blocks[at]?.["resource"] ?? {}) as Fields)["blob"] === "string") lines.push(`(${label}, ${media_type}: ${other})`);
-    }
-    if (isSame && !isLeftOut) return result;
-    const kept = isSame ? blocks : [{ type: "text", text: item.text }, ...blocks.filter((block) => isMedia(block) && isForModel(block))];
-    const { structuredContent: _, _meta, ...rest } = result;
-    return {
-      ...rest,
-      content: lines.length > 0 ? withLines(kept, lines) : kept,
-      ...(structuredContent !== undefined && !isLeftOut && { structuredContent }),
-      _meta: { ...(_meta as Fields | undefined), [HANDLE]: handle },
-    };
+    return this.#digests.digest({ name: String(name), arguments: given, server: typeof server === "string" ? server : undefined, result }).result;
   }
-
-  #way(handle: string, selector?: Selector): string {
-    return `${this.#drilldown === false ? "drilldown" : this.#drilldown} ${handle}${selector ? ` ${JSON.stringify(selector)}` : ""}`;
-  }
-
-  /** A name for a call, which the protocol gives none; a log that was restored has some already. */
-  #nextId(): string {
-    let n = calls.get(this.#manager) ?? 0;
-    do n += 1;
-    while (this.#manager.artifacts.exists(`artifact:result:mcp-${n}`));
-    calls.set(this.#manager, n);
-    return `mcp-${n}`;
-  }
-}
-
-/** Puts lines below the first text, or below all where there is none. */
-function withLines(blocks: readonly Fields[], lines: readonly string[]): Fields[] {
-  const at = blocks.findIndex(({ type }) => type === "text");
-  if (at === -1) return [...blocks, { type: "text", text: lines.join("\n") }];
-  return blocks.map((block, index) => (index === at ? { ...block, text: [block["text"], ...lines].join("\n") } : block));
-}
-
-const isMedia = ({ type }: Fields): boolean => type === "image" || type === "audio";
-
-/** Whether the model may see a block: some are for the user alone. */
-function isForModel({ annotations }: Fields): boolean {
-  const { audience } = (annotations ?? {}) as Fields;
-  return !Array.isArray(audience) || audience.length === 0 || audience.includes("assistant");
-}
-
-/** Whether a block that is neither text nor picture is too much to be shown: bytes of a file, say. */
-function isBulky(block: Fields): boolean {
-  return block["type"] !== "text" && !isMedia(block) && isTooMuch(block);
-}
-
-/** Whether data is more than passes the gate, or has in it what may not. */
-function isTooMuch(data: unknown): boolean {
-  const text = JSON.stringify(data) ?? "";
-  return countTokens(text) > GATE_TOKENS || redactSecrets(text) !== text;
 }

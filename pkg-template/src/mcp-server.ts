@@ -1,14 +1,30 @@
-// `contextweaver/mcp`: a decision store as a server of the Model Context Protocol, and clients whose results are digested. What is
-// spoken is the engine's; the official SDK brings the transports.
+// `contextweaver/mcp`: a gateway before any servers of the Model Context Protocol, clients whose results are digested, and a decision
+// store as a server. What is spoken is the engine's; the official SDK brings the transports.
+import { engine as agentEngine } from "#agent";
+import { engine as gatewayEngine } from "#gateway";
 import type { DecisionStore } from "./decision-store.js";
+import { context, convert, gateway as gatewayOperations } from "./engines.js";
 import { ContextWeaverError } from "./errors.js";
 import { encode, fields, refuseUnknown, text } from "./guard.js";
 import { Access } from "./mcp-access.js";
 import type { AccessOptions, AccessRequest } from "./mcp-access.js";
+import { gateway as gatewayWithoutModules } from "./gateway/api.js";
 
+export * from "./gateway/api.js";
 export { firewalled } from "./mcp-client.js";
 export type { FirewalledOptions, McpClient } from "./mcp-client.js";
 export type { AccessOptions };
+
+function ofGateway<T>(value: T): T {
+  context.provide(agentEngine, true);
+  convert.provide(agentEngine, true);
+  gatewayOperations.provide(gatewayEngine);
+  return value;
+}
+
+// The declarations show the original. Bundlers leave the modules out where nobody needs it.
+/** @internal */
+export const gateway = /* @__PURE__ */ ofGateway(gatewayWithoutModules);
 
 /** A transport of the official SDK, of either major version: messages as objects. */
 export interface McpTransport {

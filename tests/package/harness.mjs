@@ -84,9 +84,9 @@ export async function optionalProgram(name) {
 /** The folder of the optional runtimes, if they are installed. */
 export const runtimes = setting("RUNTIMES");
 
-/** A Node that has `node:sqlite`: the one that runs the tests, or the one among the optional runtimes; or why there is none. */
+/** A Node of version 22.13 or later, which has `node:sqlite`: the one that runs the tests, or the one among the optional runtimes; or why there is none. */
 export async function modernNode() {
-  const missing = "no Node 22.13 or later, which has node:sqlite";
+  const missing = "no Node 22.13 or later";
   const installed = runtimes && join(runtimes, "node_modules", `node-${process.platform}-${process.arch}`, "bin", "node");
   for (const path of [process.execPath, installed]) {
     if (path && existsSync(path) && (await run(path, ["-e", "require('node:sqlite')"], { check: false })).code === 0) return { path };
@@ -105,13 +105,17 @@ async function bunProgram(folder) {
   return undefined;
 }
 
-/** Runs a program to its end; unless `check` is false, an exit code other than 0 throws with its output. */
-export function run(program, args, { cwd = root, env = {}, check = true, input } = {}) {
+/**
+ * Runs a program to its end; unless `check` is false, an exit code other than 0 throws with its output.
+ * `timeout`: milliseconds after which it is told to end.
+ */
+export function run(program, args, { cwd = root, env = {}, check = true, input, timeout } = {}) {
   return new Promise((done, fail) => {
     const child = spawn(program, args, {
       cwd,
       env: { ...process.env, NODE_TEST_CONTEXT: undefined, NO_COLOR: "1", ...env },
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+      timeout,
     });
     let stdout = "";
     let stderr = "";

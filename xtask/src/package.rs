@@ -1,6 +1,6 @@
 //! The npm package: what is in it, for every way to get the modules, and its tarball.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -210,11 +210,67 @@ fn node(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<PathBuf> {
     command.args(entries(variant).iter().map(|name| format!("{name}={}", source.join(format!("{name}.js")).display())));
     command.arg(format!("cli={}", source.join("cli/main.js").display()));
     run::step(dirs, "esbuild for Node", &format!("esbuild-node-{}", variant.name()), &mut command)?;
+    wasm.extend(mcp_sdk(dirs, &work)?);
     for (name, bytes) in wasm {
         let file = out.join(name);
         fs::write(&file, bytes).context(|| format!("cannot write {}", file.display()))?;
     }
     Ok(out)
+}
+
+/// The official SDK of MCP for the program, as one file with the licences of what is in it: `npx contextweaver gateway` works
+/// where nothing else is installed. Applications import the SDK that they have.
+fn mcp_sdk(dirs: &Dirs, work: &Path) -> Outcome<BTreeMap<PathBuf, Vec<u8>>> {
+    const EXPORTS: [(&str, &str); 4] = [
+        ("server", "@modelcontextprotocol/server"),
+        ("server_stdio", "@modelcontextprotocol/server/stdio"),
+        ("client", "@modelcontextprotocol/client"),
+        ("client_stdio", "@modelcontextprotocol/client/stdio"),
+    ];
+    // What is no module itself asks for Node's modules in the old way.
+    const REQUIRE: &str = "import{createRequire}from'node:module';const require=createRequire(import.meta.url);";
+    let entry: String = EXPORTS.iter().map(|(name, from)| format!("export * as {name} from \"{from}\";\n")).collect();
+    let (source, out) = (work.join("mcp-sdk.entry.js"), work.join("mcp-sdk.js"));
+    let metadata = work.join("mcp-sdk.json");
+    fs::write(&source, entry).context(|| format!("cannot write {}", source.display()))?;
+    let modules = dirs.package_tests().join("node_modules");
+    let mut command = Command::new(dirs.npm_bin("esbuild"));
+    command.arg(&source).args(["--bundle", "--format=esm", "--platform=node", "--target=node20", "--minify"]);
+    command.args(["--legal-comments=none", "--log-level=warning"]).arg(format!("--banner:js={REQUIRE}"));
+    command.arg(format!("--outfile={}", out.display())).arg(format!("--metafile={}", metadata.display()));
+    command.env("NODE_PATH", &modules);
+    run::step(dirs, "esbuild of the SDK of MCP", "esbuild-mcp-sdk", &mut command)?;
+    let metadata: Value = serde_json::from_slice(&read(&metadata)?).context(|| "esbuild wrote no JSON".to_owned())?;
+    let licences = licences(&modules, metadata["inputs"].as_object().into_iter().flatten().map(|(file, _)| file))?;
+    Ok(BTreeMap::from([("mcp-sdk.js".into(), read(&out)?), ("mcp-sdk.licenses.txt".into(), licences)]))
+}
+
+/// The licences of the packages that files belong to.
+fn licences<'a>(modules: &Path, files: impl Iterator<Item = &'a String>) -> Outcome<Vec<u8>> {
+    let packages: BTreeSet<String> = files
+        .filter_map(|file| file.rsplit_once("node_modules/"))
+        .map(|(_, file)| {
+            file.splitn(3, '/').take(if file.starts_with('@') { 2 } else { 1 }).collect::<Vec<_>>().join("/")
+        })
+        .collect();
+    let mut text = String::new();
+    for package in packages {
+        let folder = modules.join(&package);
+        let about: Value = serde_json::from_slice(&read(&folder.join("package.json"))?)
+            .context(|| format!("the package.json of {package} is not JSON"))?;
+        let mut names = files_below(&folder)?;
+        names.retain(|file| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+            file.parent() == Some(&folder) && (name.starts_with("licen") || name.starts_with("notice"))
+        });
+        let (version, licence) = (about["version"].as_str().unwrap_or("?"), about["license"].as_str().unwrap_or("?"));
+        text.push_str(&format!("{package} {version} ({licence})\n\n"));
+        for file in names {
+            text.push_str(&String::from_utf8_lossy(&read(&file)?));
+            text.push('\n');
+        }
+    }
+    Ok(text.into_bytes())
 }
 
 /// package.json with the crate's version: it is stated in one place only.

@@ -134,15 +134,15 @@ pub struct GatewayError {
     pub path: String,
     /// Whether the same call may succeed later.
     pub retryable: bool,
-    /// More for a program to read.
-    pub details: JsonMap,
+    /// More for a program to read. Boxed, as functions return errors by value.
+    pub details: Box<JsonMap>,
 }
 
 impl GatewayError {
     /// Makes an error that is retryable if its code is.
     pub fn new(code: GatewayErrorCode, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { code, message, path: String::new(), retryable: code.is_retryable(), details: JsonMap::new() }
+        Self { code, message, path: String::new(), retryable: code.is_retryable(), details: Box::default() }
     }
 
     /// Makes the error for a server that failed: the code of [`classify`], and what the server said, made safe.
@@ -175,7 +175,7 @@ impl GatewayError {
             "error": self.code.as_str(), "message": self.message, "path": self.path, "retryable": self.retryable,
         });
         if let (Some(map), false) = (record.as_object_mut(), self.details.is_empty()) {
-            map.insert("details".to_owned(), Value::Object(self.details.clone()));
+            map.insert("details".to_owned(), Value::Object((*self.details).clone()));
         }
         record
     }
@@ -309,12 +309,18 @@ pub fn upstream_detail_within(text: &str, chars: usize) -> String {
     format!("{}…", prefix(&line, chars.saturating_sub(1)).trim_end_matches(' '))
 }
 
+/// Cuts a text that is too long to be read, between two words: half a credential is not recognised as one.
 fn within_bytes(text: &str) -> &str {
     let mut end = text.len().min(READ_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    &text[..end]
+    let read = &text[..end];
+    if end == text.len() {
+        read
+    } else {
+        read.rfind(|ch: char| ch.is_control() || is_space(ch)).map_or(read, |at| &read[..at])
+    }
 }
 
 /// Returns the code of a failure: by how it failed and the numbers that say so, and only then by words of the message.
@@ -374,13 +380,21 @@ const WORDS: &[(&[&str], GatewayErrorCode)] = &[
     ),
     (&["timed out", "timeout", "etimedout", "deadline exceeded"], GatewayErrorCode::UpstreamTimeout),
     (
-        &["connection refused", "connection reset", "econnrefused", "econnreset", "enotfound"],
+        &[
+            "connection refused",
+            "connection reset",
+            "service unavailable",
+            "bad gateway",
+            "econnrefused",
+            "econnreset",
+            "enotfound",
+        ],
         GatewayErrorCode::UpstreamUnavailable,
     ),
 ];
 
 /// Words after which a number is a status.
-const BEFORE_STATUS: &[&str] = &["http", "status", "code", "error"];
+const BEFORE_STATUS: &[&str] = &["http", "status", "code"];
 
 fn by_words(message: &str) -> GatewayErrorCode {
     let lower = message.to_lowercase();
@@ -391,8 +405,13 @@ fn by_words(message: &str) -> GatewayErrorCode {
     };
     let by_phrase = WORDS.iter().find(|(phrases, _)| phrases.iter().any(|phrase| has(phrase))).map(|(_, code)| *code);
     let status = words.iter().enumerate().find_map(|(at, word)| {
-        let is_place = at.checked_sub(1).is_none_or(|before| BEFORE_STATUS.contains(&words[before]));
-        (is_place && word.len() == 3).then(|| of_status(word.parse().ok()?)).flatten()
+        let is_last = at + 1 == words.len();
+        // Of any other number nobody knows what it counts: rows, issues, bytes.
+        let is_status = match at.checked_sub(1).and_then(|before| words.get(before)) {
+            None => is_last || lower.trim_start().strip_prefix(word).is_some_and(|rest| rest.starts_with(':')),
+            Some(before) => BEFORE_STATUS.contains(before) || *before == "error" && is_last,
+        };
+        (is_status && word.len() == 3).then(|| of_status(word.parse().ok()?)).flatten()
     });
     by_phrase.or(status).unwrap_or(GatewayErrorCode::UpstreamError)
 }
@@ -441,7 +460,12 @@ mod tests {
             (json!({ "kind": "other", "message": "the class TimeoutPolicy is unknown" }), UpstreamError),
             (json!({ "kind": "other", "message": "see the chapter on authentication" }), UpstreamError),
             (json!({ "kind": "other", "message": "401" }), AuthFailed),
-            (json!({ "kind": "other", "message": "HTTP 401" }), AuthFailed),
+            (json!({ "kind": "other", "message": "401: no token" }), AuthFailed),
+            (json!({ "kind": "other", "message": "429 rows were found" }), UpstreamError),
+            (json!({ "kind": "other", "message": "Error: 503 rows failed" }), UpstreamError),
+            (json!({ "kind": "other", "message": "Error 503" }), UpstreamUnavailable),
+            (json!({ "kind": "other", "message": "502 Bad Gateway" }), UpstreamUnavailable),
+            (json!({ "kind": "other", "message": "HTTP 401 from the server" }), AuthFailed),
             (json!({ "kind": "other", "message": "Request failed with status code 403" }), PermissionDenied),
             (json!({ "kind": "other", "message": "403 Forbidden" }), PermissionDenied),
             (json!({ "kind": "other", "message": "Error: Unauthorized." }), AuthFailed),
@@ -474,6 +498,9 @@ mod tests {
     fn what_a_server_says_is_short_plain_and_without_secrets() {
         let token = format!("ghp_{}", "s3Kq9ZtWx7Lm2Vb8Rn4Yc6Hd1Jf5Pg0TaUeQ");
         let long = format!("{} {token}", "word ".repeat(48));
+        // Where reading ends, half of it would be left.
+        let cut = format!("x{}{token}", " ".repeat(READ_BYTES - 31));
+        assert_eq!(upstream_detail(&cut), "x");
         for text in [format!("bad token {token}"), format!("a\u{0}b {token}\n"), long, format!("token\n{token}")] {
             let shown = upstream_detail(&text);
             assert!(!shown.contains(&token[..16]), "{shown}");

@@ -122,7 +122,7 @@ impl Glob {
 /// Returns what follows a run at the start of a text.
 fn after_run<'t>(run: &[OneChar], text: &'t str) -> Option<&'t str> {
     let mut chars = text.chars();
-    run.iter().all(|one| chars.next().is_some_and(|ch| one.fits(ch))).then(|| chars.as_str())
+    run.iter().all(|one| chars.next().is_some_and(|ch| one.fits(ch))).then_some(chars.as_str())
 }
 
 /// Returns what follows the first place where a run fits.

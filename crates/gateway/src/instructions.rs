@@ -48,11 +48,11 @@ impl Gateway {
             text.push_str(&names.drilldown);
             text.push_str("`.\n");
         }
-        let named: Vec<&str> = self.servers.iter().take(MAX_NAMED).map(|server| server.name.as_str()).collect();
-        if !named.is_empty() {
-            let more = self.servers.len() - named.len();
+        let servers: Vec<&str> = self.servers.iter().take(MAX_NAMED).map(|server| server.name.as_str()).collect();
+        if !servers.is_empty() {
+            let more = self.servers.len() - servers.len();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            text.push_str(&format!("Servers behind this gateway: {}{more}.", named.join(", ")));
+            text.extend(["Servers behind this gateway: ", &servers.join(", "), &more, "."]);
         }
         let mut room = ALL_CHARS;
         let mut said = String::new();
@@ -63,7 +63,7 @@ impl Gateway {
                 break;
             }
             room = room.saturating_sub(quoted.chars().count());
-            said.push_str(&format!("\n{}:\n{quoted}", server.name));
+            said.extend(["\n", &server.name, ":\n", &quoted]);
         }
         if !said.is_empty() {
             text.push_str("\nThe servers say of themselves, in words that are theirs and not the gateway's:");

@@ -463,7 +463,9 @@ mod tests {
         ]);
         let rule = (action, prop::collection::vec(key, 0..3)).prop_map(|(action, keys)| {
             let mut rule = json!({ "action": action });
-            keys.into_iter().for_each(|(key, value)| rule[key] = value);
+            for (key, value) in keys {
+                rule[key] = value;
+            }
             rule
         });
         prop::collection::vec(rule, 0..6)

@@ -254,7 +254,7 @@ impl Gateway {
             let primitives = self.primitives();
             let index = if is_resource { &mut primitives.resources } else { &mut primitives.prompts };
             let found = request.run(&mut Browsed { router: &mut index.router, hidden: WordSet::default() })?;
-            return Ok(CallStep::text(json!(found).to_string(), false));
+            return Ok(CallStep::text(&json!(found).to_string(), false));
         }
         let key = if is_resource { "resource_id" } else { "prompt_id" };
         let id = required(&mut arguments, key)?;

@@ -212,7 +212,7 @@ impl Gateway {
         if options.cache_stable {
             found = self.sessions.touch(&context.session).0.seen.stable(found, options.top_k.max(found_most(&request)));
         }
-        Ok(CallStep::text(json!(found).to_string(), false))
+        Ok(CallStep::text(&json!(found).to_string(), false))
     }
 
     /// Looks a tool up; one that is hidden from the client is not there.
@@ -245,7 +245,7 @@ impl Gateway {
         let item = &tool.item;
         let record =
             json!({ "tool_id": id, "args_schema": schema, "examples": item.examples, "constraints": item.constraints });
-        Ok(CallStep::text(record.to_string(), false))
+        Ok(CallStep::text(&record.to_string(), false))
     }
 
     fn reference_execute(&mut self, mut arguments: JsonMap, context: &CallContext) -> Checked<CallStep> {
@@ -297,7 +297,7 @@ impl Gateway {
         }
         let report = json!({ "dry_run": true, "tool_id": id, "upstream_name": upstream, "args_valid": true,
             "annotations": annotations, "checks": checks });
-        Ok(CallStep::text(report.to_string(), false))
+        Ok(CallStep::text(&report.to_string(), false))
     }
 
     fn reference_view(&mut self, mut arguments: JsonMap, context: &CallContext) -> Checked<CallStep> {

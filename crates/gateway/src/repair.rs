@@ -145,8 +145,8 @@ mod tests {
 
     use super::*;
 
-    fn repaired(args: Value, schema: Value) -> (Value, Vec<&'static str>) {
-        let repaired = repair_arguments(&args, &schema);
+    fn repaired(args: &Value, schema: &Value) -> (Value, Vec<&'static str>) {
+        let repaired = repair_arguments(args, schema);
         (repaired.args, repaired.repairs.iter().map(|repair| repair.rule).collect())
     }
 
@@ -185,7 +185,7 @@ mod tests {
             (json!("array"), "[1]", None),
         ] {
             let schema = json!({ "properties": { "a": { "type": kind } } });
-            let (args, rules) = repaired(json!({ "a": text, "other": text }), schema);
+            let (args, rules) = repaired(&json!({ "a": text, "other": text }), &schema);
             assert_eq!(args, json!({ "a": wanted.clone().unwrap_or(json!(text)), "other": text }), "{kind} {text}");
             assert_eq!(rules.len(), usize::from(wanted.is_some()));
         }
@@ -195,17 +195,17 @@ mod tests {
     fn an_object_in_quotes_is_read_within_limits() {
         let schema = json!({ "properties": { "n": { "type": "integer" } } });
         let both = vec!["parse_stringified_object", "str_to_integer"];
-        assert_eq!(repaired(json!("\u{feff} {\"n\": \"5\"}\n"), schema.clone()), (json!({ "n": 5 }), both));
+        assert_eq!(repaired(&json!("\u{feff} {\"n\": \"5\"}\n"), &schema), (json!({ "n": 5 }), both));
         let deep = format!("{{\"a\":{}", "[".repeat(100_000));
         for text in ["[1]", "\"x\"", "not json", "{", "{}x", "", &deep] {
-            assert_eq!(repaired(json!(text), schema.clone()), (json!(text), vec![]));
+            assert_eq!(repaired(&json!(text), &schema), (json!(text), vec![]));
         }
         // Keys are any text.
         let odd = json!({ "properties": { "__proto__": { "type": "integer" }, "": { "type": "null" } } });
-        let args = repaired(json!({ "__proto__": "1", "": "null" }), odd).0;
+        let args = repaired(&json!({ "__proto__": "1", "": "null" }), &odd).0;
         assert_eq!(args, json!({ "__proto__": 1, "": null }));
         for schema in [json!(null), json!(true), json!({ "properties": [] }), json!({ "properties": { "n": 1 } })] {
-            assert_eq!(repaired(json!({ "n": "1" }), schema), (json!({ "n": "1" }), vec![]));
+            assert_eq!(repaired(&json!({ "n": "1" }), &schema), (json!({ "n": "1" }), vec![]));
         }
     }
 

@@ -7,7 +7,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::mcp::{mcp_tool_to_capability, tool_list};
 use contextweaver_convert::tools::check_well_formed;
 use contextweaver_model::SelectableItem;
-use contextweaver_model::json::{number_text, type_name};
+use contextweaver_model::json::{JsonMap, number_text, type_name};
 use contextweaver_routing::{Catalog, InvalidTools};
 use contextweaver_text::redact::redact_id;
 use contextweaver_text::unicode::{sanitize, trim, truncate};
@@ -202,7 +202,7 @@ impl SchemaMeasures {
                     2 + list.len().saturating_sub(1)
                 }
                 Value::Object(map) => {
-                    measures.properties += map.get("properties").and_then(Value::as_object).map_or(0, |map| map.len());
+                    measures.properties += map.get("properties").and_then(Value::as_object).map_or(0, JsonMap::len);
                     waiting.extend(map.values().map(|one| (one, depth + 1)));
                     2 + map.len().saturating_sub(1) + map.keys().map(|key| string_bytes(key) + 1).sum::<usize>()
                 }

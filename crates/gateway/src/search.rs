@@ -75,7 +75,7 @@ impl Gateway {
         } else {
             self.best(&query, server, top_k, context)
         };
-        CallStep::text(text, false)
+        CallStep::text(&text, false)
     }
 
     /// Names the servers, for who does not know what to ask for.
@@ -107,11 +107,11 @@ impl Gateway {
             schema.schema
         );
         if schema.is_reduced {
-            text.push_str("\n(The schema is too large to be shown whole: ");
-            text.push_str(&match schema.left_out {
-                0 => "descriptions are left out.)".to_owned(),
-                count => format!("descriptions and {count} optional arguments are left out.)"),
-            });
+            let also = match schema.left_out {
+                0 => String::new(),
+                count => format!(" and {count} optional arguments"),
+            };
+            text.extend(["\n(The schema is too large to be shown whole: descriptions", &also, " are left out.)"]);
         }
         text
     }
@@ -160,7 +160,7 @@ impl Gateway {
             upstream_detail_within(query, 80),
         );
         if !near.is_empty() {
-            text.push_str(&format!(" Nearest names: {}.", near.join(", ")));
+            text.extend([" Nearest names: ", &near.join(", "), "."]);
         }
         text.push_str(" Try other words, or an empty query for the servers.");
         text
@@ -245,7 +245,7 @@ impl Gateway {
         let what = if found == Resolved::Gone { "is not listed any more" } else { "is not known" };
         let mut message = format!("the tool `{}` {what}", safe_line(name));
         if !near.is_empty() {
-            message.push_str(&format!("; nearest names: {}", near.join(", ")));
+            message.extend(["; nearest names: ", &near.join(", ")]);
         }
         GatewayError::new(GatewayErrorCode::HydrateFailed, message).at(safe_line(name))
     }

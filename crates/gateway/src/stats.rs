@@ -21,7 +21,6 @@ const MAX_REASONS: usize = 100;
 /// What was counted of one tool, or of all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-
 pub struct CallCounts {
     /// Calls that a server answered.
     pub calls: u64,

@@ -163,7 +163,7 @@ fn known(kind: &ListKind, text: &str, path: &str) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn item(namespace: &str, inventory: Value) -> SelectableItem {
+    fn item(namespace: &str, inventory: &Value) -> SelectableItem {
         let metadata = json!({ RESERVED_KEY: { "inventory": inventory } });
         let metadata = metadata.as_object().unwrap().clone();
         SelectableItem { namespace: namespace.to_owned(), metadata, ..SelectableItem::default() }
@@ -213,7 +213,7 @@ mod tests {
             profile["name"] = "p".into();
             let read = VisibilityProfile::from_value(profile.clone(), "").unwrap();
             let wanted = reason.map_or((true, "visible under profile 'p'"), |reason| (false, reason));
-            let (visible, reason) = read.ruling(&item("billing", inventory));
+            let (visible, reason) = read.ruling(&item("billing", &inventory));
             assert_eq!((visible, reason.as_str()), wanted, "{profile}");
             assert_eq!(VisibilityProfile::from_value(read.to_json(), "").unwrap(), read);
         }

@@ -7,6 +7,7 @@ import { decisions } from "./decisions.js";
 import { demo } from "./demo.js";
 import { diff } from "./diff.js";
 import { drilldown } from "./drilldown.js";
+import { gatewayCommand } from "./gateway.js";
 import { init } from "./init.js";
 import { lint } from "./lint.js";
 import { USAGE, UsageError, parse, usageOf } from "./options.js";
@@ -50,6 +51,8 @@ async function run(line: CommandLine): Promise<string | Printed> {
       return decisions(line);
     case "serve":
       return serve(line);
+    case "gateway":
+      return gatewayCommand(line);
     case "demo":
       return demo(line);
     case "init":

@@ -55,7 +55,8 @@ declare module "node:process" {
     on(event: "error", listener: (error: { code?: string }) => void): void;
   }
   const process: {
-    readonly stdin: AsyncIterable<Uint8Array<ArrayBuffer>>;
+    readonly stdin: AsyncIterable<Uint8Array<ArrayBuffer>> & { once(event: "end" | "close", then: () => void): void };
+    once(event: "SIGINT" | "SIGTERM", then: () => void): void;
     readonly stdout: Output;
     readonly stderr: Output;
     readonly env: Readonly<Record<string, string | undefined>>;
@@ -82,6 +83,7 @@ declare module "node:http" {
     readonly destroyed: boolean;
     readonly headersSent: boolean;
     writeHead(status: number, headers: Readonly<Record<string, string>>): void;
+    flushHeaders(): void;
     write(chunk: Uint8Array | undefined): boolean;
     end(): void;
     on(event: "close", then: () => void): void;

@@ -30,6 +30,10 @@ const SYNOPSIS: Readonly<Record<string, string>> = {
                                                       tools lists them`,
   serve: `contextweaver serve --store <file.db | folder> [options]
                                                       sessions over HTTP, on this machine`,
+  gateway: `contextweaver gateway --config <mcp.json> [options]
+                                                      any MCP servers behind one small front; doctor says what is
+                                                      wrong with a configuration, accept <server> [tool] takes tools
+                                                      out of quarantine`,
   demo: `contextweaver demo [--session <file>]               all four phases on a recorded session, and queries to 232 tools`,
 };
 
@@ -109,6 +113,17 @@ convert session: a recorded session of MCP, one JSON object per line, becomes it
   --idle-days <number>  remove sessions that nobody wrote to for so many days, at the start and every hour (default: none)
   --token <text>        what clients must send (default: CONTEXTWEAVER_TOKEN); needed beyond this machine
 `,
+  gateway: `Options of gateway; it speaks MCP on standard input and output until these end, or over HTTP until it is stopped
+  --config <file>       servers as desktop clients and editors write them; may be repeated
+  --mode <mode>         firewall: all tools, large results as digests; search: tools are found by search_tools and called
+                        by call_tool; reference: as contextweaver 0.18; auto: firewall up to 40 tools (default: auto)
+  --store <path>        keep results, pins of tools and what was accepted: SQLite in a .db file, or files in a folder
+  --http                Streamable HTTP at /mcp, counts at /stats
+  --port <number>       default: 8322; 0 for any that is free
+  --host <name>         default: 127.0.0.1
+  --token <text>        what clients must send (default: CONTEXTWEAVER_TOKEN); needed beyond this machine
+  --inspect             print servers, tools and tokens saved of the gateway that runs on --port, or of --config
+`,
   demo: "",
 };
 
@@ -134,7 +149,7 @@ ${COMMANDS.map((command) => `  ${SYNOPSIS[command]}\n`).join("")}  contextweaver
 `,
   ...["init", "build", "drilldown"].map((command) => HELP[command]),
   TOOL_LISTS,
-  ...["route", "lint", "diff", "convert", "decisions", "serve"].map((command) => HELP[command]),
+  ...["route", "lint", "diff", "convert", "decisions", "serve", "gateway"].map((command) => HELP[command]),
   `Options of all but demo and serve, where --color is the only one\n${COMMON}`,
   EXIT_CODES,
 ].join("\n");
@@ -192,6 +207,10 @@ const OPTIONS = {
   "idle-days": { type: "string" },
   host: { type: "string" },
   token: { type: "string" },
+  config: { type: "string", multiple: true },
+  mode: { type: "string" },
+  http: { type: "boolean" },
+  inspect: { type: "boolean" },
   framework: { type: "string" },
   list: { type: "boolean" },
   force: { type: "boolean" },
@@ -213,6 +232,7 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   convert: "server id-form to from tool artifacts json",
   decisions: "store guardrails agent json",
   serve: "store port host token idle-days",
+  gateway: "config mode store http port host token inspect json",
   demo: "session",
 };
 const SELECTORS = ["lines", "rows", "search", "path", "head", "selector"];

@@ -4,8 +4,10 @@ import type { ContextManagerOptions, DecisionStoreOptions, DrilldownOptions, Jso
 import { decisionsHandler } from "../mcp-server.js";
 import type { SessionStorage, SessionStore } from "../storage/storage-types.js";
 import { fields, refuseUnknown } from "../guard.js";
-import { Access } from "../mcp-access.js";
-import type { AccessRequest } from "../mcp-access.js";
+import { BodyError, readBody } from "../http-body.js";
+import type { BodyRequest } from "../http-body.js";
+import { Access, authorizing } from "../mcp-access.js";
+import type { AccessRequest, ServiceCaller } from "../mcp-access.js";
 import { Followers } from "./followers.js";
 import { DecisionMemory } from "./memory.js";
 import { OPENAPI_PATH, openApi } from "./openapi.js";
@@ -19,13 +21,10 @@ import { check } from "./schema.js";
 import { Session } from "./stored.js";
 import type { Answered, Opening, Places, RequestKey } from "./stored.js";
 
+export type { ServiceCaller };
+
 /** The parts of a `Request` that the service reads. */
-export interface ServiceRequest extends AccessRequest {
-  readonly body: {
-    getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>; cancel(): Promise<void> };
-  } | null;
-  readonly signal?: { readonly aborted: boolean };
-}
+export interface ServiceRequest extends AccessRequest, BodyRequest {}
 
 type ServiceResponse = typeof globalThis extends { Response: { prototype: infer R } } ? R : unknown;
 
@@ -119,12 +118,6 @@ export interface SessionHandlerOptions<R extends AccessRequest = ServiceRequest>
 /** Something that requests can be handed on to, such as a Durable Object. */
 export interface Forwarded {
   fetch(url: string, init: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string }): Promise<ServiceResponse>;
-}
-
-/** Whose a request is. */
-export interface ServiceCaller {
-  /** 1 to 256 characters. */
-  readonly tenant: string;
 }
 
 const MIB = 2 ** 20;
@@ -336,25 +329,15 @@ class Service {
   }
 
   /** Reads a body, and no more of it than is taken. */
-  async #read({ headers, body }: ServiceRequest): Promise<string> {
-    const type = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  async #read(request: ServiceRequest): Promise<string> {
+    const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
     if (type !== "application/json") throw new Refused(415, "UNSUPPORTED", "expected application/json", { path: "content-type" });
-    const tooLarge = new Refused(413, "TOO_LARGE", `a body has at most ${this.#maxBytes} bytes`);
-    if (Number(headers.get("content-length") ?? 0) > this.#maxBytes) throw tooLarge;
-    const reader = body?.getReader();
-    const decoder = new TextDecoder("utf-8", { fatal: true });
-    let text = "";
-    let size = 0;
     try {
-      for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
-        size += read.value?.length ?? 0;
-        if (size > this.#maxBytes) throw tooLarge;
-        text += decoder.decode(read.value, { stream: true });
-      }
-      return text + decoder.decode();
+      return await readBody(request, this.#maxBytes);
     } catch (error) {
-      await reader?.cancel().catch(() => undefined);
-      if (error instanceof Refused) throw error;
+      if (!(error instanceof BodyError)) throw error;
+      if (error.reason === "too_large") throw new Refused(413, "TOO_LARGE", `a body has at most ${this.#maxBytes} bytes`);
+      if (error.reason === "aborted") throw aborted();
       throw new Refused(400, "DECODE_FAILED", "the body cannot be read as UTF-8");
     }
   }
@@ -598,35 +581,6 @@ function refuseChanged({ stored: { sequence } }: Session, { if_sequence }: Call<
 
 const REPLAYED = { "idempotent-replayed": "true" };
 
-/** How whose a request is becomes known. */
-function authorizing(token: unknown, authorize: SessionHandlerOptions["authorize"]): (request: ServiceRequest) => Promise<string | undefined> {
-  if (authorize !== undefined) {
-    if (typeof authorize !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/authorize" });
-    if (token !== undefined) throw new ContextWeaverError("INVALID_INPUT", "give token or authorize, not both", { path: "/token" });
-    return async (request) => tenantOf(await authorize(request));
-  }
-  if (token === undefined) {
-    const hint = "token: what clients must send, or authorize: a function of yours; an environment variable may not be set";
-    throw new ContextWeaverError("MISSING_FIELD", "missing field `token`", { path: "/token", hint });
-  }
-  const given = typeof token === "string" ? { default: token } : fields(token, "/token");
-  const known = Object.entries(given).map(([tenant, one]) => [tenant, new Access(one === false ? undefined : one, undefined)] as const);
-  if (known.length === 0) throw new ContextWeaverError("INVALID_INPUT", "expected a token for each tenant", { path: "/token" });
-  return async (request) => {
-    let found: string | undefined;
-    // All are compared, whichever is right.
-    for (const [tenant, access] of known) if (access.isAuthorized(request)) found ??= tenant;
-    return found;
-  };
-}
-
-function tenantOf(caller: unknown): string | undefined {
-  if (caller === undefined || caller === null) return undefined;
-  const { tenant } = caller as { readonly tenant?: unknown };
-  if (typeof tenant === "string" && tenant !== "" && tenant.length <= 256) return tenant;
-  throw new ContextWeaverError("CALLBACK_FAILED", "authorize must return { tenant }, or undefined", { path: "/authorize" });
-}
-
 function bounded(value: unknown, least: number, most: number, path: string): number {
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
   throw new ContextWeaverError("OUT_OF_RANGE", `expected a whole number from ${least} to ${most}`, { path });
@@ -685,7 +639,11 @@ function isConflict(error: unknown): boolean {
 
 /** What nobody waits for is not begun. */
 function refuseAborted({ signal }: ServiceRequest): void {
-  if (signal?.aborted) throw new Refused(499, "UNSUPPORTED", "the request was aborted");
+  if (signal?.aborted) throw aborted();
+}
+
+function aborted(): Refused {
+  return new Refused(499, "UNSUPPORTED", "the request was aborted");
 }
 
 /** Options of a session stand below `/options`. */

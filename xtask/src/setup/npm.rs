@@ -40,7 +40,7 @@ pub fn page(dirs: &Dirs) -> Outcome<()> {
     install(dirs, &dirs.page(), "npm-page", "npm packages of the page", &["ci"])
 }
 
-/// Installs Deno, Bun and Vite, which are large and which the tests can do without.
+/// Installs Deno, Bun, Vite and the conformance suite, which are large and which the tests can do without.
 pub fn runtimes(dirs: &Dirs) -> Outcome<()> {
     install(
         dirs,

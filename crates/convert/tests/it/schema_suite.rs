@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use contextweaver_convert::tools::validate_args;
+use contextweaver_convert::tools::{check_well_formed, validate_args};
 use contextweaver_test_support::{Skip, skip};
 use serde_json::Value;
 
@@ -84,4 +84,37 @@ fn the_official_suite_agrees_but_for_what_is_listed() {
     assert!(unknown.is_empty(), "cases differ that are not listed:\n{}", unknown.join("\n"));
     let stale: Vec<_> = DEVIATIONS.iter().zip(used).filter(|(_, used)| !used).map(|(deviation, _)| deviation).collect();
     assert!(stale.is_empty(), "listed cases agree by now: {stale:?}");
+}
+
+/// The address of what all schemas of the revision are instances of.
+const METASCHEMA: &str = "https://json-schema.org/draft/2020-12/schema";
+
+#[test]
+fn schemas_of_the_suite_are_well_formed_and_its_malformed_ones_are_not() {
+    if !folder().is_dir() {
+        skip(Skip::Test, "the JSON Schema test suite is not here (../shared/vectors-public/json-schema)");
+        return;
+    }
+    let (mut schemas, mut instances) = (0, 0);
+    for entry in std::fs::read_dir(folder()).unwrap() {
+        let file = entry.unwrap().path();
+        if file.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let groups: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        for group in groups.as_array().unwrap() {
+            schemas += 1;
+            let checked = check_well_formed(&group["schema"], "");
+            assert!(checked.is_ok(), "{} {}: {checked:?}", file.display(), group["description"]);
+            if group["schema"]["$ref"] == METASCHEMA {
+                for test in group["tests"].as_array().unwrap() {
+                    instances += 1;
+                    let checked = check_well_formed(&test["data"], "");
+                    assert_eq!(Some(checked.is_ok()), test["valid"].as_bool(), "{} {test}", group["description"]);
+                }
+            }
+        }
+    }
+    println!("{schemas} schemas, {instances} instances of the metaschema");
+    assert!(schemas > 300 && instances > 0);
 }

@@ -13,8 +13,9 @@ const DRILLDOWN_TOKENS: u64 = 330;
 
 /// Makes a tool of its parts.
 pub(crate) fn tool(name: &str, description: &str, schema: Value, hints: Value) -> JsonMap {
-    let tool = json!({ "name": name, "description": description, "inputSchema": schema, "annotations": hints });
-    if let Value::Object(map) = tool { map } else { JsonMap::new() }
+    let parts =
+        [("name", name.into()), ("description", description.into()), ("inputSchema", schema), ("annotations", hints)];
+    parts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 /// The hints of a tool that changes nothing and stays within the gateway.

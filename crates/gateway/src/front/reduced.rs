@@ -94,34 +94,29 @@ fn stripped(schema: &Value, depth: usize) -> Value {
 
 /// A schema below another one: with nothing but its type where there is no level left.
 fn below(schema: &Value, depth: usize) -> Value {
-    match depth.checked_sub(1) {
-        Some(depth) => stripped(schema, depth),
-        None => {
-            let kept = ["type", "enum"].into_iter().filter_map(|key| {
-                let value = schema.get(key)?;
-                let is_short = value.as_array().is_none_or(|list| list.len() <= MAX_ENUM);
-                is_short.then(|| (key.to_owned(), value.clone()))
-            });
-            Value::Object(kept.collect())
-        }
+    if let Some(depth) = depth.checked_sub(1) {
+        return stripped(schema, depth);
     }
+    let kept = ["type", "enum"].into_iter().filter_map(|key| {
+        let value = schema.get(key)?;
+        let is_short = value.as_array().is_none_or(|list| list.len() <= MAX_ENUM);
+        is_short.then(|| (key.to_owned(), value.clone()))
+    });
+    Value::Object(kept.collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn map(value: Value) -> JsonMap {
-        value.as_object().unwrap().clone()
-    }
-
     #[test]
     fn what_is_required_stays() {
-        let schema = map(json!({ "$schema": "x", "type": "object", "properties": {
+        let schema = json!({ "$schema": "x", "type": "object", "properties": {
             "repo": { "type": "string", "description": "The repository, as owner and name, of which the issue is." },
             "filter": { "type": "object", "properties": { "state": { "enum": ["open", "closed"], "description": "d" } } },
             "labels": { "type": "array", "items": { "type": "string", "minLength": 1 } },
-            "last": { "type": "integer", "default": 5 } }, "required": ["repo", "last"] }));
+            "last": { "type": "integer", "default": 5 } }, "required": ["repo", "last"] });
+        let schema = schema.as_object().unwrap().clone();
         assert_eq!(reduced(&schema, 1000).schema, json!(schema));
         let typed = reduced(&schema, 85);
         assert_eq!(

@@ -107,8 +107,8 @@ impl Gateway {
         };
         let open = self.calls.take_sent(call)?;
         if is_reference && let Some(envelope) = &envelope {
-            let recorded = self.recorded(envelope, &open, &measured);
-            reply = text_result(recorded.to_string(), envelope.status == Status::Error);
+            let recorded = recorded(envelope, &open, &measured);
+            reply = text_result(&recorded.to_string(), envelope.status == Status::Error);
         }
         let mut changed = ListChanges::default();
         if let OpenTarget::Tool(tool) = &open.target {
@@ -129,36 +129,6 @@ impl Gateway {
             }
         }
         Ok(FinishedReply { reply, changed })
-    }
-
-    /// Writes the envelope as contextweaver 0.18 does, with handles of ours.
-    fn recorded(&self, envelope: &ResultEnvelope, open: &OpenCall, measured: &MeasuredResult) -> Value {
-        let mut envelope = envelope.clone();
-        let mut provenance = JsonMap::new();
-        match &open.target {
-            OpenTarget::Tool(tool) => {
-                provenance.insert("tool".to_owned(), safe_line(&tool.name).into());
-                provenance.insert("protocol".to_owned(), "mcp".into());
-                provenance.insert("tool_id".to_owned(), open.label.as_str().into());
-            }
-            OpenTarget::Primitive(_) => {
-                let kind = if open.label.starts_with("resource") { "resource" } else { "prompt" };
-                provenance.insert(format!("{kind}_id"), open.label.as_str().into());
-                provenance.insert("protocol".to_owned(), "mcp".into());
-                provenance.insert("primitive".to_owned(), kind.into());
-            }
-        }
-        if !open.repairs.is_empty() {
-            provenance.insert("arg_repairs".to_owned(), json!(open.repairs));
-        }
-        for (key, value) in std::mem::take(&mut envelope.provenance) {
-            provenance.entry(key).or_insert(value);
-        }
-        envelope.provenance = provenance;
-        if envelope.firewall_stats.is_none() {
-            envelope.firewall_stats = Some(firewall_stats(&envelope, measured));
-        }
-        json!(envelope)
     }
 
     /// Ends a call that failed, or says when to try again.
@@ -205,13 +175,13 @@ impl Gateway {
         match outcome {
             ViewOutcome::Slice { text, unit, start, end, total, truncated } => {
                 let note = if truncated { format!("\n({unit} {start} to {end} of {total})") } else { String::new() };
-                text_result(text + &note, false)
+                text_result(&(text + &note), false)
             }
             ViewOutcome::Failed { message, .. } => {
                 let error = GatewayError::new(GatewayErrorCode::ViewFailed, upstream_detail(&message));
                 let error = error.at(safe_line(handle));
                 self.stats.refused(&error);
-                text_result(error.to_json().to_string(), true)
+                text_result(&error.to_json().to_string(), true)
             }
         }
     }
@@ -234,6 +204,36 @@ impl Gateway {
     }
 }
 
+/// Writes the envelope as contextweaver 0.18 does, with handles of ours.
+fn recorded(envelope: &ResultEnvelope, open: &OpenCall, measured: &MeasuredResult) -> Value {
+    let mut envelope = envelope.clone();
+    let mut provenance = JsonMap::new();
+    match &open.target {
+        OpenTarget::Tool(tool) => {
+            provenance.insert("tool".to_owned(), safe_line(&tool.name).into());
+            provenance.insert("protocol".to_owned(), "mcp".into());
+            provenance.insert("tool_id".to_owned(), open.label.as_str().into());
+        }
+        OpenTarget::Primitive(_) => {
+            let kind = if open.label.starts_with("resource") { "resource" } else { "prompt" };
+            provenance.insert(format!("{kind}_id"), open.label.as_str().into());
+            provenance.insert("protocol".to_owned(), "mcp".into());
+            provenance.insert("primitive".to_owned(), kind.into());
+        }
+    }
+    if !open.repairs.is_empty() {
+        provenance.insert("arg_repairs".to_owned(), json!(open.repairs));
+    }
+    for (key, value) in std::mem::take(&mut envelope.provenance) {
+        provenance.entry(key).or_insert(value);
+    }
+    envelope.provenance = provenance;
+    if envelope.firewall_stats.is_none() {
+        envelope.firewall_stats = Some(firewall_stats(&envelope, measured));
+    }
+    json!(envelope)
+}
+
 fn is_failed(reply: &Value, measured: &MeasuredResult) -> bool {
     measured.is_error || reply.get("isError") == Some(&Value::Bool(true))
 }
@@ -245,7 +245,7 @@ fn kept(reply: &Value, is_reference: bool) -> Value {
         return reply.clone();
     };
     envelope["provenance"]["cache_hit"] = true.into();
-    text_result(envelope.to_string(), false)
+    text_result(&envelope.to_string(), false)
 }
 
 /// What an envelope says of the firewall, where none was at work.

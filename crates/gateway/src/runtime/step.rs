@@ -120,18 +120,18 @@ pub enum CallStep {
 
 impl CallStep {
     /// Makes a reply of a text.
-    pub(crate) fn text(text: String, is_error: bool) -> Self {
+    pub(crate) fn text(text: &str, is_error: bool) -> Self {
         Self::Reply(text_result(text, is_error))
     }
 
     /// Makes the reply that tells of an error.
     pub(crate) fn refused(error: &GatewayError) -> Self {
-        Self::text(error.to_json().to_string(), true)
+        Self::text(&error.to_json().to_string(), true)
     }
 }
 
 /// Makes a `CallToolResult` of a text.
-pub(crate) fn text_result(text: String, is_error: bool) -> Value {
+pub(crate) fn text_result(text: &str, is_error: bool) -> Value {
     let mut result = json!({ "content": [{ "type": "text", "text": text }] });
     if is_error {
         result["isError"] = true.into();

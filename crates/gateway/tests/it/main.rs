@@ -9,4 +9,5 @@
 mod calls;
 mod costs;
 mod listings;
+mod poisoned;
 mod support;

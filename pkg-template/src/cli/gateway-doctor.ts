@@ -1,0 +1,121 @@
+// `contextweaver gateway doctor`: what is wrong with a configuration or a server, and how to mend it.
+import { runGateway } from "../gateway/gateway.js";
+import type { GatewayServerEvent } from "../gateway/gateway.js";
+import type { ServersConfig } from "../gateway/config.js";
+import type { ListingReport } from "../gateway/runtime-types.js";
+import type { UpstreamReport } from "../gateway/upstream.js";
+import type { CommandLine } from "./options.js";
+import { painter, safe, safeJson } from "./print.js";
+import type { Paint, Printed } from "./print.js";
+
+/** One thing that is wrong. */
+interface Problem {
+  /** Whether a server cannot be used; else it can, with less than it has. */
+  readonly severity: "error" | "warning";
+  readonly server?: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+interface Examined {
+  readonly problems: readonly Problem[];
+  readonly servers: readonly { readonly report: UpstreamReport; readonly listing?: ListingReport }[];
+}
+
+/** Findings about one server that are told. */
+const MAX_FINDINGS = 5;
+
+/** Examines the servers of a configuration, each by connecting to it; the exit code is 1 when something is wrong. */
+export async function doctor({ values }: CommandLine, config: ServersConfig, sdk: { server: object; client: object; client_stdio: object }): Promise<Printed> {
+  const { servers, problems } = await examined(config, sdk);
+  const all = [...ofConfig(config), ...problems];
+  const code = all.some(({ severity }) => severity === "error") ? 1 : 0;
+  if (values["json"] === true) return { text: `${safeJson({ servers: servers.map(({ report, listing }) => ({ ...report, ...(listing && { listing }) })), problems: all })}\n`, code };
+  const paint = painter(values["color"]);
+  const rows = servers.map(({ report, listing }) => row(report, listing, paint));
+  const told = all.map((problem) => problemText(problem, paint));
+  return { text: `${[...rows, ...(told.length > 0 ? ["", ...told] : ["", "nothing is wrong"])].join("\n")}\n`, code };
+}
+
+async function examined(config: ServersConfig, sdk: { server: object; client: object; client_stdio: object }): Promise<Examined> {
+  const listings = new Map<string, ListingReport>();
+  const errors: unknown[] = [];
+  const gateway = runGateway(
+    {
+      ...(config.gateway as object | undefined),
+      token: false,
+      sdk,
+      on_server: ({ server, report }: GatewayServerEvent) => void (report && listings.set(server, report)),
+      on_error: (error) => void errors.push(error),
+    },
+    config,
+  );
+  try {
+    await gateway.ready();
+    const servers = (await gateway.servers()).map((report) => ({ report, listing: listings.get(report.name) }));
+    const problems = [
+      ...servers.flatMap(({ report, listing }) => [...ofServer(report), ...(listing ? ofListing(listing) : [])]),
+      ...errors.map((error): Problem => ({ severity: "warning", message: error instanceof Error ? error.message : String(error) })),
+    ];
+    return { problems, servers: servers.map(({ report, listing }) => ({ report, ...(listing && { listing }) })) };
+  } finally {
+    await gateway.close();
+  }
+}
+
+function ofConfig({ warnings, servers }: ServersConfig): Problem[] {
+  const idle = servers.filter(({ disabled }) => disabled).map(({ name }): Problem => ({ severity: "warning", server: name, message: "it is disabled", hint: "remove `disabled` to use it" }));
+  return [...warnings.map(({ file, path, message, hint }): Problem => ({ severity: "warning", message: `${file} ${path}: ${message}`, ...(hint !== undefined && { hint }) })), ...idle];
+}
+
+function ofServer({ name, state, stderr = [], problems = [] }: UpstreamReport): Problem[] {
+  const left = problems.map(({ message }): Problem => ({ severity: "warning", server: name, message }));
+  if (state.status === "ready") return left;
+  const reason = state.status === "unavailable" ? state.reason : "it has not answered yet";
+  const hint = hintFor(state.status === "unavailable" ? state.failure.status : undefined, reason);
+  const last = stderr.slice(-3).map((line) => `its last words: ${line}`);
+  return [{ severity: "error", server: name, message: [reason, ...last].join("\n    "), ...(hint !== undefined && { hint }) }, ...left];
+}
+
+/** What people do about the failures that are common. */
+function hintFor(status: number | undefined, reason: string): string | undefined {
+  if (status === 401 || status === 403) return "it needs credentials: `headers` with `Authorization`, or `oauth`, in its entry of the configuration";
+  if (status === 404 || status === 405) return "nothing is at this address: most servers are at a path such as /mcp or /sse";
+  if (status !== undefined && status >= 500) return "the server itself fails; try again later, or look at its log";
+  if (/ENOENT|no such program/.test(reason)) return "`command` names no program of PATH: give its full path, or install it";
+  if (/EACCES/.test(reason)) return "the program may not be run: chmod +x, or start it by its interpreter";
+  if (/ECONNREFUSED/.test(reason)) return "nothing listens there: start the server, or mend `url`";
+  if (/ENOTFOUND|EAI_AGAIN/.test(reason)) return "the host of `url` has no address: mend its name, or the network";
+  if (/certificate|TLS|SSL/i.test(reason)) return "the certificate of the server is not trusted: NODE_EXTRA_CA_CERTS names one of your own";
+  if (/time/i.test(reason)) return "it was started and says nothing: run its command by hand; `npx -y` waits for no question";
+  if (/closed|exit/i.test(reason)) return "it ends at once: run its command by hand with the same `args` and `env`";
+  return undefined;
+}
+
+function ofListing({ server, quarantined, skipped, findings, not_told }: ListingReport): Problem[] {
+  const problems = [
+    ...quarantined.map(({ name, reasons }): Problem => ({
+      severity: "warning",
+      server,
+      message: `the tool ${name} is in quarantine: ${reasons.map(({ message }) => message).join("; ")}`,
+      hint: `read it, then: contextweaver gateway accept ${server} ${name} --config … --store …`,
+    })),
+    ...skipped.map(({ list, index, reason }): Problem => ({ severity: "warning", server, message: `entry ${index} of its ${list} is left out: ${reason}` })),
+  ];
+  const worse = findings.filter(({ severity }) => severity !== "info");
+  const told = worse.slice(0, MAX_FINDINGS).map(({ item_id, message }): Problem => ({ severity: "warning", server, message: `${item_id}: ${message}` }));
+  const rest = worse.length - told.length + not_told;
+  return [...problems, ...told, ...(rest > 0 ? [{ severity: "warning", server, message: `${rest} more findings: contextweaver lint tells them of its tools/list` } as const] : [])];
+}
+
+function row({ name, type, state }: UpstreamReport, listing: ListingReport | undefined, paint: Paint): string {
+  const mark = state.status === "ready" ? paint("ok  ", "green") : paint("FAIL", "red");
+  const has = listing ? `${listing.tools} tools (${listing.tokens} tokens), ${listing.resources} resources, ${listing.prompts} prompts` : "";
+  const version = state.status === "ready" && state.protocol_version !== undefined ? `, MCP ${state.protocol_version}` : "";
+  return `${mark} ${safe(name)} (${type}${version})${has && `: ${has}`}`;
+}
+
+function problemText({ severity, server, message, hint }: Problem, paint: Paint): string {
+  const head = severity === "error" ? paint("error", "red", "bold") : paint("warning", "yellow");
+  return `${head} ${server === undefined ? "" : `${safe(server)}: `}${safe(message)}${hint === undefined ? "" : `\n    ${safe(hint)}`}`;
+}

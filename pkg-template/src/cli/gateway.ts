@@ -1,0 +1,181 @@
+// `contextweaver gateway`: any MCP servers behind one small front, over standard input and output or HTTP.
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import { ContextWeaverError, version } from "../index.js";
+import { parseConfigText, readServers } from "../gateway/config.js";
+import type { ServersConfig } from "../gateway/config.js";
+import { runGateway } from "../gateway/gateway.js";
+import type { Gateway, GatewayOptions, GatewaySdk, GatewayServerEvent } from "../gateway/gateway.js";
+import type { ServerStdioSdk } from "../gateway/server-sdk.js";
+import { doctor } from "./gateway-doctor.js";
+import { serverLine, statsText } from "./gateway-report.js";
+import { isLoopback, listen, webRequest } from "./http-server.js";
+import { UsageError, wholeNumber } from "./options.js";
+import type { CommandLine } from "./options.js";
+import { painter, safe, safeJson } from "./print.js";
+import type { Printed } from "./print.js";
+import { openedStore } from "./stored.js";
+
+/** The official SDK, bundled with the program so that nothing need be installed beside it. */
+const SDK: string = "./mcp-sdk.js";
+const PORT = 8322;
+const MODES = ["auto", "firewall", "search", "reference"];
+
+interface BundledSdk {
+  readonly server: object;
+  readonly server_stdio: ServerStdioSdk;
+  readonly client: object;
+  readonly client_stdio: object;
+}
+
+/** Runs the command, and its parts `doctor` and `accept`. */
+export async function gatewayCommand(line: CommandLine): Promise<string | Printed> {
+  const [part, ...rest] = line.files;
+  if (part === "doctor" && rest.length === 0) return doctor(line, configOf(line), await bundled());
+  if (part === "accept") return accept(line, rest);
+  if (part !== undefined) throw new UsageError(`gateway knows doctor and accept, not '${part}'`);
+  if (line.values["inspect"] === true) return inspect(line);
+  return serve(line);
+}
+
+/** Reads the files of `--config`. */
+export function configOf({ values }: CommandLine): ServersConfig {
+  const files = values["config"] as readonly string[] | undefined;
+  if (files === undefined) throw new UsageError("gateway needs --config: a file with mcpServers or servers, as desktop clients and editors write it");
+  const documents = files.map((file) => ({ file, value: parsed(file) }));
+  return readServers(documents, process.env as Record<string, string>);
+}
+
+function parsed(file: string): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder().decode(readFileSync(file));
+  } catch (error) {
+    throw new UsageError(`cannot read ${file}: ${(error as { code?: string }).code ?? "unknown"}`, "input");
+  }
+  try {
+    return parseConfigText(text, file);
+  } catch (error) {
+    if (ContextWeaverError.is(error)) throw new UsageError(`${file}: ${error.message}${error.hint === undefined ? "" : `\n  ${error.hint}`}`, "input");
+    throw error;
+  }
+}
+
+async function bundled(): Promise<BundledSdk> {
+  return (await import(SDK)) as BundledSdk;
+}
+
+/** Options of the command line go before those of the file. */
+async function optionsOf({ values }: CommandLine, config: ServersConfig, sdk: GatewaySdk): Promise<GatewayOptions> {
+  const mode = values["mode"] as string | undefined;
+  if (mode !== undefined && !MODES.includes(mode)) throw new UsageError(`--mode is one of ${MODES.join(", ")}`);
+  const path = values["store"] as string | undefined;
+  return {
+    ...(config.gateway as GatewayOptions | undefined),
+    ...(mode !== undefined && { mode: mode as NonNullable<GatewayOptions["mode"]> }),
+    ...(path !== undefined && { store: await openedStore(path) }),
+    sdk: { server: sdk.server, client: sdk.client, ...(sdk.client_stdio && { client_stdio: sdk.client_stdio }) },
+    on_error: onError,
+  };
+}
+
+function onError(error: unknown): void {
+  const text = ContextWeaverError.is(error) ? `${error.code}: ${error.message}` : error instanceof Error ? error.message : String(error);
+  process.stderr.write(`contextweaver gateway: ${safe(text)}\n`);
+}
+
+/** What is said of the start goes to standard error: standard output may be the protocol. */
+function reporter(line: CommandLine, count: number): (event: GatewayServerEvent) => void {
+  const paint = painter(line.values["color"] === "always" ? "always" : "never");
+  const began = Date.now();
+  const told = new Map<string, string>();
+  process.stderr.write(`contextweaver gateway ${version()}: ${count} server${count === 1 ? "" : "s"}\n`);
+  return (event) => {
+    const text = serverLine(event, paint, Date.now() - began);
+    if (text === undefined || told.get(event.server) === text) return;
+    told.set(event.server, text);
+    process.stderr.write(`${text}\n`);
+  };
+}
+
+async function serve(line: CommandLine): Promise<string> {
+  const { values } = line;
+  const config = configOf(line);
+  for (const { file, path, message } of config.warnings) process.stderr.write(`contextweaver gateway: ${safe(`${file} ${path}: ${message}`)}\n`);
+  const sdk = await bundled();
+  const options = await optionsOf(line, config, sdk);
+  const on_server = reporter(line, config.servers.filter(({ disabled }) => !disabled).length);
+  return values["http"] === true ? serveHttp(line, { ...options, on_server }, config) : serveStdio(values, { ...options, on_server }, config, sdk);
+}
+
+async function serveStdio(values: CommandLine["values"], options: GatewayOptions, config: ServersConfig, sdk: BundledSdk): Promise<string> {
+  for (const name of ["port", "host", "token"]) if (values[name] !== undefined) throw new UsageError(`--${name} goes with --http`);
+  const gateway = runGateway({ ...options, token: false }, config);
+  const transport = new sdk.server_stdio.StdioServerTransport();
+  const ended = new Promise<void>((done) => {
+    process.stdin.once("end", done);
+    process.stdin.once("close", done);
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, done);
+  });
+  // Connecting begins before the client asks.
+  void gateway.ready().catch(onError);
+  await gateway.serve(transport, sdk.server_stdio);
+  await ended;
+  await stopped(gateway);
+  process.exit(0);
+}
+
+async function serveHttp(line: CommandLine, options: GatewayOptions, config: ServersConfig): Promise<string> {
+  const { values } = line;
+  const host = (values["host"] as string | undefined) ?? "127.0.0.1";
+  const token = (values["token"] as string | undefined) ?? process.env["CONTEXTWEAVER_TOKEN"];
+  if (token === undefined && !isLoopback(host)) throw new UsageError("beyond this machine the gateway needs --token, or CONTEXTWEAVER_TOKEN");
+  const gateway = runGateway({ ...options, token: token ?? false }, config);
+  const at = await listen(host, wholeNumber(values, "port") ?? PORT, (incoming, outgoing) => gateway(webRequest(incoming, outgoing)));
+  process.stdout.write(`listening on ${at}/mcp\n`);
+  void gateway.ready().catch(onError);
+  await new Promise<void>((done) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, done);
+  });
+  await stopped(gateway);
+  process.exit(0);
+}
+
+/** Ends everything, and says what it was good for. */
+async function stopped(gateway: Gateway): Promise<void> {
+  const { calls, tokens_saved } = gateway.stats().totals;
+  await gateway.close().catch(onError);
+  process.stderr.write(`contextweaver gateway: ${calls} calls, ${tokens_saved} tokens saved\n`);
+}
+
+/** What a running gateway has counted, or what the servers of a configuration have. */
+async function inspect(line: CommandLine): Promise<string> {
+  const { values } = line;
+  const print = (stats: ReturnType<Gateway["stats"]>): string => (values["json"] === true ? `${safeJson(stats)}\n` : statsText(stats, painter(values["color"])));
+  if (values["config"] === undefined) {
+    const address = `http://${(values["host"] as string | undefined) ?? "127.0.0.1"}:${wholeNumber(values, "port") ?? PORT}/stats`;
+    const token = (values["token"] as string | undefined) ?? process.env["CONTEXTWEAVER_TOKEN"];
+    const response = await fetch(address, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }).catch(() => undefined);
+    if (!response) throw new UsageError(`no gateway answers at ${address}; with --config the servers are started for this`, "input");
+    if (!response.ok) throw new UsageError(`the gateway at ${address} answered ${response.status}`, "input");
+    return print((await response.json()) as ReturnType<Gateway["stats"]>);
+  }
+  const config = configOf(line);
+  const gateway = runGateway({ ...(await optionsOf(line, config, await bundled())), token: false, on_server: reporter(line, config.servers.length) }, config);
+  await gateway.ready();
+  const text = print(gateway.stats());
+  await gateway.close();
+  return text;
+}
+
+/** Takes tools out of quarantine, in the store that the next start reads. */
+async function accept(line: CommandLine, [server, tool, ...more]: readonly string[]): Promise<string> {
+  if (server === undefined || more.length > 0) throw new UsageError("gateway accept <server> [tool] --config <file> --store <path>");
+  if (line.values["store"] === undefined) throw new UsageError("accept needs --store: what is accepted is kept there");
+  const config = configOf(line);
+  const gateway = runGateway({ ...(await optionsOf(line, config, await bundled())), token: false, on_server: reporter(line, config.servers.length) }, config);
+  await gateway.ready();
+  const names = await gateway.accept(server, tool);
+  await gateway.close();
+  return line.values["json"] === true ? `${safeJson({ accepted: names })}\n` : names.length === 0 ? "nothing was in quarantine\n" : `${names.map((name) => `accepted ${safe(name)}\n`).join("")}`;
+}

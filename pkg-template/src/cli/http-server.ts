@@ -1,0 +1,108 @@
+// A server of HTTP on this machine, for the commands that are one.
+import { createServer } from "node:http";
+import type { Incoming, Outgoing } from "node:http";
+import { UsageError } from "./options.js";
+
+/** Names by which only this machine is meant. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i;
+
+/** Whether a host name can only be this machine. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
+}
+
+/** Answers requests until the process ends; resolves to the address when it listens. */
+export function listen(host: string, port: number, handler: (incoming: Incoming, outgoing: Outgoing) => Promise<Response>): Promise<string> {
+  const server = createServer((incoming, outgoing) => void answer(handler, incoming, outgoing));
+  return new Promise((listening, fail) => {
+    server.on("error", (error) => fail(new UsageError(`cannot listen on ${host}:${port}: ${error.code ?? "unknown"}`, "input")));
+    server.listen(port, host, () => listening(`http://${host.includes(":") ? `[${host}]` : host}:${server.address().port}`));
+  });
+}
+
+async function answer(handler: (incoming: Incoming, outgoing: Outgoing) => Promise<Response>, incoming: Incoming, outgoing: Outgoing): Promise<void> {
+  try {
+    const response = await handler(incoming, outgoing);
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    // A stream that has nothing to say yet is open all the same.
+    outgoing.flushHeaders();
+    const reader = response.body?.getReader();
+    outgoing.on("close", () => void reader?.cancel().catch(() => undefined));
+    for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+      if (!outgoing.write(read.value)) await new Promise<void>((done) => {
+        outgoing.once("drain", done);
+        outgoing.once("close", done);
+      });
+    }
+    outgoing.end();
+  } catch {
+    // An address that is none, or a connection that broke.
+    if (!outgoing.headersSent) outgoing.writeHead(400, {});
+    outgoing.end();
+  }
+}
+
+/** A request of Node as the service reads it. */
+export interface LocalRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: { get(name: string): string | null };
+  readonly body: { getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array }>; cancel(): Promise<void> } };
+  readonly signal: { readonly aborted: boolean };
+}
+
+/** The same as a handler reads it that needs no `Request`. */
+export function localRequest(incoming: Incoming, outgoing: Outgoing): LocalRequest {
+  const get = (name: string): string | null => headerOf(incoming, name);
+  const chunks = incoming[Symbol.asyncIterator]();
+  const reader = {
+    read: async (): Promise<{ done: boolean; value?: Uint8Array }> => {
+      const { done, value } = await chunks.next();
+      return done === true ? { done: true } : { done: false, value: value as Uint8Array };
+    },
+    // The rest is not read: the connection ends with the answer.
+    cancel: async (): Promise<void> => void (await chunks.return?.()),
+  };
+  return {
+    method: incoming.method ?? "GET",
+    url: addressOf(incoming),
+    headers: { get },
+    body: { getReader: () => reader },
+    signal: {
+      get aborted() {
+        return outgoing.destroyed;
+      },
+    },
+  };
+}
+
+/** The same as a `Request`, which is aborted when the client goes. */
+export function webRequest(incoming: Incoming, outgoing: Outgoing): Request {
+  const gone = new AbortController();
+  outgoing.on("close", () => gone.abort(new Error("the client has gone")));
+  const headers = Object.entries(incoming.headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as [string, string]]));
+  const method = incoming.method ?? "GET";
+  const hasBody = method !== "GET" && method !== "HEAD";
+  const chunks = incoming[Symbol.asyncIterator]();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value as Uint8Array);
+    },
+    async cancel() {
+      await chunks.return?.();
+    },
+  });
+  const init = { method, headers, signal: gone.signal, ...(hasBody && { body, duplex: "half" }) };
+  return new Request(addressOf(incoming), init as RequestInit);
+}
+
+function headerOf({ headers }: Incoming, name: string): string | null {
+  const value = headers[name.toLowerCase()];
+  return value === undefined ? null : String(value);
+}
+
+function addressOf(incoming: Incoming): string {
+  return `http://${headerOf(incoming, "host") ?? "localhost"}${incoming.url ?? "/"}`;
+}

@@ -1,0 +1,168 @@
+// The clients of a gateway: who is there, who is told what changed, and who is asked what an upstream wants to know.
+import { ClientFront } from "./front.js";
+import type { FrontClient, FrontHost } from "./front.js";
+import { UpstreamCall } from "./bridge.js";
+import type { ListChanges } from "./runtime-types.js";
+import type { Fields, McpRequest, SdkHttpHandler } from "./server-sdk.js";
+import type { GatewaySessions } from "./session.js";
+import type { UpstreamConnection } from "./upstream.js";
+
+const CHANGES = ["tools", "resources", "prompts"] as const;
+const METHOD_NOT_FOUND = -32601;
+
+/** A caller of revision 2026-07-28, which has no sessions: all its requests share what it was given. */
+interface ModernCaller {
+  readonly handler: SdkHttpHandler;
+  /** Connections by the resources that somebody listens to, with the number of who does. */
+  readonly listened: Map<string, { count: number; readonly front: ClientFront }>;
+}
+
+/** The clients that are served. */
+export class GatewayClients {
+  readonly #host: FrontHost;
+  readonly #sessions: GatewaySessions;
+  readonly #ended: (session: string) => void;
+  /** Of connections and sessions that last; not of single requests. */
+  readonly #fronts = new Set<ClientFront>();
+  readonly #modern = new Map<string, ModernCaller>();
+  /** What callers without sessions were given. */
+  readonly #shared = new Map<string, FrontClient["results"]>();
+  #count = 0;
+  /** Log messages of a shared server that could have been anybody's, and were given to nobody. */
+  undelivered = 0;
+
+  constructor(host: FrontHost, sessions: GatewaySessions, ended: (session: string) => void) {
+    [this.#host, this.#sessions, this.#ended] = [host, sessions, ended];
+  }
+
+  /** Clients with a connection or a session of their own. */
+  get size(): number {
+    return this.#fronts.size;
+  }
+
+  /** A client that stays: a connection over standard input and output, or a session of Streamable HTTP. */
+  join(caller: string, is_modern: boolean, headers: FrontClient["headers"] = {}): ClientFront {
+    this.#count += 1;
+    const front = new ClientFront(this.#host, { is_modern, caller, key: `${caller}#${this.#count}`, results: this.#sessions.open(caller), headers });
+    this.#fronts.add(front);
+    return front;
+  }
+
+  /** Ends what a client had here; what it was given stays, where there is a store. */
+  async leave(front: ClientFront): Promise<void> {
+    if (!this.#fronts.delete(front)) return;
+    front.close();
+    this.#ended(front.client.key);
+    await this.#sessions.end(front.client.results);
+  }
+
+  /** The client of one request of revision 2026-07-28. */
+  passing(caller: string, headers: FrontClient["headers"], called?: string | null): ClientFront {
+    const results = this.#shared.get(caller) ?? this.#sessions.open(caller);
+    this.#shared.set(caller, results);
+    return new ClientFront(this.#host, { is_modern: true, caller, key: caller, results, headers }, called);
+  }
+
+  /** What serves requests of a caller of revision 2026-07-28. */
+  modern(caller: string, make: () => SdkHttpHandler): SdkHttpHandler {
+    const known = this.#modern.get(caller);
+    if (known) return known.handler;
+    const handler = make();
+    this.#modern.set(caller, { handler, listened: new Map() });
+    return handler;
+  }
+
+  /** Has upstreams tell of resources as long as a caller listens. */
+  async listen(caller: string, uris: readonly string[], headers: FrontClient["headers"], signal: AbortSignal): Promise<void> {
+    const listened = this.#modern.get(caller)?.listened;
+    if (!listened) return;
+    for (const uri of new Set(uris)) {
+      const known = listened.get(uri);
+      if (known) known.count += 1;
+      else {
+        const front = this.passing(caller, headers);
+        listened.set(uri, { count: 1, front });
+        await front.listen([uri]);
+      }
+      const leave = (): void => {
+        const entry = listened.get(uri);
+        if (!entry) return;
+        entry.count -= 1;
+        if (entry.count > 0) return;
+        listened.delete(uri);
+        entry.front.close();
+      };
+      if (signal.aborted) leave();
+      else signal.addEventListener("abort", leave, { once: true });
+    }
+  }
+
+  /** Tells everybody which lists have changed. */
+  changed(changes: ListChanges): void {
+    const { onError } = this.#host;
+    for (const what of CHANGES) {
+      if (changes[what] !== true) continue;
+      const method = `notifications/${what}/list_changed`;
+      for (const { server } of this.#fronts) void server.notification({ method }).catch(onError);
+      for (const { handler } of this.#modern.values()) handler.bus.publish({ kind: `${what}_list_changed` });
+    }
+  }
+
+  /** Passes a notification of an upstream on to those whom it concerns. */
+  notified(connection: UpstreamConnection, { method, params = {} }: McpRequest): void {
+    const { onError } = this.#host;
+    if (method === "notifications/resources/updated") {
+      const uri = String(params["uri"]);
+      for (const front of this.#fronts) if (front.isSubscribed(uri, connection)) void front.server.notification({ method, params }).catch(onError);
+      for (const { handler, listened } of this.#modern.values()) {
+        if (listened.get(uri)?.front.isSubscribed(uri, connection) === true) handler.bus.publish({ kind: "resource_updated", uri });
+      }
+      return;
+    }
+    if (method === "notifications/message") {
+      this.#log(connection, params);
+      return;
+    }
+    // Such as `notifications/elicitation/complete`: whoever the connection is of knows what it is about.
+    for (const front of this.#of(connection)) void front.server.notification({ method, params }).catch(onError);
+  }
+
+  /** Answers a request of an upstream: whoever it works for is asked. */
+  asked(connection: UpstreamConnection, request: McpRequest, signal: AbortSignal, onprogress?: (progress: Fields) => void): Promise<Fields> {
+    const call = callOf(connection);
+    if (call) return call.ask(request, signal, onprogress);
+    const [front, ...others] = connection.inFlight.size > 0 ? [] : this.#of(connection).filter(({ client }) => !client.is_modern);
+    if (front && others.length === 0) return front.server.request(request, { signal, timeout: 600_000 });
+    const message = `nobody can be told to answer \`${request.method}\`: ${connection.inFlight.size > 0 ? "calls of several clients are under way" : "no call is under way"}`;
+    return Promise.reject(new this.#host.sdk.ProtocolError(METHOD_NOT_FOUND, message));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#fronts].map((front) => this.leave(front)));
+    await Promise.all([...this.#modern.values()].map(({ handler }) => handler.close()));
+    this.#modern.clear();
+  }
+
+  /** A log message goes to the client whose call is under way; of several, to nobody: it may be about what another asked. */
+  #log(connection: UpstreamConnection, params: Fields): void {
+    const call = callOf(connection);
+    if (call) {
+      call.log(params).catch(this.#host.onError);
+      return;
+    }
+    const fronts = connection.inFlight.size > 0 ? [] : this.#of(connection);
+    if (fronts.length !== 1) this.undelivered += 1;
+    else if (fronts[0]?.wants(String(params["level"])) === true) void fronts[0].server.notification({ method: "notifications/message", params }).catch(this.#host.onError);
+  }
+
+  /** The clients that a connection serves. */
+  #of(connection: UpstreamConnection): ClientFront[] {
+    return [...this.#fronts].filter(({ client }) => connection.session === undefined || connection.session === client.key);
+  }
+}
+
+/** The call under way on a connection, the last one of several of one client. */
+function callOf(connection: UpstreamConnection): UpstreamCall | undefined {
+  const calls = [...connection.inFlight].flatMap(({ context }) => (context instanceof UpstreamCall ? [context] : []));
+  return calls.every(({ session }) => session === calls[0]?.session) ? calls.at(-1) : undefined;
+}

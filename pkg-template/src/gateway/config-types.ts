@@ -1,0 +1,101 @@
+// What a configuration of the gateway says: upstream servers, how each is reached, and what was found in the files.
+import type { JsonObject } from "../types.js";
+
+/** How one upstream server is reached. */
+export type ServerTransport =
+  | {
+      readonly type: "stdio";
+      /** The program; looked up in `PATH`. */
+      readonly command: string;
+      readonly args: readonly string[];
+      /** Added to the few variables every server inherits, such as `PATH` and `HOME`. */
+      readonly env: Readonly<Record<string, string>>;
+      /** Default: the folder of the gateway. */
+      readonly cwd?: string;
+    }
+  | {
+      readonly type: "http" | "sse";
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+      /** Whether HTTP+SSE of 2024-11-05 is tried when Streamable HTTP is refused: where no file says which of them it is. */
+      readonly sse_fallback?: boolean;
+    };
+
+/** Credentials of a client that is no user (grant `client_credentials`). */
+export interface ServerOAuth {
+  readonly client_id: string;
+  readonly client_secret: string;
+  readonly scopes?: readonly string[];
+  /** The authorization server these credentials are for. They are sent to no other. */
+  readonly issuer?: string;
+}
+
+/** One upstream server of a configuration, with every variable expanded. As JSON it is what {@link describeServer} says. */
+export interface ServerConfig {
+  readonly name: string;
+  readonly transport: ServerTransport;
+  readonly disabled: boolean;
+  /** Milliseconds a call may take. Default: 60,000. */
+  readonly timeout_ms: number;
+  /** Names or globs (`*`, `?`) of the tools that are offered. Default: all. */
+  readonly include_tools?: readonly string[];
+  /** Names or globs of tools that are not offered, though they are included. */
+  readonly exclude_tools?: readonly string[];
+  /** Names of headers of the client's request that are sent on, in lower case. Each set of values has its own connection. */
+  readonly forward_headers?: readonly string[];
+  /** Whether all sessions share a connection or each has its own. Default: `shared` for stdio, `session` for others. */
+  readonly connection: "shared" | "session";
+  readonly oauth?: ServerOAuth;
+  /** A ToolPolicy, checked by the runtime. */
+  readonly policy?: JsonObject;
+}
+
+/** A document with servers, as a desktop client or an editor wrote it. */
+export interface ConfigDocument {
+  /** What the document is called in errors, such as the name of its file. */
+  readonly file: string;
+  /** The parsed document, see {@link parseConfigText}. */
+  readonly value: unknown;
+}
+
+/** What a reader of the files should know; nothing that prevents the start. */
+export interface ConfigWarning {
+  /** `UNKNOWN_FIELD`: nobody we know has it. `IGNORED_FIELD`: another program's. `GUESSED`: read in one of several ways. */
+  readonly code: "UNKNOWN_FIELD" | "IGNORED_FIELD" | "GUESSED";
+  readonly file: string;
+  /** JSON pointer into the document. */
+  readonly path: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** Everything that was read. */
+export interface ServersConfig {
+  /** In the order of the documents. */
+  readonly servers: readonly ServerConfig[];
+  /** The `gateway` object as it was given; the runtime checks it. */
+  readonly gateway?: JsonObject;
+  readonly warnings: readonly ConfigWarning[];
+}
+
+/** A server without values of variables, headers, arguments or credentials: for reports. */
+export interface ServerDescription {
+  readonly name: string;
+  readonly type: ServerTransport["type"];
+  readonly command?: string;
+  /** Number of arguments. */
+  readonly args?: number;
+  /** The address without credentials, values of the query, and what looks like a key in its path. */
+  readonly url?: string;
+  /** Names of the environment variables the server is given. */
+  readonly env?: readonly string[];
+  /** Names of the headers. */
+  readonly headers?: readonly string[];
+  /** Names of the variables that were expanded. */
+  readonly variables?: readonly string[];
+  readonly forward_headers?: readonly string[];
+  readonly oauth?: true;
+  readonly connection: "shared" | "session";
+  readonly disabled: boolean;
+  readonly timeout_ms: number;
+}

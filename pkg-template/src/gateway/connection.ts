@@ -1,0 +1,491 @@
+// One connection to an upstream server: made when it is needed, again when it was lost, and never two at a time.
+import type { JsonObject } from "../types.js";
+import type { ServerConfig, ServerTransport } from "./config-types.js";
+import { UpstreamError, failureOf, maskedText, noteOf } from "./failure.js";
+import type { UpstreamFailure } from "./failure.js";
+import type { Fetch } from "./http-link.js";
+import type { PriorDiscovery, Progress, SdkClient, SdkSubscription, UpstreamSdk } from "./sdk.js";
+import { within } from "./timers.js";
+import { openLink, refusesStreamable } from "./transports.js";
+import type { Link } from "./transports.js";
+
+/** A request that waits for the server's answer. */
+export interface CallRef {
+  /** Counts up over all calls of a connection. */
+  readonly id: number;
+  readonly method: string;
+  readonly params: JsonObject;
+  /** What whoever made the request has said of it, see {@link UpstreamRequestOptions}. */
+  readonly context: unknown;
+}
+
+/** How a request is made. */
+export interface UpstreamRequestOptions {
+  readonly signal?: AbortSignal;
+  readonly onprogress?: (progress: Progress) => void;
+  /** Default: that of the server's config. With `onprogress`, each progress starts it anew, ten times at most. */
+  readonly timeout_ms?: number;
+  /** Fields of `_meta`, beside those in the parameters. */
+  readonly meta?: JsonObject;
+  /** Kept in the {@link CallRef}, such as the session and request of the client, by which a question of the server finds its way. */
+  readonly context?: unknown;
+}
+
+/** A request or notification of a server. */
+export interface ServerMessage {
+  readonly method: string;
+  readonly params?: JsonObject;
+}
+
+/** What a connection tells. Nothing that is thrown here gets out of it. @internal */
+export interface ConnectionEvents {
+  onRequest(connection: UpstreamConnection, request: ServerMessage, options: { readonly signal: AbortSignal }): Promise<JsonObject>;
+  onNotification(connection: UpstreamConnection, notification: ServerMessage): void;
+  onReady(connection: UpstreamConnection): void;
+  onLost(connection: UpstreamConnection, failure: UpstreamFailure): void;
+}
+
+/** What all connections to a server share. @internal */
+export interface ConnectionSettings {
+  readonly config: ServerConfig;
+  readonly sdk: UpstreamSdk;
+  readonly events: ConnectionEvents;
+  readonly client_info: { readonly name: string; readonly version: string };
+  readonly auth_provider?: object | undefined;
+  readonly fetch?: Fetch | undefined;
+  readonly secrets: readonly string[];
+  readonly connect_timeout_ms: number;
+  readonly probe_timeout_ms: number;
+  readonly max_message_bytes: number;
+  readonly backoff: { readonly first_ms: number; readonly most_ms: number };
+  readonly now: () => number;
+  readonly random: () => number;
+  /** The definition of a tool of which arguments are repeated in headers (SEP-2243). */
+  mirrored(tool: string): JsonObject | undefined;
+  /** What was learned of the server, so that no further connection has to find out. */
+  readonly learned: { is_sse: boolean; prior?: { readonly verdict: PriorDiscovery; readonly until: number } };
+}
+
+/** What we can do for a server, whoever the client is: one that cannot is answered with an error when it is asked. */
+const CAPABILITIES = { sampling: { tools: {}, context: {} }, elicitation: { form: {}, url: {} }, roots: { listChanged: true } };
+/** Requests under way on one connection. */
+const MAX_IN_FLIGHT = 1_000;
+/** Questions of a server that are not answered yet. */
+const MAX_SERVED = 64;
+/** Notifications of a server in a second; those beyond are dropped and counted. */
+const MAX_NOTIFICATIONS = 1_000;
+/** Messages in ten seconds that are none of the protocol, or answers nobody waits for, before a connection is given up. */
+const MAX_MALFORMED = 1_000;
+/** With progress, how many times the timeout a request may take. */
+const MOST_TIMEOUTS = 10;
+/** How long a server counts as one of the older era without being asked again. */
+const PRIOR_MS = 10 * 60_000;
+/** A request waits for the next attempt to connect if it is that near. */
+const PATIENCE_MS = 2_000;
+/** A connection that held so long, or that has answered, was a success. */
+const STABLE_MS = 10_000;
+
+/** Results are taken as they come: they are checked where they are used, and a field nobody knows yet is no reason to lose them. */
+const ANY_RESULT = { "~standard": { version: 1, vendor: "contextweaver", validate: (value: unknown) => ({ value }) } };
+/** The runtime checks results against the schemas of tools, with a budget; the SDK would compile them. */
+const NO_VALIDATOR = { getValidator: () => (input: unknown) => ({ valid: true, data: input, errorMessage: undefined }) };
+
+interface Live {
+  readonly client: SdkClient;
+  readonly link: Link;
+  readonly since: number;
+}
+
+type Context = { readonly mcpReq: { readonly signal: AbortSignal } };
+
+/** A connection to an upstream server. */
+export class UpstreamConnection {
+  /** The name of the server. */
+  readonly server: string;
+  /** The session of the client it belongs to; none for one that all share. */
+  readonly session: string | undefined;
+  /** By which it is found again. @internal */
+  readonly key: string;
+  readonly #settings: ConnectionSettings;
+  readonly #forwarded: Readonly<Record<string, string>>;
+  readonly #inFlight = new Set<CallRef>();
+  #live: Live | undefined;
+  /** The attempt that is under way. */
+  #opening: Promise<Live> | undefined;
+  #attempt = 0;
+  #failures = 0;
+  #failure: UpstreamFailure | undefined;
+  #retryAt = 0;
+  #calls = 0;
+  #served = 0;
+  readonly #closed = new AbortController();
+  #closing: Promise<unknown> = Promise.resolve();
+  #heard = { since: 0, count: 0 };
+  #malformed = { since: 0, count: 0 };
+  #stderr: Link["stderr"];
+  /** Milliseconds since the epoch when it was used last. @internal */
+  usedAt: number;
+  /** Notifications that were too many. @internal */
+  dropped = 0;
+
+  constructor(settings: ConnectionSettings, key: string, session: string | undefined, forwarded: Readonly<Record<string, string>>) {
+    this.#settings = settings;
+    [this.server, this.key, this.session, this.#forwarded] = [settings.config.name, key, session, forwarded];
+    this.usedAt = settings.now();
+  }
+
+  /** Requests that wait for the server's answer. */
+  get inFlight(): ReadonlySet<CallRef> {
+    return this.#inFlight;
+  }
+
+  get isReady(): boolean {
+    return this.#live !== undefined;
+  }
+
+  /** `modern` from 2026-07-28 on, as long as it is connected. */
+  get era(): "modern" | "legacy" | undefined {
+    return this.#live?.client.getProtocolEra();
+  }
+
+  get protocolVersion(): string | undefined {
+    return this.#live?.client.getNegotiatedProtocolVersion();
+  }
+
+  get capabilities(): JsonObject {
+    return (this.#live?.client.getServerCapabilities() ?? {}) as JsonObject;
+  }
+
+  /** Name and version as the server says. */
+  get serverInfo(): JsonObject | undefined {
+    return this.#live?.client.getServerVersion() as JsonObject | undefined;
+  }
+
+  get instructions(): string | undefined {
+    return this.#live?.client.getInstructions();
+  }
+
+  /** How it is connected; before, how it would be. */
+  get kind(): ServerTransport["type"] {
+    return this.#live?.link.kind ?? this.#settings.config.transport.type;
+  }
+
+  /** Attempts that failed since the last success, the last failure, and when it is tried again. @internal */
+  get trouble(): { readonly failures: number; readonly failure: UpstreamFailure | undefined; readonly retryAt: number } {
+    return { failures: this.#failures, failure: this.#failure, retryAt: this.#retryAt };
+  }
+
+  /** The last lines of the program's standard error, masked. */
+  stderr(): readonly string[] {
+    return this.#stderr?.lines(this.#settings.secrets) ?? [];
+  }
+
+  /**
+   * Sends a request, and connects before if need be. What the server answers is returned as it came, `input_required` of 2026-07-28
+   * too. Errors: {@link UpstreamError}, and nothing else.
+   */
+  async request(method: string, params: JsonObject = {}, options: UpstreamRequestOptions = {}): Promise<JsonObject> {
+    const { signal, timeout_ms = this.#settings.config.timeout_ms } = options;
+    const { secrets } = this.#settings;
+    for (let round = 0; ; round += 1) {
+      try {
+        const late = (): Error => this.#unavailable("the server is not connected in time", "timeout");
+        const live = this.#live ?? (await within(this.open(true), timeout_ms, signal, late));
+        return await this.#send(live, method, params, options, timeout_ms);
+      } catch (error) {
+        // The server has not even looked at a request of a session it has forgotten.
+        if (round === 0 && noteOf(error)?.isGone && !signal?.aborted) {
+          this.#lose(this.#attempt, { kind: "unavailable", message: "the server has forgotten the session" });
+          continue;
+        }
+        throw new UpstreamError(failureOf(error, secrets, signal));
+      }
+    }
+  }
+
+  async #send(live: Live, method: string, params: JsonObject, options: UpstreamRequestOptions, timeout: number): Promise<JsonObject> {
+    const { signal, onprogress, meta, context } = options;
+    if (this.#inFlight.size >= MAX_IN_FLIGHT) throw this.#unavailable(`${MAX_IN_FLIGHT} requests are under way`);
+    const all: JsonObject = meta === undefined ? { ...params } : { ...params, _meta: { ...(params["_meta"] as JsonObject | undefined), ...meta } };
+    const call: CallRef = { id: (this.#calls += 1), method, params: all, context };
+    this.#inFlight.add(call);
+    this.usedAt = this.#settings.now();
+    const how = {
+      timeout,
+      allowInputRequired: true,
+      ...(signal && { signal }),
+      ...(onprogress && { onprogress: guarded(onprogress), resetTimeoutOnProgress: true, maxTotalTimeout: timeout * MOST_TIMEOUTS }),
+    };
+    try {
+      const tool = method === "tools/call" && live.link.kind === "http" && live.client.getProtocolEra() === "modern" ? this.#settings.mirrored(String(all["name"])) : undefined;
+      // Without the schema of its output, so that the SDK checks nothing and throws nothing away.
+      const result = tool
+        ? await live.client.callTool(all as never, { ...how, toolDefinition: { name: tool["name"], inputSchema: tool["inputSchema"] } } as never)
+        : await live.client.request({ method, params: all }, ANY_RESULT as never, how as never);
+      this.#failures = 0;
+      if (typeof result === "object" && result !== null && !Array.isArray(result)) return result as JsonObject;
+      throw new UpstreamError({ kind: "malformed", message: "the server's result is not an object" });
+    } finally {
+      this.#inFlight.delete(call);
+      this.usedAt = this.#settings.now();
+    }
+  }
+
+  /** Connects, if it is not; waits for a moment after failures. Errors: {@link UpstreamError}. */
+  async connected(): Promise<void> {
+    await this.open(true);
+  }
+
+  /** Sends a notification; one that cannot be sent is lost, as notifications are. */
+  async notify(method: string, params?: JsonObject): Promise<void> {
+    try {
+      await this.#live?.client.notification({ method, ...(params && { params: { ...params } }) });
+    } catch {
+      // What the server must not miss is a request.
+    }
+  }
+
+  /** Opens a subscription of 2026-07-28. Errors: {@link UpstreamError}; `rpc` -32601 on a server of another era. */
+  async listen(filter: JsonObject, options: { readonly signal?: AbortSignal } = {}): Promise<SdkSubscription> {
+    const { signal } = options;
+    try {
+      const { client } = this.#live ?? (await within(this.open(true), this.#settings.connect_timeout_ms, signal, () => this.#unavailable("the server is not connected in time", "timeout")));
+      if (client.getProtocolEra() !== "modern") throw new UpstreamError({ kind: "rpc", code: -32_601, message: "the server has no subscriptions/listen" });
+      return await client.listen(filter, { timeout: this.#settings.connect_timeout_ms, ...(signal && { signal }) });
+    } catch (error) {
+      throw new UpstreamError(failureOf(error, this.#settings.secrets, signal));
+    }
+  }
+
+  /** Asks whether the server still answers, in the era that can be asked; whatever it answers is an answer. @internal */
+  async ping(timeout: number): Promise<void> {
+    const live = this.#live;
+    if (live === undefined || live.client.getProtocolEra() !== "legacy") return;
+    const attempt = this.#attempt;
+    try {
+      await live.client.ping({ timeout });
+    } catch (error) {
+      const failure = failureOf(error, this.#settings.secrets);
+      if (failure.kind !== "rpc") this.#lose(attempt, { ...failure, kind: "unavailable", message: `the server does not answer a ping: ${failure.message}` });
+    }
+  }
+
+  /**
+   * Connects, if it is not. With `isPatient`, a time to wait after failures is waited for when it is short, else it is an error at once.
+   * Errors: {@link UpstreamError}. @internal
+   */
+  open(isPatient = false): Promise<Live> {
+    if (this.#live !== undefined) return Promise.resolve(this.#live);
+    this.#opening ??= this.#opened(isPatient).finally(() => (this.#opening = undefined));
+    return this.#opening;
+  }
+
+  async #opened(isPatient: boolean): Promise<Live> {
+    if (this.#closed.signal.aborted) throw this.#unavailable("the connection was closed");
+    const wait = this.#retryAt - this.#settings.now();
+    if (isPatient && wait > 0) {
+      if (wait > PATIENCE_MS) throw this.#unavailable(this.#failure?.message ?? "the server is not connected", undefined, wait);
+      await new Promise((done) => setTimeout(done, wait));
+    }
+    const attempt = (this.#attempt += 1);
+    try {
+      const live = await this.#connected(attempt);
+      if (this.#closed.signal.aborted || attempt !== this.#attempt) {
+        this.#end(live);
+        throw this.#unavailable("the connection was closed");
+      }
+      this.#live = live;
+      this.#failure = undefined;
+      this.#retryAt = 0;
+      this.usedAt = this.#settings.now();
+      quietly(() => this.#settings.events.onReady(this));
+      return live;
+    } catch (error) {
+      const failure = failureOf(error, this.#settings.secrets);
+      this.#failed(failure);
+      throw new UpstreamError(failure);
+    }
+  }
+
+  /** Makes a connection, with HTTP+SSE where a server refuses Streamable HTTP and the config leaves it open. */
+  async #connected(attempt: number): Promise<Live> {
+    const { config, learned } = this.#settings;
+    const { transport } = config;
+    try {
+      return await this.#handshake(attempt, learned.is_sse);
+    } catch (error) {
+      delete learned.prior;
+      const mayBeSse = transport.type === "http" && transport.sse_fallback === true && !learned.is_sse;
+      if (!mayBeSse || !refusesStreamable(failureOf(error, []).status)) throw error;
+      try {
+        const live = await this.#handshake(attempt, true);
+        learned.is_sse = true;
+        return live;
+      } catch {
+        // It is no server of either kind: what it said first tells more.
+        throw error;
+      }
+    }
+  }
+
+  async #handshake(attempt: number, is_sse: boolean): Promise<Live> {
+    const { config, sdk, learned, auth_provider, max_message_bytes, connect_timeout_ms: timeout, probe_timeout_ms, client_info, now } = this.#settings;
+    const client = new sdk.client.Client(client_info, {
+      capabilities: CAPABILITIES,
+      jsonSchemaValidator: NO_VALIDATOR,
+      // A program that is silent is an older one; a server that is silent is out of reach.
+      versionNegotiation: { mode: "auto", probe: { timeoutMs: config.transport.type === "stdio" ? Math.min(probe_timeout_ms, timeout) : timeout } },
+      inputRequired: { autoFulfill: false },
+    } as never);
+    const link = await openLink(config, {
+      sdk,
+      forwarded: this.#forwarded,
+      max_message_bytes,
+      is_sse,
+      ...(auth_provider && { auth_provider }),
+      ...(this.#settings.fetch && { fetch: this.#settings.fetch }),
+      onend: (message) => this.#lose(attempt, { kind: "unavailable", message }),
+    });
+    this.#stderr = link.stderr;
+    const live: Live = { client, link, since: now() };
+    let lastError: Error | undefined;
+    client.onerror = (error) => {
+      lastError = error;
+      this.#erred(attempt, error);
+    };
+    client.onclose = () => this.#lose(attempt, this.#ended(link, lastError));
+    client.fallbackRequestHandler = ((request: ServerMessage, context: Context) => this.#serve(request, context)) as never;
+    client.fallbackNotificationHandler = ((notification: ServerMessage) => Promise.resolve(this.#hear(notification))) as never;
+    const prior = learned.prior !== undefined && learned.prior.until > now() ? learned.prior.verdict : undefined;
+    try {
+      const connecting = client.connect(link.transport as never, { timeout, ...(prior && { prior }) });
+      await within(connecting, timeout, this.#closed.signal, () => this.#unavailable(`the server did not answer within ${timeout} ms`, "timeout"));
+    } catch (error) {
+      this.#end(live);
+      // A connection that was cut is told by what cut it.
+      const failure = failureOf(error, this.#settings.secrets);
+      if (failure.kind === "unavailable" && link.kind === "stdio" && (link.stderr?.bytes ?? 0) > 0) throw new UpstreamError({ ...failure, message: this.#withStderr(failure.message, link) });
+      throw error;
+    }
+    if (client.getProtocolEra() === "legacy") learned.prior ??= { verdict: { kind: "legacy" }, until: now() + PRIOR_MS };
+    return live;
+  }
+
+  #ended(link: Link, lastError: Error | undefined): UpstreamFailure {
+    const what = link.kind === "stdio" ? "the program ended" : "the connection was closed";
+    // A buffer that was too small is what ended it.
+    const isTooLarge = /exceeded maximum size/i.test(lastError?.message ?? "");
+    if (isTooLarge) return { kind: "malformed", message: `the server sent a message larger than ${this.#settings.max_message_bytes} bytes` };
+    return { kind: "unavailable", message: this.#withStderr(what, link) };
+  }
+
+  #withStderr(message: string, link: Link): string {
+    const last = link.stderr?.lines(this.#settings.secrets).at(-1);
+    return maskedText(last === undefined ? message : `${message}; it last wrote: ${last}`, this.#settings.secrets);
+  }
+
+  /** Answers a question of the server. */
+  async #serve({ method, params }: ServerMessage, { mcpReq: { signal } }: Context): Promise<JsonObject> {
+    if (this.#served >= MAX_SERVED) throw rpcError(-32_000, "too many requests wait for an answer");
+    this.#served += 1;
+    try {
+      return await this.#settings.events.onRequest(this, { method, ...(params && { params }) }, { signal });
+    } catch (error) {
+      const { code, message, data } = (error ?? {}) as { code?: unknown; message?: unknown; data?: unknown };
+      // What else is thrown is ours, and none of the server's business.
+      if (typeof code === "number" && Number.isSafeInteger(code)) throw rpcError(code, String(message), data);
+      throw rpcError(-32_603, "the request could not be answered");
+    } finally {
+      this.#served -= 1;
+    }
+  }
+
+  #hear({ method, params }: ServerMessage): void {
+    if (overrun(this.#heard, MAX_NOTIFICATIONS, 1_000, this.#settings.now()) && !method.endsWith("/list_changed")) {
+      this.dropped += 1;
+      return;
+    }
+    quietly(() => this.#settings.events.onNotification(this, { method, ...(params && { params }) }));
+  }
+
+  /** Counts what is none of the protocol; a server that sends nothing else is given up. */
+  #erred(attempt: number, _error: Error): void {
+    if (!overrun(this.#malformed, MAX_MALFORMED, 10_000, this.#settings.now())) return;
+    this.#lose(attempt, { kind: "malformed", message: `the server sent ${MAX_MALFORMED} messages that are none of the protocol` });
+  }
+
+  /** Gives up a connection, and says so once. */
+  #lose(attempt: number, failure: UpstreamFailure): void {
+    const live = this.#live;
+    if (attempt !== this.#attempt || live === undefined) return;
+    this.#live = undefined;
+    this.#attempt += 1;
+    if (this.#settings.now() - live.since >= STABLE_MS) this.#failures = 0;
+    this.#failed(failure);
+    this.#end(live);
+    quietly(() => this.#settings.events.onLost(this, failure));
+  }
+
+  #failed(failure: UpstreamFailure): void {
+    const { backoff, now, random } = this.#settings;
+    this.#failure = failure;
+    this.#failures += 1;
+    const delay = Math.min(backoff.most_ms, backoff.first_ms * 2 ** Math.min(this.#failures - 1, 30));
+    this.#retryAt = now() + Math.max(delay * (0.5 + random() / 2), failure.retry_after_ms ?? 0);
+  }
+
+  #end({ client, link }: Live): void {
+    client.onclose = undefined;
+    // Both, since a client that never got to the transport does not close it.
+    const ended = [client.close(), link.transport.close()].map((closed) => closed.catch(() => undefined));
+    this.#closing = Promise.all([this.#closing, ...ended]);
+  }
+
+  #unavailable(message: string, kind: "timeout" | "unavailable" = "unavailable", retry_after_ms?: number): UpstreamError {
+    return new UpstreamError({ kind, message, ...(retry_after_ms !== undefined && { retry_after_ms }) });
+  }
+
+  /** Disconnects until it is used again. @internal */
+  rest(): void {
+    const live = this.#live;
+    if (live === undefined || this.#inFlight.size > 0) return;
+    this.#live = undefined;
+    this.#attempt += 1;
+    this.#end(live);
+  }
+
+  /** Closes it for good. Requests under way fail. Resolves when a program has ended. */
+  async close(): Promise<void> {
+    this.#closed.abort(this.#unavailable("the connection was closed"));
+    const live = this.#live;
+    this.#live = undefined;
+    this.#attempt += 1;
+    if (live !== undefined) this.#end(live);
+    await this.#opening?.catch(() => undefined);
+    await this.#closing;
+  }
+}
+
+/** Runs what others gave us, whose mistakes are theirs. */
+function quietly(run: () => void): void {
+  try {
+    run();
+  } catch {
+    // The connection goes on.
+  }
+}
+
+function guarded(onprogress: (progress: Progress) => void): (progress: Progress) => void {
+  return (progress) => quietly(() => onprogress(progress));
+}
+
+/** Counts an event, and tells whether there were too many in a time. */
+function overrun(window: { since: number; count: number }, most: number, milliseconds: number, now: number): boolean {
+  if (now - window.since >= milliseconds) [window.since, window.count] = [now, 0];
+  window.count += 1;
+  return window.count > most;
+}
+
+function rpcError(code: number, message: string, data?: unknown): Error {
+  return Object.assign(new Error(message), { code, ...(data !== undefined && { data }) });
+}

@@ -1,0 +1,84 @@
+// Variables in a configuration: `${VAR}`, `${VAR:-default}` and `${env:VAR}` stand for values of the environment.
+import { ContextWeaverError } from "../errors.js";
+import { nearest } from "../nearest.js";
+
+/** Values by name, such as `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Most characters of a text with its variables expanded. */
+const MAX_EXPANDED = 128 * 1024;
+const WRITTEN = /\$\{([^{}]*)\}/g;
+/** The name, and what stands for a variable that is not set or empty. */
+const VARIABLE = /^(?:env:)?([A-Za-z_]\w*)(?::-(.*))?$/s;
+/** What VS Code would ask the user for, or find out. */
+const OF_EDITOR = /^(?:input:|command:|config:|workspaceFolder|file|relativeFile|cwd$|lineNumber|selectedText|execPath$|pathSeparator$|\/$)/;
+
+/** Expands variables, and keeps which they were. @internal */
+export class Expansion {
+  readonly #environment: Environment;
+  readonly #names = new Set<string>();
+  readonly #values = new Set<string>();
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  /** Names of the variables that were expanded, in their order. */
+  get names(): readonly string[] {
+    return [...this.#names];
+  }
+
+  /** Their values, which must not be shown. */
+  get values(): readonly string[] {
+    return [...this.#values];
+  }
+
+  /**
+   * Expands a text. What is in braces and no name, such as `${#list[@]}` of a shell, stays as it is. Errors name the variable and
+   * nothing else of the text or the environment's values: `NOT_FOUND` when it is not set, `UNSUPPORTED` when only an editor knows it,
+   * `TOO_LARGE` above 128 Ki characters.
+   */
+  text(written: string, path: string): string {
+    let left = MAX_EXPANDED;
+    const expanded = written.replace(WRITTEN, (whole, inner: string) => {
+      if (OF_EDITOR.test(inner)) throw ofEditor(inner, path);
+      const [, name, otherwise] = VARIABLE.exec(inner) ?? [];
+      if (name === undefined) return whole;
+      const value = this.#value(name);
+      this.#names.add(name);
+      if (value === undefined && otherwise === undefined) throw this.#missing(name, path);
+      const chosen = otherwise !== undefined && !value ? otherwise : (value ?? "");
+      left -= chosen.length;
+      if (left < 0) throw new ContextWeaverError("TOO_LARGE", `with its variables, a text is longer than ${MAX_EXPANDED} characters`, { path });
+      if (chosen !== "") this.#values.add(chosen);
+      return chosen;
+    });
+    return expanded;
+  }
+
+  #value(name: string): string | undefined {
+    // The home folder as VS Code names it.
+    const names = name === "userHome" ? ["HOME", "USERPROFILE"] : [name];
+    for (const one of names) {
+      const value: unknown = Object.hasOwn(this.#environment, one) ? this.#environment[one] : undefined;
+      if (typeof value === "string") return value;
+    }
+    return undefined;
+  }
+
+  #missing(name: string, path: string): ContextWeaverError {
+    const set = Object.keys(this.#environment).filter((other) => typeof this.#environment[other] === "string");
+    const meant = nearest(name, set.slice(0, 2_000));
+    const other = `set it, or write \${${name}:-default}`;
+    const hint = meant === undefined ? other : `did you mean \`${meant}\`? Otherwise ${other}`;
+    return new ContextWeaverError("NOT_FOUND", `the environment variable \`${name.slice(0, 80)}\` is not set`, { path, hint });
+  }
+}
+
+function ofEditor(inner: string, path: string): ContextWeaverError {
+  const [kind = ""] = inner.split(":");
+  const isInput = inner.startsWith("input:");
+  const hint = isInput ? "there is nobody to ask here: take an environment variable, such as ${MY_KEY}" : "write the path or value, or take an environment variable, such as ${HOME}";
+  const what = isInput ? "an input that VS Code asks for" : `\`\${${kind.slice(0, 40)}}\`, which only an editor knows`;
+  return new ContextWeaverError("UNSUPPORTED", `the text needs ${what}`, { path, hint });
+}

@@ -1,0 +1,462 @@
+// The server that one client of the gateway sees: requests go to the runtime, which says what becomes of them, and to the upstreams.
+import { ContextWeaverError } from "../errors.js";
+import type { DrilldownInput } from "../adapters/read-on.js";
+import type { JsonObject } from "../types.js";
+import { PendingCalls, UpstreamCall } from "./bridge.js";
+import type { CallClient, CallProgress } from "./bridge.js";
+import type { GatewayRuntime } from "./runtime.js";
+import type { CallStep, ForwardedCall } from "./runtime-types.js";
+import type { Fields, McpRequest, RequestContext, SdkMcpServer, SdkServer, SdkStateCodec, ServerSdk } from "./server-sdk.js";
+import type { GatewaySession } from "./session.js";
+import { failureOf } from "./failure.js";
+import type { ResourceSubscriptions } from "./subscriptions.js";
+import type { Upstream, UpstreamConnection } from "./upstream.js";
+
+const INVALID_PARAMS = -32602;
+const INTERNAL_ERROR = -32603;
+const URL_ELICITATION_REQUIRED = -32042;
+const CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
+/** The question by which a call is confirmed. */
+const CONFIRM = "confirm";
+const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/** What a client sends back with its answers, signed. */
+export interface RoundState {
+  /** Of a call that waits here. */
+  readonly waiting?: string;
+  /** Of an upstream that keeps nothing itself. */
+  readonly upstream?: string;
+}
+
+/** A call whose client has to answer before it goes on. */
+interface Waiting {
+  readonly call: UpstreamCall;
+  /** Goes on with what the client answered. */
+  readonly resume: (context: RequestContext) => Promise<Fields>;
+}
+
+/** What the fronts of a gateway share. */
+export interface FrontHost {
+  readonly sdk: ServerSdk;
+  readonly runtime: GatewayRuntime;
+  readonly info: Fields;
+  readonly state: SdkStateCodec<RoundState>;
+  readonly waiting: PendingCalls<Waiting>;
+  readonly subscriptions: ResourceSubscriptions;
+  /** The schema of a tool of which clients repeat arguments in headers (SEP-2243), by the name it is shown under. */
+  schemaWithHeaders(session: string, caller: string, name: string): Fields | undefined;
+  upstream(name: string): Upstream;
+  /** Resolves when the servers have answered, or should have. */
+  started(): Promise<void>;
+  onError(error: unknown): void;
+}
+
+/** The client of a front. */
+export interface FrontClient {
+  readonly is_modern: boolean;
+  /** Who may see what of whom. */
+  readonly caller: string;
+  /** What the runtime and the upstreams call it. */
+  readonly key: string;
+  readonly results: GatewaySession;
+  /** Headers of the client's requests that servers may be given, in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Capabilities of the gateway: what no server offers is an empty list. */
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  prompts: { listChanged: true },
+  completions: {},
+  logging: {},
+};
+
+/** The server that a client talks to. */
+export class ClientFront {
+  readonly server: SdkServer;
+  /** The same as the SDK's entries take it. */
+  readonly product: SdkMcpServer;
+  readonly client: FrontClient;
+  readonly #host: FrontHost;
+  readonly #subscribed = new Map<string, UpstreamConnection>();
+  #level: string | undefined;
+
+  /** `called` is the tool that the request is about, where only one request is served: its headers are checked. */
+  constructor(host: FrontHost, client: FrontClient, called?: string | null) {
+    [this.#host, this.client] = [host, client];
+    const { sdk, runtime } = host;
+    this.product = new sdk.McpServer(host.info, {
+      capabilities: CAPABILITIES,
+      instructions: runtime.instructions(),
+      requestState: { verify: (state: string, context: RequestContext) => host.state.verify(state, context) },
+    });
+    this.server = this.product.server;
+    const schema = typeof called === "string" ? host.schemaWithHeaders(client.key, client.caller, called) : undefined;
+    // The SDK compares headers with arguments for tools that it knows. It is never the one to answer.
+    if (schema && typeof called === "string") this.product.registerTool(called, { inputSchema: sdk.fromJsonSchema(schema) }, () => Promise.resolve({}));
+    this.server.onerror = (error) => host.onError(error);
+    this.#register();
+  }
+
+  /** Whether messages of a level are wanted by a client of the earlier revisions. */
+  wants(level: string): boolean {
+    return this.#level === undefined || LEVELS.indexOf(level) >= LEVELS.indexOf(this.#level);
+  }
+
+  get level(): string | undefined {
+    return this.#level;
+  }
+
+  /** Whether the client wants to know when a resource of a connection changes. */
+  isSubscribed(uri: string, connection: UpstreamConnection): boolean {
+    return this.#subscribed.get(uri) === connection;
+  }
+
+  /** Gives up what the client asked for beyond its requests. */
+  close(): void {
+    for (const [uri, connection] of this.#subscribed) void this.#host.subscriptions.remove(connection, uri).catch(this.#host.onError);
+    this.#subscribed.clear();
+  }
+
+  /** Subscribes to the resources that a `subscriptions/listen` names. */
+  async listen(uris: readonly string[]): Promise<void> {
+    for (const uri of uris) await this.#subscribe(uri).catch(this.#host.onError);
+  }
+
+  #register(): void {
+    const { runtime } = this.#host;
+    const { key: session, caller } = this.client;
+    const list = (method: string, read: () => Fields): void =>
+      this.server.setRequestHandler(method, async () => {
+        await this.#host.started();
+        return read();
+      });
+    list("tools/list", () => ({ tools: runtime.listTools(session, caller).tools }));
+    list("resources/list", () => ({ resources: runtime.listResources(session, caller) }));
+    list("resources/templates/list", () => ({ resourceTemplates: runtime.listResourceTemplates(session, caller) }));
+    list("prompts/list", () => ({ prompts: runtime.listPrompts(session, caller) }));
+    this.server.setRequestHandler("tools/call", (request, context) => this.#rounds(context, () => this.#callTool(request, context)));
+    this.server.setRequestHandler("resources/read", (request, context) => this.#rounds(context, () => this.#readResource(request, context)));
+    this.server.setRequestHandler("prompts/get", (request, context) => this.#rounds(context, () => this.#getPrompt(request, context)));
+    this.server.setRequestHandler("completion/complete", (request, context) => this.#complete(request, context));
+    if (this.client.is_modern) return;
+    this.server.setRequestHandler("resources/subscribe", async ({ params }) => {
+      await this.#subscribe(String(params?.["uri"]));
+      return {};
+    });
+    this.server.setRequestHandler("resources/unsubscribe", async ({ params }) => {
+      const uri = String(params?.["uri"]);
+      const connection = this.#subscribed.get(uri);
+      this.#subscribed.delete(uri);
+      if (connection) await this.#host.subscriptions.remove(connection, uri);
+      return {};
+    });
+    this.server.setRequestHandler("logging/setLevel", async ({ params }) => {
+      this.#level = String(params?.["level"]);
+      return {};
+    });
+  }
+
+  /** Goes on with a call that waits for answers which this request brings, or begins one. */
+  async #rounds(context: RequestContext, begin: () => Promise<Fields>): Promise<Fields> {
+    const state = context.mcpReq.requestState<RoundState>();
+    if (state?.waiting === undefined) return begin();
+    const waiting = this.#host.waiting.take(state.waiting);
+    if (!waiting) throw this.#error(INVALID_PARAMS, "the call does not wait any more: begin it again");
+    waiting.call.answer(context.mcpReq.inputResponses ?? {});
+    return waiting.resume(context);
+  }
+
+  async #callTool({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
+    await this.#host.started();
+    const { key: session, caller } = this.client;
+    const step = this.#host.runtime.beginCall({
+      session,
+      caller,
+      name: String(params["name"]),
+      arguments: (params["arguments"] ?? {}) as JsonObject,
+      ...(context.mcpReq._meta !== undefined && { meta: context.mcpReq._meta as JsonObject }),
+      can_confirm: this.#capabilities(context)["elicitation"] !== undefined,
+      now_ms: Date.now(),
+    });
+    return this.#take(step, context);
+  }
+
+  async #take(step: CallStep, context: RequestContext): Promise<Fields> {
+    if ("reply" in step) return step.reply;
+    if ("error" in step) throw this.#error(step.error.code, step.error.message, step.error.data);
+    if ("drilldown" in step) return this.client.results.read(step.drilldown as unknown as DrilldownInput);
+    if ("confirm" in step) return this.#confirm(step.confirm, context);
+    if ("forward" in step) return this.#forward(step.forward, context);
+    if ("read_resource" in step) {
+      const { call, server, uri } = step.read_resource;
+      return this.#run({ call, server, tool: uri, arguments: {} }, "resources/read", { uri }, context);
+    }
+    const { call, server, name, arguments: given } = step.get_prompt;
+    return this.#run({ call, server, tool: name, arguments: given }, "prompts/get", { name, arguments: given }, context);
+  }
+
+  /** Has the user confirm a call, by a form without fields. */
+  async #confirm({ call, message }: { readonly call: number; readonly message: string }, context: RequestContext): Promise<Fields> {
+    const asking = this.#upstreamCall(context);
+    const resume = (then: RequestContext): Promise<Fields> => {
+      const answer = then.mcpReq.inputResponses?.[CONFIRM] as Fields | undefined;
+      return this.#take(this.#host.runtime.confirmCall(call, answer?.["action"] === "accept", Date.now()), then);
+    };
+    asking.signal.addEventListener("abort", () => this.#host.runtime.cancelCall(call), { once: true });
+    const form = { message, requestedSchema: { type: "object", properties: {} }, ...(this.client.is_modern && { mode: "form" }) };
+    return this.#ask({ call: asking, resume }, { [CONFIRM]: { method: "elicitation/create", params: form } }, context);
+  }
+
+  /** A result by which the client learns what it must answer first. */
+  async #ask(waiting: Waiting, inputRequests: Readonly<Record<string, McpRequest>>, context: RequestContext, upstream?: string): Promise<Fields> {
+    const key = crypto.randomUUID();
+    this.#host.waiting.put(key, waiting);
+    const requestState = await this.#host.state.mint({ waiting: key, ...(upstream !== undefined && { upstream }) }, context);
+    return { resultType: "input_required", inputRequests, requestState };
+  }
+
+  async #forward(step: ForwardedCall, context: RequestContext): Promise<Fields> {
+    return this.#run(step, "tools/call", { name: step.tool, arguments: step.arguments }, context, step);
+  }
+
+  /** Sends a request to an upstream until it is answered, and hands the result to whoever keeps it. */
+  async #run(about: Answered, method: string, params: Fields, context: RequestContext, step?: ForwardedCall): Promise<Fields> {
+    const { runtime } = this.#host;
+    const call = this.#upstreamCall(context);
+    call.signal.addEventListener("abort", () => runtime.cancelCall(about.call), { once: true });
+    const send = (answers?: Fields): void => {
+      const envelope = this.#envelope(context);
+      call.start(() => this.#send(about.server, call, method, { ...params, ...answers }, { meta: step?.meta, envelope }));
+    };
+    send();
+    const proceed = async (now: RequestContext): Promise<Fields> => {
+      for (;;) {
+        const progress = await call.next(now);
+        const asked = await this.#asked(progress, call, now, send, proceed);
+        if (asked) return asked;
+        if ("result" in progress) return this.#finish(about, progress.result);
+        if (!("error" in progress)) continue;
+        const after = runtime.failCall({ call: about.call, failure: failureOf(progress.error, []), now_ms: Date.now(), random: Math.random() });
+        if (!("retry" in after)) return this.#take(after, now);
+        await pause(after.retry.after_ms, call.signal);
+        send();
+      }
+    };
+    return proceed(context);
+  }
+
+  /** What the client must answer before the call goes on: questions of an upstream, an `input_required` result, pages to be opened. */
+  async #asked(
+    progress: CallProgress,
+    call: UpstreamCall,
+    context: RequestContext,
+    send: (answers?: Fields) => void,
+    proceed: (context: RequestContext) => Promise<Fields>,
+  ): Promise<Fields | undefined> {
+    if ("questions" in progress) return this.#ask({ call, resume: proceed }, progress.questions, context);
+    const again = (answersOf: (then: RequestContext) => Fields | undefined) => (then: RequestContext): Promise<Fields> => {
+      send(answersOf(then));
+      return proceed(then);
+    };
+    if ("result" in progress) {
+      const { resultType, inputRequests, requestState } = progress.result;
+      if (resultType !== "input_required") return undefined;
+      const state = requestState === undefined ? {} : { requestState };
+      const resume = again(({ mcpReq }) => ({ ...state, ...(mcpReq.inputResponses && { inputResponses: mcpReq.inputResponses }) }));
+      return this.#ask({ call, resume }, (inputRequests ?? {}) as Record<string, McpRequest>, context);
+    }
+    const { code, data } = failureOf(progress.error, []);
+    if (code !== URL_ELICITATION_REQUIRED || !this.client.is_modern) return undefined;
+    const pages = ((data as Fields | undefined)?.["elicitations"] ?? []) as readonly Fields[];
+    const requests = pages.map(({ message, url }, at) => [`page-${at + 1}`, { method: "elicitation/create", params: { mode: "url", message, url } }] as const);
+    return requests.length > 0 ? this.#ask({ call, resume: again(() => undefined) }, Object.fromEntries(requests), context) : undefined;
+  }
+
+  async #send(server: string, call: UpstreamCall, method: string, params: Fields, { meta, envelope }: Metadata): Promise<Fields> {
+    const upstream = this.#host.upstream(server);
+    const connection = this.#connection(upstream);
+    // Which revision it speaks is known then; where it cannot be reached, the request says so.
+    await connection.connected().catch(() => undefined);
+    const { onprogress, signal } = call;
+    const all = { ...meta, ...(connection.era === "modern" && envelope) } as JsonObject;
+    return upstream.request(connection, method, params as JsonObject, { signal, meta: all, context: call, ...(onprogress && { onprogress: (progress) => onprogress({ ...progress }) }) });
+  }
+
+  async #finish(about: Answered, result: Fields): Promise<Fields> {
+    const { server, tool: name, arguments: given } = about;
+    const digested = await this.client.results.digest({ name, arguments: given, server, result }, (error) => this.#host.onError(error));
+    const { reply } = this.#host.runtime.finishCall({
+      call: about.call,
+      reply: digested.result as JsonObject,
+      ...(digested.envelope && { envelope: digested.envelope as unknown as JsonObject }),
+      measured: {
+        tokens: digested.tokens,
+        shown_tokens: digested.shown_tokens,
+        bytes: digested.bytes,
+        is_error: result["isError"] === true,
+        ...(digested.handle !== undefined && { handle: digested.handle }),
+        ...(digested.envelope && { handles: digested.envelope.artifacts.map(({ handle }) => handle) }),
+      },
+      now_ms: Date.now(),
+    });
+    return reply;
+  }
+
+  async #readResource({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
+    await this.#host.started();
+    const uri = String(params["uri"]);
+    const { servers } = this.#host.runtime.findResource(this.client.key, uri);
+    let missing: unknown;
+    for (const server of servers) {
+      try {
+        return await this.#pass(server, "resources/read", { uri }, context);
+      } catch (error) {
+        // The next one may know it.
+        if (!isUnknown(error)) throw this.#told(error);
+        missing ??= error;
+      }
+    }
+    throw missing === undefined ? this.#error(this.client.is_modern ? INVALID_PARAMS : -32002, "Resource not found", { uri }) : this.#told(missing);
+  }
+
+  async #getPrompt({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
+    await this.#host.started();
+    const found = this.#host.runtime.findPrompt(this.client.key, String(params["name"]));
+    if ("error" in found) throw this.#error(found.error.code, found.error.message, found.error.data);
+    try {
+      return await this.#pass(found.server, "prompts/get", { ...params, name: found.name }, context);
+    } catch (error) {
+      throw this.#told(error);
+    }
+  }
+
+  /** Passes a request on and its result back, as they are. */
+  async #pass(server: string, method: string, params: Fields, context: RequestContext): Promise<Fields> {
+    const call = this.#upstreamCall(context);
+    const { inputResponses: _, requestState: __, _meta, ...own } = params;
+    void _meta;
+    const send = (answers?: Fields): void => call.start(() => this.#send(server, call, method, { ...own, ...answers }, { envelope: this.#envelope(context) }));
+    send();
+    const proceed = async (now: RequestContext): Promise<Fields> => {
+      const progress = await call.next(now);
+      const asked = await this.#asked(progress, call, now, send, proceed);
+      if (asked) return asked;
+      if ("error" in progress) throw progress.error;
+      return (progress as { result: Fields }).result;
+    };
+    return proceed(context);
+  }
+
+  async #complete({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
+    await this.#host.started();
+    const ref = (params["ref"] ?? {}) as Fields;
+    const { runtime } = this.#host;
+    const session = this.client.key;
+    try {
+      if (ref["type"] === "ref/prompt") {
+        const found = runtime.findPrompt(session, String(ref["name"]));
+        if ("error" in found) throw this.#error(found.error.code, found.error.message, found.error.data);
+        return await this.#pass(found.server, "completion/complete", { ...params, ref: { ...ref, name: found.name } }, context);
+      }
+      for (const server of runtime.findResource(session, String(ref["uri"])).servers) {
+        try {
+          return await this.#pass(server, "completion/complete", params, context);
+        } catch (error) {
+          if (!isUnknown(error)) throw error;
+        }
+      }
+    } catch (error) {
+      throw this.#told(error);
+    }
+    throw this.#error(INVALID_PARAMS, "no server has what is to be completed");
+  }
+
+  async #subscribe(uri: string): Promise<void> {
+    await this.#host.started();
+    if (this.#subscribed.has(uri)) return;
+    let missing: unknown;
+    for (const server of this.#host.runtime.findResource(this.client.key, uri).servers) {
+      const connection = this.#connection(this.#host.upstream(server));
+      try {
+        await this.#host.subscriptions.add(connection, uri);
+        this.#subscribed.set(uri, connection);
+        return;
+      } catch (error) {
+        if (!isUnknown(error)) throw this.#told(error);
+        missing ??= error;
+      }
+    }
+    throw missing === undefined ? this.#error(INVALID_PARAMS, "Resource not found", { uri }) : this.#told(missing);
+  }
+
+  #connection(upstream: Upstream): UpstreamConnection {
+    return upstream.connection(this.client.key, this.client.headers);
+  }
+
+  #upstreamCall(context: RequestContext): UpstreamCall {
+    const { is_modern, key: session } = this.client;
+    const client: CallClient = { is_modern, session, capabilities: (now) => this.#capabilities(now), wants: (level) => this.wants(level) };
+    return new UpstreamCall(this.#host.sdk, client, context);
+  }
+
+  #capabilities(context: RequestContext): Fields {
+    const told = this.client.is_modern ? context.mcpReq.envelope?.[CLIENT_CAPABILITIES] : this.server.getClientCapabilities();
+    return (told ?? {}) as Fields;
+  }
+
+  /**
+   * What an upstream of revision 2026-07-28 is told with a request: what this client can answer, and which log messages it wants.
+   * One of the earlier revisions that has not said so gets all.
+   */
+  #envelope(context: RequestContext): Fields {
+    const level = this.client.is_modern ? context.mcpReq.envelope?.[LOG_LEVEL] : (this.#level ?? "debug");
+    return { [CLIENT_CAPABILITIES]: this.#capabilities(context), ...(level !== undefined && { [LOG_LEVEL]: level }) };
+  }
+
+  #error(code: number, message: string, data?: unknown): Error {
+    return new this.#host.sdk.ProtocolError(code, message, data);
+  }
+
+  /** What the client is told of a failure: the error of the protocol as the server sent it, masked. */
+  #told(error: unknown): Error {
+    if (error instanceof this.#host.sdk.ProtocolError) return error;
+    const { code, message, data } = failureOf(error, []);
+    if (code === undefined && !ContextWeaverError.is(error)) this.#host.onError(error);
+    return this.#error(code ?? INTERNAL_ERROR, message, data);
+  }
+}
+
+/** What a result is the answer to. */
+interface Answered {
+  readonly call: number;
+  readonly server: string;
+  readonly tool: string;
+  readonly arguments: JsonObject;
+}
+
+/** What goes beside the parameters of a request. */
+interface Metadata {
+  /** What the client gave, as far as it passes. */
+  readonly meta?: Fields | undefined;
+  /** Of revision 2026-07-28 alone. */
+  readonly envelope: Fields;
+}
+
+/** Whether a server says that it has no such thing. */
+function isUnknown(error: unknown): boolean {
+  const { code } = failureOf(error, []);
+  return code === -32002 || code === -32601 || code === INVALID_PARAMS;
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((done) => {
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      done();
+    }, { once: true });
+  });
+}

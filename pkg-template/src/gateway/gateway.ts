@@ -1,0 +1,406 @@
+// `gateway` of `contextweaver/mcp`: any MCP servers behind one small front. It puts the parts together: upstreams, the runtime that
+// decides, clients, HTTP.
+import { ContextManager } from "../context-manager.js";
+import { ContextWeaverError } from "../errors.js";
+import { fields } from "../guard.js";
+import type { ContextManagerOptions } from "../options.js";
+import { openRecords } from "../stored-records.js";
+import type { StoredRecords } from "../stored-records.js";
+import type { SessionStore } from "../storage/storage-types.js";
+import { version } from "../text.js";
+import type { JsonObject, JsonValue } from "../types.js";
+import { PendingCalls } from "./bridge.js";
+import { GatewayClients } from "./clients.js";
+import { readServers } from "./config.js";
+import type { ConfigWarning, ServerConfig, ServersConfig } from "./config.js";
+import type { FrontHost, RoundState } from "./front.js";
+import { GatewayHttp } from "./http.js";
+import type { GatewayHttpOptions } from "./http.js";
+import { GatewayRuntime } from "./runtime.js";
+import type { GatewayRuntimeOptions, GatewayStats, ListingReport } from "./runtime-types.js";
+import type { ServerSdk, ServerStdioSdk } from "./server-sdk.js";
+import { GatewaySessions } from "./session.js";
+import { sidecar } from "./sidecar.js";
+import type { SidecarRequest } from "./sidecar.js";
+import { ResourceSubscriptions } from "./subscriptions.js";
+import { Upstream } from "./upstream.js";
+import type { UpstreamListing, UpstreamReport, UpstreamSdk, UpstreamState } from "./upstream.js";
+
+/** The modules of the official SDK of MCP, 2.x, where the gateway shall not import them itself. */
+export interface GatewaySdk {
+  /** `@modelcontextprotocol/server` */
+  readonly server: object;
+  /** `@modelcontextprotocol/client` */
+  readonly client: object;
+  /** `@modelcontextprotocol/client/stdio`, where servers are programs. */
+  readonly client_stdio?: object;
+}
+
+/** What a gateway is made of. */
+export interface GatewayOptions extends GatewayHttpOptions, Omit<GatewayRuntimeOptions, "servers" | "pins" | "accepted"> {
+  /** The servers as desktop clients and editors write them: `{ "files": { "command": "npx", "args": […] } }`. */
+  readonly mcpServers?: Readonly<Record<string, unknown>>;
+  /** The same as VS Code writes it. */
+  readonly servers?: Readonly<Record<string, unknown>>;
+  /** What `${NAME}` in the servers stands for. Default: nothing; on Node pass `process.env`. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Where results, pins of tools, and what was accepted outlive the gateway. Default: nowhere. */
+  readonly store?: SessionStore;
+  /** Settings of the managers that keep results: thresholds of the firewall, masking, limits. */
+  readonly manager?: ContextManagerOptions;
+  /** Milliseconds that the first list waits for servers that have not answered. Default: 5,000. */
+  readonly start_timeout_ms?: number;
+  /** The modules of the SDK. Default: imported when the gateway starts. */
+  readonly sdk?: GatewaySdk;
+  /** Hears of what goes wrong and is nobody's answer. Default: nobody. */
+  readonly on_error?: (error: unknown) => void;
+  /** Hears how servers come and go, and what was found in their lists. Default: nobody. */
+  readonly on_server?: (event: GatewayServerEvent) => void;
+}
+
+/** What became of a server. */
+export interface GatewayServerEvent {
+  readonly server: string;
+  readonly status: UpstreamState["status"];
+  /** Why it cannot be reached; without credentials. */
+  readonly detail?: string;
+  /** What its list has: tools that were taken, left out, quarantined, and why. */
+  readonly report?: ListingReport;
+}
+
+/** A running gateway: a `fetch` handler with what else can be done to it. */
+export interface Gateway {
+  (request: Request): Promise<Response>;
+  /** The handler itself: `export default { fetch: handler.fetch }`. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** What of the configuration was not understood, and is left alone. */
+  readonly warnings: readonly ConfigWarning[];
+  /** Connects to the servers, and resolves when all have answered or cannot be reached. */
+  ready(): Promise<void>;
+  /** Serves one client over a transport of the SDK, such as standard input and output. */
+  serve(transport: object, sdk?: object): Promise<{ close(): Promise<void> }>;
+  /** How each server is: its state, what it offers, why it cannot be reached, and what a program wrote to its standard error. */
+  servers(): Promise<readonly UpstreamReport[]>;
+  /** Counts since the start: servers, tools, tokens that were saved, what policies refused. */
+  stats(): GatewayStats;
+  /** Takes tools out of quarantine as they are now; all of a server without a tool. Returns their names. */
+  accept(server: string, tool?: string): Promise<readonly string[]>;
+  /** Ends all sessions and connections. */
+  close(): Promise<void>;
+}
+
+const OWN = ["mcpServers", "servers", "env", "store", "manager", "start_timeout_ms", "sdk", "on_error", "on_server"] as const;
+const HTTP = ["token", "authorize", "origins", "hosts", "path", "protected_resource", "max_body_bytes", "max_sessions", "session_idle_ms"] as const;
+const START_MS = 5_000;
+const STATE_SECONDS = 600;
+
+/**
+ * Makes a gateway. Nothing is connected before the first request, or `ready()`.
+ *
+ * Errors: those of the configuration (see `contextweaver gateway doctor`), with the path of the field; `UNKNOWN_FIELD` for other options.
+ * When it starts, `UNSUPPORTED` where the SDK is not installed.
+ *
+ * ```js
+ * import { gateway } from "contextweaver/mcp";
+ *
+ * const handler = gateway({
+ *   mcpServers: { docs: { url: "https://docs.example/mcp" } },
+ *   token: process.env.GATEWAY_TOKEN,
+ * });
+ * export default { fetch: handler.fetch };
+ * ```
+ */
+export function gateway(options: GatewayOptions): Gateway {
+  return runGateway(options);
+}
+
+/** The same, of servers that were read from files. @internal */
+export function runGateway(options: GatewayOptions, servers?: ServersConfig): Gateway {
+  const running = new RunningGateway(options, servers);
+  const { fetch } = running;
+  return Object.assign((request: Request) => fetch(request), {
+    fetch,
+    warnings: running.warnings,
+    ready: () => running.ready(),
+    serve: (transport: object, sdk?: object) => running.serve(transport, sdk),
+    servers: () => running.servers(),
+    stats: () => running.stats(),
+    accept: (server: string, tool?: string) => running.accept(server, tool),
+    close: () => running.close(),
+  });
+}
+
+/** What has been set up once the gateway runs. */
+interface Started {
+  readonly host: FrontHost;
+  readonly clients: GatewayClients;
+  readonly sessions: GatewaySessions;
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly http: GatewayHttp;
+  readonly pins: StoredRecords<JsonValue> | undefined;
+  /** All servers have answered, or cannot be reached. */
+  readonly ready: Promise<void>;
+}
+
+class RunningGateway {
+  readonly warnings: readonly ConfigWarning[];
+  readonly #options: GatewayOptions;
+  readonly #http: GatewayHttpOptions;
+  readonly #servers: readonly ServerConfig[];
+  readonly #runtimeOptions: JsonObject;
+  #runtime: GatewayRuntime;
+  #starting: Promise<Started> | undefined;
+  /** Servers with tools of which clients repeat arguments in headers. */
+  readonly #hasHeaders = new Set<string>();
+  #isClosed = false;
+
+  constructor(given: GatewayOptions, servers?: ServersConfig) {
+    const options = fields(given) as GatewayOptions & Record<string, unknown>;
+    const read = servers ?? ofOptions(options);
+    this.warnings = read.warnings;
+    this.#servers = read.servers.filter(({ disabled }) => !disabled);
+    this.#options = options;
+    this.#http = Object.fromEntries(HTTP.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])));
+    const rest = Object.fromEntries(Object.entries(options).filter(([name]) => !(OWN as readonly string[]).includes(name) && !(HTTP as readonly string[]).includes(name)));
+    this.#runtimeOptions = {
+      ...(rest as JsonObject),
+      servers: this.#servers.map(({ name, policy }) => ({
+        name,
+        ...(policy && { policy }),
+      })),
+    };
+    this.#runtime = new GatewayRuntime(this.#runtimeOptions as unknown as GatewayRuntimeOptions);
+  }
+
+  get #version(): string {
+    return version();
+  }
+
+  readonly fetch = async (request: Request): Promise<Response> => {
+    const { http } = await this.#started();
+    return http.fetch(request);
+  };
+
+  async ready(): Promise<void> {
+    const { ready } = await this.#started();
+    await ready;
+  }
+
+  async servers(): Promise<readonly UpstreamReport[]> {
+    return [...(await this.#started()).upstreams.values()].map((upstream) => upstream.report());
+  }
+
+  stats(): GatewayStats {
+    return this.#runtime.stats(Date.now());
+  }
+
+  async accept(server: string, tool?: string): Promise<readonly string[]> {
+    const { clients, pins } = await this.#started();
+    const { accepted, changed } = this.#runtime.accept(server, tool);
+    clients.changed(changed);
+    await this.#keepPins(pins);
+    return accepted;
+  }
+
+  async serve(transport: object, sdk?: object): Promise<{ close(): Promise<void> }> {
+    const { clients } = await this.#started();
+    const { serveStdio } = (sdk ?? (await imported("@modelcontextprotocol/server/stdio"))) as ServerStdioSdk;
+    const joined = new Set<ReturnType<GatewayClients["join"]>>();
+    const served = serveStdio(
+      ({ era }) => {
+        const front = clients.join("local", era === "modern");
+        joined.add(front);
+        front.server.onclose = () => {
+          joined.delete(front);
+          void clients.leave(front).catch(this.#onError);
+        };
+        return front.product;
+      },
+      { transport, onerror: this.#onError },
+    );
+    return {
+      close: async () => {
+        await served.close();
+        await Promise.all([...joined].map((front) => clients.leave(front)));
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const started = await this.#starting?.catch(() => undefined);
+    if (!started) return;
+    await started.http.close();
+    await started.clients.close();
+    started.host.waiting.close();
+    await Promise.all([...started.upstreams.values()].map((upstream) => upstream.close()));
+    await started.sessions.close();
+    this.#runtime.free();
+  }
+
+  #started(): Promise<Started> {
+    if (this.#isClosed) return Promise.reject(new ContextWeaverError("DISPOSED", "the gateway was closed"));
+    this.#starting ??= this.#start().catch((error: unknown) => {
+      // The next request tries again.
+      this.#starting = undefined;
+      throw error;
+    });
+    return this.#starting;
+  }
+
+  async #start(): Promise<Started> {
+    const { store, manager, start_timeout_ms = START_MS, sdk: given } = this.#options;
+    const sdk = (given?.server ?? (await imported("@modelcontextprotocol/server"))) as ServerSdk;
+    const client = (given?.client ?? (await imported("@modelcontextprotocol/client"))) as UpstreamSdk["client"];
+    const stdio = async (): Promise<object> => given?.client_stdio ?? imported("@modelcontextprotocol/client/stdio");
+    const pins = store ? await openRecords<JsonValue>(store.session("gateway-pins"), { salvage: true }) : undefined;
+    if (pins) this.#withPins(pins);
+    const runtime = this.#runtime;
+    const sessions = new GatewaySessions({ store, manager, drilldown: this.#options.names?.drilldown ?? "drilldown" });
+    const upstreams = new Map<string, Upstream>();
+    let ready: Promise<void> = Promise.resolve();
+    const host: FrontHost = {
+      sdk,
+      runtime,
+      info: { name: "contextweaver-gateway", title: "contextweaver gateway", version: this.#version },
+      state: sdk.createRequestStateCodec<RoundState>({ key: crypto.getRandomValues(new Uint8Array(32)), ttlSeconds: STATE_SECONDS }),
+      waiting: new PendingCalls(),
+      subscriptions: new ResourceSubscriptions(),
+      schemaWithHeaders: (session, caller, name) => (this.#hasHeaders.size === 0 ? undefined : schemaOf(runtime.listTools(session, caller).tools, name)),
+      upstream: (name) => {
+        const upstream = upstreams.get(name);
+        if (!upstream) throw new ContextWeaverError("INTERNAL", `no upstream is called \`${name}\``);
+        return upstream;
+      },
+      started: () => Promise.race([ready, new Promise<void>((done) => void unref(setTimeout(done, start_timeout_ms)))]),
+      onError: this.#onError,
+    };
+    const clients = new GatewayClients(host, sessions, (session) => {
+      runtime.endSession(session);
+      for (const upstream of upstreams.values()) void upstream.endSession(session).catch(this.#onError);
+    });
+    for (const config of this.#servers) {
+      const upstream = new Upstream(config, {
+        sdk: { client, stdio: stdio as NonNullable<UpstreamSdk["stdio"]> },
+        client_info: { name: "contextweaver-gateway", version: this.#version },
+        host: {
+          onRequest: async (_, connection, request, { signal }) => (await clients.asked(connection, request, signal)) as JsonObject,
+          onNotification: (_, connection, notification) => clients.notified(connection, notification),
+          onListing: (server, listing) => this.#listed(server, listing, clients, pins),
+          onState: (server, state) => {
+            this.#state(server, state, clients);
+            if (state.status === "ready") void host.subscriptions.again(server, this.#onError);
+          },
+        },
+      });
+      upstreams.set(config.name, upstream);
+    }
+    ready = Promise.all([...upstreams.values()].map((upstream) => upstream.connect())).then(() => undefined);
+    const forwarded = [...new Set(this.#servers.flatMap(({ forward_headers = [] }) => forward_headers))];
+    const callers = new WeakMap<object, string>();
+    const endpoints = sidecar<Request & SidecarRequest>({
+      router: { route: (query, options) => runtime.route(query, options) },
+      manager: new ContextManager(manager),
+      // Who asks was found out before.
+      authorize: (request) => ({ tenant: callers.get(request) ?? "" }),
+      onError: this.#onError,
+    });
+    const beside = async (request: Request, path: string, caller: string): Promise<Response | undefined> => {
+      if (!path.startsWith("/v1/")) return undefined;
+      callers.set(request, caller);
+      return (await endpoints(request as Request & SidecarRequest)) as Response;
+    };
+    const http = new GatewayHttp(
+      { sdk, clients, forwarded, stats: () => this.stats(), beside, onError: this.#onError },
+      this.#http,
+    );
+    return { host, clients, sessions, upstreams, http, pins, ready };
+  }
+
+  #withPins(pins: StoredRecords<JsonValue>): void {
+    const { pins: kept, accepted } = pins.toJSON() as { readonly pins?: JsonObject; readonly accepted?: JsonObject };
+    if (!kept && !accepted) return;
+    this.#runtime.free();
+    this.#runtime = new GatewayRuntime({ ...this.#runtimeOptions, ...(kept && { pins: kept }), ...(accepted && { accepted }) } as unknown as GatewayRuntimeOptions);
+  }
+
+  async #keepPins(pins: StoredRecords<JsonValue> | undefined): Promise<void> {
+    if (!pins) return;
+    try {
+      const { pins: kept, accepted } = this.#runtime.pinState();
+      pins.assign({ pins: kept as JsonObject, accepted: accepted as unknown as JsonObject });
+      await pins.save();
+    } catch (error) {
+      // Another gateway wrote there meanwhile, say.
+      this.#onError(error);
+    }
+  }
+
+  #listed(server: string, { bytes }: UpstreamListing, clients: GatewayClients, pins: StoredRecords<JsonValue> | undefined): void {
+    try {
+      const { report, changed } = this.#runtime.setListing(server, bytes, Date.now());
+      if (new TextDecoder().decode(bytes).includes('"x-mcp-header"')) this.#hasHeaders.add(server);
+      else this.#hasHeaders.delete(server);
+      this.#tell({ server, status: "ready", report });
+      clients.changed(changed);
+      void this.#keepPins(pins);
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+
+  #state(server: string, state: UpstreamState, clients: GatewayClients): void {
+    const detail = state.status === "unavailable" ? state.reason : undefined;
+    clients.changed(this.#runtime.setStatus(server, state.status, detail));
+    this.#tell({ server, status: state.status, ...(detail !== undefined && { detail }) });
+  }
+
+  #tell(event: GatewayServerEvent): void {
+    try {
+      this.#options.on_server?.(event);
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+
+  readonly #onError = (error: unknown): void => {
+    try {
+      this.#options.on_error?.(error);
+    } catch {
+      // Whoever hears of errors is the last to be told.
+    }
+  };
+}
+
+function schemaOf(tools: readonly JsonObject[], name: string): JsonObject | undefined {
+  const schema = tools.find((tool) => tool["name"] === name)?.["inputSchema"] as JsonObject | undefined;
+  return schema && JSON.stringify(schema).includes('"x-mcp-header"') ? schema : undefined;
+}
+
+function ofOptions({ mcpServers, servers, env = {} }: GatewayOptions): ServersConfig {
+  const value = { ...(mcpServers !== undefined && { mcpServers }), ...(servers !== undefined && { servers }) };
+  const set = Object.fromEntries(Object.entries(env).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])));
+  return readServers([{ file: "options", value }], set);
+}
+
+/** Imports a module of the SDK by its name: written out, so that bundlers find it. */
+async function imported(name: "@modelcontextprotocol/server" | "@modelcontextprotocol/client" | "@modelcontextprotocol/server/stdio" | "@modelcontextprotocol/client/stdio"): Promise<object> {
+  try {
+    switch (name) {
+      case "@modelcontextprotocol/server":
+        return (await import("@modelcontextprotocol/server")) as object;
+      case "@modelcontextprotocol/client":
+        return (await import("@modelcontextprotocol/client")) as object;
+      case "@modelcontextprotocol/server/stdio":
+        return (await import("@modelcontextprotocol/server/stdio")) as object;
+      default:
+        return (await import("@modelcontextprotocol/client/stdio")) as object;
+    }
+  } catch (cause) {
+    throw new ContextWeaverError("UNSUPPORTED", `\`${name}\` cannot be imported`, { cause, hint: "npm i @modelcontextprotocol/server @modelcontextprotocol/client" });
+  }
+}
+
+function unref(timer: ReturnType<typeof setTimeout>): void {
+  (timer as { unref?: () => void }).unref?.();
+}

@@ -1,0 +1,331 @@
+// The gateway over HTTP: who may ask, sessions of the revisions before 2026-07-28, requests of that one, and what is beside MCP.
+import { Access } from "../mcp-access.js";
+import { ContextWeaverError } from "../errors.js";
+import { BodyError, readBody } from "../http-body.js";
+import type { BodyRequest } from "../http-body.js";
+import type { GatewayClients } from "./clients.js";
+import { SessionEvents } from "./event-store.js";
+import type { ClientFront } from "./front.js";
+import type { Fields, SdkHttpTransport, ServerSdk } from "./server-sdk.js";
+
+/** Who a request is of. */
+export interface GatewayCaller {
+  /**
+   * Whose request it is: results, connections with their credentials and rate limits are kept apart by it, and policies name it.
+   * Any text of 1 to 256 characters.
+   */
+  readonly caller: string;
+}
+
+/** Decides who may ask; nothing, or `undefined`, is 401. */
+export type GatewayAuthorize = (request: Request) => GatewayCaller | undefined | Promise<GatewayCaller | undefined>;
+
+/** How the gateway is reached over HTTP. */
+export interface GatewayHttpOptions {
+  /** What clients must send as `Authorization: Bearer …`. `false`: this machine alone may ask, by a loopback name. */
+  readonly token?: string | false;
+  /** Who may ask, in place of `token`: of several users, or with OAuth. */
+  readonly authorize?: GatewayAuthorize;
+  /** Origins of pages that may ask, such as `https://app.example`. Pages of this machine always may. */
+  readonly origins?: readonly string[];
+  /** Host names by which the gateway is reached, beside `localhost`, where nobody is authenticated. Default: none. */
+  readonly hosts?: readonly string[];
+  /** Where MCP is spoken. Default: `/mcp`. */
+  readonly path?: string;
+  /**
+   * Metadata of OAuth 2.0 for protected resources (RFC 9728), served at `/.well-known/oauth-protected-resource` and told with 401:
+   * `{ resource, authorization_servers, scopes_supported }`. `authorize` checks the tokens. Default: none.
+   */
+  readonly protected_resource?: Readonly<Record<string, unknown>>;
+  /** Most bytes of a request, 1 KiB to 64 MiB. Default: 4 MiB. */
+  readonly max_body_bytes?: number;
+  /** Sessions of clients at a time; whoever was away longest leaves for a new one. Default: 1,000. */
+  readonly max_sessions?: number;
+  /** Milliseconds after the last request of a session at which it ends. Default: 30 minutes. */
+  readonly session_idle_ms?: number;
+}
+
+/** What is behind the handler. */
+export interface HttpParts {
+  readonly sdk: ServerSdk;
+  readonly clients: GatewayClients;
+  /** Names of headers that servers may be given, in lower case. */
+  readonly forwarded: readonly string[];
+  stats(): object;
+  /** Answers what is beside MCP, such as `/v1/route`; nothing for other paths. */
+  beside(request: Request, path: string, caller: string): Promise<Response | undefined>;
+  onError(error: unknown): void;
+}
+
+interface HttpSession {
+  readonly caller: string;
+  readonly transport: SdkHttpTransport;
+  readonly front: ClientFront;
+  used: number;
+  /** Requests that are not answered. */
+  open: number;
+}
+
+const ANONYMOUS = "anonymous";
+const METADATA = "/.well-known/oauth-protected-resource";
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
+/** Milliseconds after which a client whose stream broke comes back. */
+const RETRY_MS = 1_000;
+const SWEEP_MS = 60_000;
+const INVALID_REQUEST = -32600;
+const PARSE_ERROR = -32700;
+
+/** Serves requests. */
+export class GatewayHttp {
+  readonly #parts: HttpParts;
+  readonly #access: Access;
+  readonly #authorize: GatewayAuthorize | undefined;
+  readonly #options: Required<Pick<GatewayHttpOptions, "path" | "max_body_bytes" | "max_sessions" | "session_idle_ms">> & GatewayHttpOptions;
+  readonly #sessions = new Map<string, HttpSession>();
+  #swept = 0;
+
+  constructor(parts: HttpParts, options: GatewayHttpOptions) {
+    this.#parts = parts;
+    const { token, authorize, origins } = options;
+    if (authorize !== undefined && token !== undefined) throw new ContextWeaverError("INVALID_INPUT", "`token` and `authorize` exclude each other", { path: "/token" });
+    if (authorize !== undefined && typeof authorize !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/authorize" });
+    this.#access = new Access(authorize === undefined ? token : false, origins);
+    this.#authorize = authorize;
+    this.#options = {
+      ...options,
+      path: pathOf(options.path ?? "/mcp"),
+      max_body_bytes: within(options.max_body_bytes, "/max_body_bytes", 4 * 2 ** 20, 1024, 64 * 2 ** 20),
+      max_sessions: within(options.max_sessions, "/max_sessions", 1_000, 1, 100_000),
+      session_idle_ms: within(options.session_idle_ms, "/session_idle_ms", 30 * 60_000, 1_000, 7 * 86_400_000),
+    };
+  }
+
+  readonly fetch = async (request: Request): Promise<Response> => {
+    const cors = this.#access.cors(request);
+    const answer = cors ? (this.#access.preflight(request) ?? (await this.#answer(request))) : failure(403, INVALID_REQUEST, "pages of this origin may not ask");
+    const headers = { ...cors, vary: "Origin" };
+    try {
+      for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value);
+      return answer;
+    } catch {
+      // Headers of some responses cannot be changed.
+      return new Response(answer.body, { status: answer.status, headers: { ...Object.fromEntries(answer.headers), ...headers } });
+    }
+  };
+
+  /** Ends all sessions. */
+  async close(): Promise<void> {
+    for (const id of [...this.#sessions.keys()]) await this.#end(id);
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    const { path, protected_resource } = this.#options;
+    const { pathname } = new URL(request.url);
+    if (!this.#isOwnHost(request)) return failure(403, INVALID_REQUEST, "the request is for another host");
+    if (protected_resource !== undefined && (pathname === METADATA || pathname === `${METADATA}${path}`)) return json(200, protected_resource);
+    const caller = await this.#caller(request);
+    if (caller instanceof Response) return caller;
+    if (pathname === path) return this.#mcp(request, caller);
+    if (pathname === "/stats") return request.method === "GET" ? json(200, this.#parts.stats()) : new Response(null, { status: 405, headers: { allow: "GET" } });
+    return (await this.#parts.beside(request, pathname, caller)) ?? json(404, { error: "NOT_FOUND", message: `MCP is at ${path}` });
+  }
+
+  /** Without authentication, a page that pointed a name of its own here must not read what is here. */
+  #isOwnHost(request: Request): boolean {
+    if (this.#options.token !== false) return true;
+    const host = (request.headers.get("host") ?? new URL(request.url).host).replace(/:\d+$/, "");
+    return LOOPBACK.test(host) || (this.#options.hosts ?? []).includes(host);
+  }
+
+  async #caller(request: Request): Promise<string | Response> {
+    if (!this.#authorize) return this.#access.isAuthorized(request) ? (this.#options.token === false ? ANONYMOUS : "token") : this.#unauthorized(request);
+    try {
+      const told = await this.#authorize(request);
+      if (told === undefined || told === null) return this.#unauthorized(request);
+      const { caller } = told as { readonly caller: unknown };
+      if (typeof caller === "string" && caller !== "" && caller.length <= 256) return caller;
+      throw new ContextWeaverError("CALLBACK_FAILED", "`authorize` must return `{ caller }`, a text of 1 to 256 characters");
+    } catch (error) {
+      this.#parts.onError(error);
+      return json(500, { error: "INTERNAL", message: "the request cannot be authorized now" });
+    }
+  }
+
+  #unauthorized(request: Request): Response {
+    const metadata = this.#options.protected_resource === undefined ? "" : ` resource_metadata="${new URL(METADATA + this.#options.path, request.url).href}"`;
+    return new Response(null, { status: 401, headers: { "www-authenticate": `Bearer${metadata}` } });
+  }
+
+  async #mcp(request: Request, caller: string): Promise<Response> {
+    const { sdk } = this.#parts;
+    const { method } = request;
+    if (method !== "POST") return method === "GET" || method === "DELETE" ? this.#inSession(request, caller) : new Response(null, { status: 405, headers: { allow: "GET, POST, DELETE" } });
+    const { max_body_bytes } = this.#options;
+    let text: string;
+    try {
+      text = await readBody(request as BodyRequest, max_body_bytes);
+    } catch (error) {
+      if (!(error instanceof BodyError)) throw error;
+      if (error.reason === "too_large") return failure(413, INVALID_REQUEST, `a request has at most ${max_body_bytes} bytes`);
+      return failure(400, PARSE_ERROR, "the request is no JSON in UTF-8");
+    }
+    const copy = (): Request => new Request(request.url, { method, headers: request.headers, body: text, signal: request.signal });
+    if (await sdk.isLegacyRequest(copy(), undefined, { maxRequestBodySize: this.#options.max_body_bytes })) return this.#inSession(copy(), caller, text);
+    const headers = this.#forwarded(request);
+    const handler = this.#parts.clients.modern(caller, () => this.#modern(caller));
+    const uris = listened(text);
+    const response = await handler.fetch(copy());
+    if (uris.length > 0 && response.ok) await this.#parts.clients.listen(caller, uris, headers, request.signal);
+    return response;
+  }
+
+  #modern(caller: string): ReturnType<ServerSdk["createMcpHandler"]> {
+    const { sdk, clients, onError } = this.#parts;
+    const factory = ({ requestInfo }: { readonly requestInfo?: Request }): ClientFront["product"] =>
+      clients.passing(caller, requestInfo ? this.#forwarded(requestInfo) : {}, requestInfo?.headers.get("mcp-name")).product;
+    return sdk.createMcpHandler(factory, { legacy: "reject", onerror: onError, maxRequestBodySize: this.#options.max_body_bytes });
+  }
+
+  /** A request of a revision with sessions. */
+  async #inSession(request: Request, caller: string, body?: string): Promise<Response> {
+    await this.#sweep();
+    const id = request.headers.get("mcp-session-id");
+    const known = id === null ? undefined : this.#sessions.get(id);
+    // Another caller's session is not there either.
+    if (id !== null && known?.caller !== caller) return failure(404, -32001, "Session not found");
+    if (!known && !isInitialize(body)) return failure(400, INVALID_REQUEST, "no session: `initialize` begins one");
+    const { clients } = this.#parts;
+    const session = known ?? this.#begin(caller, this.#forwarded(request));
+    session.used = Date.now();
+    session.open += 1;
+    const done = (): void => {
+      session.open -= 1;
+      session.used = Date.now();
+    };
+    try {
+      const response = await session.transport.handleRequest(request);
+      // What began with no valid `initialize` is no session.
+      if (session.transport.sessionId === undefined) await clients.leave(session.front);
+      return watched(response, done);
+    } catch (error) {
+      done();
+      throw error;
+    }
+  }
+
+  #begin(caller: string, headers: Readonly<Record<string, string>>): HttpSession {
+    const { sdk, clients, onError } = this.#parts;
+    const front = clients.join(caller, false, headers);
+    const transport = new sdk.WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => crypto.randomUUID(),
+      eventStore: new SessionEvents(),
+      retryInterval: RETRY_MS,
+      maxRequestBodySize: this.#options.max_body_bytes,
+      onsessioninitialized: (id: string) => void this.#sessions.set(id, session),
+      onsessionclosed: (id: string) => this.#end(id),
+    });
+    const session: HttpSession = { caller, transport, front, used: Date.now(), open: 0 };
+    void front.server.connect(transport).catch(onError);
+    return session;
+  }
+
+  async #end(id: string): Promise<void> {
+    const session = this.#sessions.get(id);
+    if (!session) return;
+    this.#sessions.delete(id);
+    await session.transport.close().catch(this.#parts.onError);
+    await this.#parts.clients.leave(session.front).catch(this.#parts.onError);
+  }
+
+  /** Ends sessions that nobody uses, and those that are too many. */
+  async #sweep(): Promise<void> {
+    const now = Date.now();
+    const { max_sessions, session_idle_ms } = this.#options;
+    if (now - this.#swept < SWEEP_MS && this.#sessions.size < max_sessions) return;
+    this.#swept = now;
+    const idle = [...this.#sessions].filter(([, { open }]) => open === 0).sort(([, one], [, other]) => one.used - other.used);
+    for (const [id, { used }] of idle) if (now - used > session_idle_ms || this.#sessions.size >= max_sessions) await this.#end(id);
+  }
+
+  #forwarded({ headers }: Request): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#parts.forwarded.flatMap((name) => {
+      const value = headers.get(name);
+      return value === null ? [] : [[name, value] as const];
+    }));
+  }
+}
+
+/** Runs `done` when a response has been read, or nobody reads it any more. */
+function watched(response: Response, done: () => void): Response {
+  if (!response.body) {
+    done();
+    return response;
+  }
+  let isDone = false;
+  const once = (): void => {
+    if (!isDone) done();
+    isDone = true;
+  };
+  const reader = response.body.getReader();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done: ended, value } = await reader.read();
+        if (!ended) return controller.enqueue(value);
+        once();
+        controller.close();
+      } catch (error) {
+        once();
+        controller.error(error);
+      }
+    },
+    async cancel(reason) {
+      once();
+      await reader.cancel(reason);
+    },
+  });
+  return new Response(body, { status: response.status, headers: response.headers });
+}
+
+function parsed(text: string): Fields | undefined {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return typeof value === "object" && value !== null ? (value as Fields) : undefined;
+  } catch {
+    return undefined; // the SDK says what is wrong
+  }
+}
+
+function isInitialize(body: string | undefined): boolean {
+  const message = parsed(body ?? "");
+  return (Array.isArray(message) ? (message as readonly Fields[]) : [message]).some((one) => one?.["method"] === "initialize");
+}
+
+/** The resources that a request wants to be told of. */
+function listened(body: string): readonly string[] {
+  if (!body.includes("subscriptions/listen")) return [];
+  const message = parsed(body);
+  const params = message?.["method"] === "subscriptions/listen" ? (message["params"] as Fields | undefined) : undefined;
+  const uris = (params?.["notifications"] as Fields | undefined)?.["resourceSubscriptions"];
+  return Array.isArray(uris) ? uris.filter((uri): uri is string => typeof uri === "string").slice(0, 1_000) : [];
+}
+
+function json(status: number, body: unknown): Response {
+  return new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } });
+}
+
+function failure(status: number, code: number, message: string): Response {
+  return json(status, { jsonrpc: "2.0", id: null, error: { code, message } });
+}
+
+function pathOf(path: unknown): string {
+  if (typeof path === "string" && /^\/[\w./~-]*$/.test(path)) return path;
+  throw new ContextWeaverError("INVALID_INPUT", "expected a path such as `/mcp`", { path: "/path" });
+}
+
+function within(value: unknown, path: string, otherwise: number, least: number, most: number): number {
+  if (value === undefined) return otherwise;
+  if (typeof value !== "number" || !Number.isInteger(value)) throw new ContextWeaverError("INVALID_INPUT", "expected a whole number", { path });
+  if (value < least || value > most) throw new ContextWeaverError("OUT_OF_RANGE", `expected ${least} to ${most}`, { path });
+  return value;
+}

@@ -1,0 +1,213 @@
+// What a server offers: every page of every list, within bounds.
+import { ContextWeaverError } from "../errors.js";
+import { encode, utf8 } from "../guard.js";
+import type { Limits } from "../guard.js";
+import type { JsonObject, JsonValue } from "../types.js";
+import type { ServerConfig } from "./config-types.js";
+import { UpstreamError } from "./failure.js";
+import type { UpstreamFailure } from "./failure.js";
+import { fitsGlob } from "./glob.js";
+
+/** The lists of a server. */
+export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
+
+/** All of them. */
+export const LIST_KINDS: readonly ListKind[] = ["tools", "resources", "resource_templates", "prompts"];
+
+/** What was wrong with a list. */
+export interface ListingProblem {
+  readonly list: ListKind;
+  /**
+   * `failed`: the server did not answer, and what it listed before still counts. `incomplete`: a later page failed, or there were too
+   * many. `skipped`: an entry that is none, or too large.
+   */
+  readonly kind: "failed" | "incomplete" | "skipped";
+  /** Position in the list, of an entry. */
+  readonly index?: number;
+  readonly message: string;
+}
+
+/** What a server offers. */
+export interface UpstreamListing {
+  /** JSON of `{tools, resources?, resource_templates?, prompts?, instructions?}`, each entry as the server wrote it. */
+  readonly bytes: Uint8Array;
+  readonly counts: Readonly<Record<ListKind, number>>;
+  /** Tools that the config leaves out. */
+  readonly left_out: number;
+  /** At most 100. */
+  readonly problems: readonly ListingProblem[];
+}
+
+/** Bounds of a listing. */
+export interface ListingLimits {
+  /** Pages of one list. */
+  readonly pages: number;
+  /** Entries of one list. */
+  readonly entries: number;
+  /** Bytes of all lists together. */
+  readonly bytes: number;
+  /** Milliseconds for one page. */
+  readonly page_timeout_ms: number;
+}
+
+/** The bounds unless others are given: the runtime takes 20,000 tools and 32 MiB. */
+export const LISTING_LIMITS: ListingLimits = { pages: 200, entries: 20_000, bytes: 24 * 1024 * 1024, page_timeout_ms: 30_000 };
+
+/** Sends a request of a list. @internal */
+export type Asker = (method: string, params: JsonObject, timeout_ms: number) => Promise<JsonObject>;
+
+/** One list, as far as it came. @internal */
+export interface List {
+  /** JSON of each entry. */
+  readonly entries: readonly string[];
+  readonly left_out: number;
+  readonly problems: readonly ListingProblem[];
+  /** Definitions of tools that repeat arguments in headers, by name. */
+  readonly mirrored: ReadonlyMap<string, JsonObject>;
+}
+
+/** How a list is asked for, and under which field it and its capability stand. */
+const LISTS: Readonly<Record<ListKind, { readonly method: string; readonly field: string; readonly capability: string; readonly name: string }>> = {
+  tools: { method: "tools/list", field: "tools", capability: "tools", name: "name" },
+  resources: { method: "resources/list", field: "resources", capability: "resources", name: "uri" },
+  resource_templates: { method: "resources/templates/list", field: "resourceTemplates", capability: "resources", name: "uriTemplate" },
+  prompts: { method: "prompts/list", field: "prompts", capability: "prompts", name: "name" },
+};
+/** Which lists a notification says have changed. @internal */
+export const CHANGED: Readonly<Record<string, readonly ListKind[]>> = {
+  "notifications/tools/list_changed": ["tools"],
+  "notifications/resources/list_changed": ["resources", "resource_templates"],
+  "notifications/prompts/list_changed": ["prompts"],
+};
+/** One entry: a tool with its schemas. Deeper ones are refused by the engine, with all others beside them. */
+const ENTRY: Limits = { depth: 62, nodes: 100_000, string: 1024 * 1024, total: 4 * 1024 * 1024 };
+const MAX_CURSOR = 64 * 1024;
+const MAX_PROBLEMS = 100;
+const MAX_INSTRUCTIONS = 64 * 1024;
+const METHOD_NOT_FOUND = -32_601;
+const MIRRORED = '"x-mcp-header"';
+
+/** The lists a server says it has. @internal */
+export function listsOf(capabilities: JsonObject): ListKind[] {
+  return LIST_KINDS.filter((kind) => typeof capabilities[LISTS[kind].capability] === "object" && capabilities[LISTS[kind].capability] !== null);
+}
+
+/** Reads one list. Errors: {@link UpstreamError} when not even the first page came. @internal */
+export async function readList(ask: Asker, kind: ListKind, config: ServerConfig, limits: ListingLimits, bytesLeft: number): Promise<List> {
+  const { method } = LISTS[kind];
+  const reader = new ListReader(kind, config, limits.entries, bytesLeft);
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 1; ; page += 1) {
+    let answer: JsonObject;
+    try {
+      answer = await ask(method, cursor === undefined ? {} : { cursor }, limits.page_timeout_ms);
+    } catch (error) {
+      const failure = (error as UpstreamError).failure as UpstreamFailure | undefined;
+      // Servers that have resources often have no templates, and do not know the question.
+      if (page === 1 && failure?.code === METHOD_NOT_FOUND && kind === "resource_templates") return reader.list();
+      if (page === 1) throw error;
+      return reader.incomplete(`page ${page} failed: ${failure?.message ?? "the request failed"}`);
+    }
+    const problem = reader.add(answer);
+    if (problem !== undefined) return reader.incomplete(problem);
+    const next = answer["nextCursor"];
+    if (next === undefined || next === null || next === "") return reader.list();
+    if (typeof next !== "string" || next.length > MAX_CURSOR) return reader.incomplete("the next page has no usable cursor");
+    if (seen.has(next)) return reader.incomplete("the pages go round in a circle");
+    if (page >= limits.pages) return reader.incomplete(`there are more than ${limits.pages} pages`);
+    seen.add(next);
+    cursor = next;
+  }
+}
+
+class ListReader {
+  readonly #kind: ListKind;
+  readonly #config: ServerConfig;
+  readonly #most: number;
+  readonly #entries: string[] = [];
+  readonly #problems: ListingProblem[] = [];
+  readonly #mirrored = new Map<string, JsonObject>();
+  #bytesLeft: number;
+  #leftOut = 0;
+  #index = 0;
+
+  constructor(kind: ListKind, config: ServerConfig, most: number, bytesLeft: number) {
+    [this.#kind, this.#config, this.#most, this.#bytesLeft] = [kind, config, most, bytesLeft];
+  }
+
+  /** Adds a page; returns why there can be no further. */
+  add(page: JsonObject): string | undefined {
+    const { field } = LISTS[this.#kind];
+    const entries = page[field] as readonly JsonValue[] | undefined;
+    if (!Array.isArray(entries)) return `the server's answer has no array \`${field}\``;
+    for (const entry of entries as readonly JsonValue[]) {
+      const index = this.#index;
+      this.#index += 1;
+      if (this.#entries.length >= this.#most) return `there are more than ${this.#most} entries`;
+      const text = this.#text(entry, index);
+      if (text === undefined) continue;
+      this.#bytesLeft -= text.length;
+      if (this.#bytesLeft < 0) return "the lists of the server are too large";
+      this.#entries.push(text);
+    }
+    return undefined;
+  }
+
+  /** The JSON of an entry that is one and is wanted. */
+  #text(entry: JsonValue, index: number): string | undefined {
+    const { name: key } = LISTS[this.#kind];
+    const fields = (typeof entry === "object" && entry !== null && !Array.isArray(entry) ? entry : undefined) as JsonObject | undefined;
+    const name = fields?.[key];
+    if (fields === undefined || typeof name !== "string" || name === "") return this.#skip(index, `the entry has no \`${key}\``);
+    if (this.#kind === "tools" && !isOffered(name, this.#config)) {
+      this.#leftOut += 1;
+      return undefined;
+    }
+    try {
+      const text = encode(entry, `/${this.#kind}/${index}`, ENTRY);
+      if (this.#kind === "tools" && text.includes(MIRRORED)) this.#mirrored.set(name, fields);
+      return text;
+    } catch (error) {
+      return this.#skip(index, error instanceof ContextWeaverError ? error.message : "the entry cannot be read");
+    }
+  }
+
+  #skip(index: number, message: string): undefined {
+    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ list: this.#kind, kind: "skipped", index, message });
+  }
+
+  list(): List {
+    return { entries: this.#entries, left_out: this.#leftOut, problems: this.#problems, mirrored: this.#mirrored };
+  }
+
+  incomplete(message: string): List {
+    this.#problems.unshift({ list: this.#kind, kind: "incomplete", message });
+    return this.list();
+  }
+}
+
+/** Whether the config offers a tool. */
+function isOffered(name: string, { include_tools, exclude_tools }: ServerConfig): boolean {
+  const fits = (pattern: string): boolean => fitsGlob(pattern, name);
+  return (include_tools === undefined || include_tools.some(fits)) && !exclude_tools?.some(fits);
+}
+
+/** Puts the lists together for the runtime. @internal */
+export function listingOf(lists: ReadonlyMap<ListKind, List>, failed: readonly ListingProblem[], instructions: string | undefined): UpstreamListing {
+  const counts = { tools: 0, resources: 0, resource_templates: 0, prompts: 0 };
+  const parts: string[] = [];
+  let left_out = 0;
+  const problems = [...failed];
+  for (const kind of LIST_KINDS) {
+    const list = lists.get(kind);
+    if (list === undefined && kind !== "tools") continue;
+    const { entries, left_out: leftOut, problems: own } = list ?? { entries: [], left_out: 0, problems: [] };
+    counts[kind] = entries.length;
+    left_out += leftOut;
+    problems.push(...own);
+    parts.push(`"${kind}":[${entries.join(",")}]`);
+  }
+  if (instructions !== undefined) parts.push(`"instructions":${JSON.stringify(instructions.slice(0, MAX_INSTRUCTIONS).replace(/[\ud800-\udfff]/gu, "\ufffd"))}`);
+  return { bytes: utf8(`{${parts.join(",")}}`), counts, left_out, problems: problems.slice(0, MAX_PROBLEMS) };
+}

@@ -1,0 +1,78 @@
+// What may be said of a configured server, and what must not: its secrets.
+import type { ServerConfig, ServerDescription, ServerTransport } from "./config-types.js";
+import type { Expansion } from "./expand.js";
+
+/** What was expanded in a server's settings. */
+const expansions = new WeakMap<ServerConfig, { readonly names: readonly string[]; readonly values: readonly string[] }>();
+
+/** Shorter values are words of every other sentence: to mask them would hide nothing and garble everything. */
+const SHORTEST_SECRET = 6;
+/** How a header says what kind of credential follows. */
+const SCHEME = /^(?:bearer|basic|digest|apikey|api-key|token)$/i;
+const NODE_INSPECT = Symbol.for("nodejs.util.inspect.custom");
+
+/** Describes a server for people: names of variables and headers, none of their values. */
+export function describeServer(config: ServerConfig): ServerDescription {
+  const { name, transport, connection, disabled, timeout_ms, forward_headers, oauth } = config;
+  const variables = expansions.get(config)?.names ?? [];
+  return {
+    name,
+    ...described(transport),
+    ...(variables.length > 0 && { variables }),
+    ...(forward_headers && { forward_headers }),
+    ...(oauth && { oauth: true }),
+    connection,
+    disabled,
+    timeout_ms,
+  };
+}
+
+function described(transport: ServerTransport): Pick<ServerDescription, "type" | "command" | "args" | "url" | "env" | "headers"> {
+  if (transport.type === "stdio") {
+    const { type, command, args, env } = transport;
+    return { type, command, args: args.length, env: Object.keys(env) };
+  }
+  const { type, url, headers } = transport;
+  return { type, url: shownUrl(url), headers: Object.keys(headers) };
+}
+
+/** An address without what may be a key: values of the query, the fragment, and parts of the path that are long and have digits. */
+function shownUrl(address: string): string {
+  try {
+    const { protocol, host, pathname, searchParams } = new URL(address);
+    const path = pathname.split("/").map((part) => (part.length >= 16 && /\d/.test(part) ? "…" : part));
+    const query = [...searchParams.keys()].map((key) => `${key}=…`).join("&");
+    return `${protocol}//${host}${path.join("/")}${query && `?${query}`}`;
+  } catch {
+    return "…";
+  }
+}
+
+/** Keeps what was expanded, and lets the config be printed as its description only. @internal */
+export function concealed(config: ServerConfig, { names, values }: Expansion): ServerConfig {
+  const describe = (): ServerDescription => describeServer(config);
+  expansions.set(config, { names, values });
+  for (const key of ["toJSON", NODE_INSPECT]) Object.defineProperty(config, key, { value: describe });
+  return Object.freeze(config);
+}
+
+/** Every value of a config that must not be seen: whole, longest first, so that none is left over in part. @internal */
+export function secretsOf(config: ServerConfig): readonly string[] {
+  const { transport, oauth } = config;
+  const values = [...(expansions.get(config)?.values ?? [])];
+  if (transport.type === "stdio") values.push(...Object.values(transport.env));
+  else {
+    for (const value of Object.values(transport.headers)) values.push(value, ...value.split(" "));
+    values.push(...queryOf(transport.url));
+  }
+  if (oauth) values.push(oauth.client_secret);
+  return [...new Set(values)].filter((value) => value.length >= SHORTEST_SECRET && !SCHEME.test(value)).sort((a, b) => b.length - a.length);
+}
+
+function queryOf(address: string): string[] {
+  try {
+    return [...new URL(address).searchParams.values()];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,266 @@
+// What a client of the gateway was given: kept whole in a manager, read on in by handle, and stored where there is a store.
+import { readOnAsync } from "../adapters/read-on.js";
+import type { DrilldownInput } from "../adapters/read-on.js";
+import { encodeBase64 } from "../base64.js";
+import { ContextManager } from "../context-manager.js";
+import { ResultDigests } from "../mcp-digest.js";
+import type { AnsweredCall, DigestedResult } from "../mcp-digest.js";
+import type { ContextManagerOptions } from "../options.js";
+import { openSession } from "../stored-session.js";
+import type { StoredSession } from "../stored-session.js";
+import type { SessionStore } from "../storage/storage-types.js";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Results after which a session goes on with an empty manager; the one before stays until that is full, too. */
+const MAX_RESULTS = 4_000;
+/** Bytes (UTF-8) of text that one artifact takes. */
+const MAX_TEXT_BYTES = 16 * 2 ** 20;
+/** Sessions that were read from the store for a handle of theirs, and stay open. */
+const MAX_REOPENED = 32;
+/** Characters of the name that begins handles: 50 bits, which nobody guesses. */
+const NAME_CHARS = 10;
+const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+/** A handle names its session: `artifact:result:<name>-7`, `mcp:<tool>:<name>-7:image:1`. */
+const NAMES = /(?:^|:)([a-z2-7]{10})-\d+(?=:|$)/g;
+/** Media types that a drilldown reads. */
+const IS_TEXT = /^text\/|json|xml|yaml|javascript|csv/;
+
+/** How sessions are kept. @internal */
+export interface SessionsOptions {
+  /** Where results outlive the process. Default: nowhere. */
+  readonly store?: SessionStore | undefined;
+  /** Of the managers: thresholds of the firewall, masking, limits. */
+  readonly manager?: ContextManagerOptions | undefined;
+  /** The name of the tool that reads on. */
+  readonly drilldown: string;
+}
+
+/** A manager with a name, which its handles begin with. */
+interface Shelf {
+  readonly name: string;
+  readonly manager: ContextManager;
+  readonly digests: ResultDigests;
+  readonly stored: StoredSession | undefined;
+  results: number;
+}
+
+/** The sessions of a gateway. Who has a handle reads on in it, if it is of the same caller. @internal */
+export class GatewaySessions {
+  readonly #options: SessionsOptions;
+  readonly #open = new Set<GatewaySession>();
+  /** Of sessions that ended, by caller and name; the least recently used first. */
+  readonly #reopened = new Map<string, Shelf>();
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  open(caller: string): GatewaySession {
+    const session = new GatewaySession(caller, this);
+    this.#open.add(session);
+    return session;
+  }
+
+  /** Stores what is new, and gives the memory back. */
+  async end(session: GatewaySession): Promise<void> {
+    if (this.#open.delete(session)) await session.close();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open].map((session) => this.end(session)));
+    for (const shelf of this.#reopened.values()) shelf.manager.free();
+    this.#reopened.clear();
+  }
+
+  /** Makes the place for the next results of a caller. */
+  async begin(caller: string): Promise<Shelf> {
+    const { store } = this.#options;
+    const name = randomName();
+    if (!store) return this.#shelf(name, new ContextManager(this.#managerOptions()), undefined);
+    const stored = await openSession(store.session(storedName(caller, name)), this.#managerOptions());
+    return this.#shelf(name, stored.manager, stored);
+  }
+
+  /** The place that a handle of the caller names, in memory or stored. */
+  async find(caller: string, handle: string): Promise<Shelf | undefined> {
+    for (const [, name] of handle.matchAll(NAMES)) {
+      const shelf = name === undefined ? undefined : await this.#named(caller, name);
+      if (shelf) return shelf;
+    }
+    return undefined;
+  }
+
+  async #named(caller: string, name: string): Promise<Shelf | undefined> {
+    for (const session of this.#open) {
+      if (session.caller !== caller) continue;
+      const shelf = session.shelf(name);
+      if (shelf) return shelf;
+    }
+    const key = storedName(caller, name);
+    const kept = this.#reopened.get(key);
+    if (kept) {
+      this.#reopened.delete(key);
+      this.#reopened.set(key, kept);
+      return kept;
+    }
+    const storage = this.#options.store?.session(key);
+    if (!storage || (await storage.load()).parts.length === 0) return undefined;
+    const stored = await openSession(storage, { ...this.#managerOptions(), salvage: true });
+    const shelf = this.#shelf(name, stored.manager, stored);
+    this.#reopened.set(key, shelf);
+    for (const [oldest, { manager }] of this.#reopened) {
+      if (this.#reopened.size <= MAX_REOPENED) break;
+      this.#reopened.delete(oldest);
+      manager.free();
+    }
+    return shelf;
+  }
+
+  #shelf(name: string, manager: ContextManager, stored: StoredSession | undefined): Shelf {
+    return { name, manager, digests: new ResultDigests(manager, this.#options.drilldown, name), stored, results: 0 };
+  }
+
+  /** A session that is full makes room: what goes is read from the store again, or its handle says that it is gone. */
+  #managerOptions(): ContextManagerOptions {
+    const { limits, ...rest } = this.#options.manager ?? {};
+    return { ...rest, limits: { eviction: "lru", ...limits } };
+  }
+
+  get drilldown(): string {
+    return this.#options.drilldown;
+  }
+}
+
+/** What one client was given. @internal */
+export class GatewaySession {
+  readonly caller: string;
+  readonly #all: GatewaySessions;
+  /** The one that is written to, and the one before it. */
+  #shelves: readonly Shelf[] = [];
+  #opening: Promise<Shelf> | undefined;
+
+  constructor(caller: string, all: GatewaySessions) {
+    [this.caller, this.#all] = [caller, all];
+  }
+
+  shelf(name: string): Shelf | undefined {
+    return this.#shelves.find((shelf) => shelf.name === name);
+  }
+
+  /**
+   * Keeps a result, and says what the client gets of it. Where there is a store, a handle that the client is told is durable by
+   * then, and what it got whole is stored without being waited for.
+   */
+  async digest(call: AnsweredCall, onError: (error: unknown) => void): Promise<DigestedResult> {
+    const shelf = await this.#current();
+    const { result, missing } = bounded(call.result);
+    const digested = shelf.digests.digest({ ...call, result });
+    shelf.results += 1;
+    if (shelf.stored) {
+      const saving = shelf.stored.save();
+      if (digested.is_digested || missing > 0) await saving;
+      else saving.catch(onError);
+    }
+    return missing > 0 ? { ...digested, result: withNote(digested.result, missing), is_digested: true } : digested;
+  }
+
+  /** Answers a call of the tool that reads on: a part of a text, or the whole of a picture, a sound or a file. */
+  async read(input: DrilldownInput): Promise<Fields> {
+    const handle = String((input as Partial<DrilldownInput>).handle ?? "");
+    const { manager } = (await this.#all.find(this.caller, handle)) ?? (await this.#current());
+    const { result, error_type } = await manager.runAddedAsync({ name: this.#all.drilldown, input }, () => readOnAsync(manager, input));
+    // What no selector fits is in memory by now, also where it was evicted.
+    const block = error_type === undefined ? undefined : mediaBlock(manager, handle);
+    if (block) return { content: [block] };
+    return { content: [{ type: "text", text: result }], ...(error_type !== undefined && { isError: true }) };
+  }
+
+  async close(): Promise<void> {
+    const shelves = this.#shelves;
+    this.#shelves = [];
+    for (const { manager, stored } of shelves) {
+      try {
+        await stored?.save();
+      } finally {
+        manager.free();
+      }
+    }
+  }
+
+  async #current(): Promise<Shelf> {
+    const [current] = this.#shelves;
+    if (current && current.results < MAX_RESULTS) return current;
+    this.#opening ??= this.#next().finally(() => (this.#opening = undefined));
+    return this.#opening;
+  }
+
+  async #next(): Promise<Shelf> {
+    const shelf = await this.#all.begin(this.caller);
+    const [before, ...older] = this.#shelves;
+    this.#shelves = before ? [shelf, before] : [shelf];
+    for (const { manager, stored } of older) void (stored?.save() ?? Promise.resolve()).finally(() => manager.free());
+    return shelf;
+  }
+}
+
+function storedName(caller: string, name: string): string {
+  return `gateway:${caller}:${name}`;
+}
+
+function randomName(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(NAME_CHARS)), (byte) => ALPHABET[byte % ALPHABET.length]).join("");
+}
+
+/** An artifact that is no text, as a block of MCP. */
+function mediaBlock(manager: ContextManager, handle: string): Fields | undefined {
+  if (!manager.artifacts.exists(handle)) return undefined;
+  const { media_type, label } = manager.artifacts.ref(handle);
+  if (IS_TEXT.test(media_type)) return undefined;
+  const data = encodeBase64(manager.artifacts.bytes(handle));
+  const kind = /^(image|audio)\//.exec(media_type)?.[1];
+  if (kind !== undefined) return { type: kind, data, mimeType: media_type };
+  return { type: "resource", resource: { uri: label || handle, mimeType: media_type, blob: data } };
+}
+
+/** Cuts texts of a result off where an artifact ends, and counts the bytes that are missing then. */
+function bounded(result: Fields): { readonly result: Fields; readonly missing: number } {
+  const { content } = result;
+  if (!Array.isArray(content)) return { result, missing: 0 };
+  let left = MAX_TEXT_BYTES;
+  let missing = 0;
+  const blocks = (content as readonly Fields[]).map((block) => {
+    const text = block?.["type"] === "text" ? block["text"] : undefined;
+    // A character of UTF-16 is at most three bytes: what is surely small need not be encoded.
+    if (typeof text !== "string" || text.length * 3 <= left) {
+      if (typeof text === "string") left -= text.length * 3;
+      return block;
+    }
+    const bytes = new TextEncoder().encode(text);
+    if (bytes.length <= left) {
+      left -= bytes.length;
+      return block;
+    }
+    const kept = new TextDecoder().decode(bytes.subarray(0, wholeUpTo(bytes, left)));
+    missing += bytes.length - left;
+    left = 0;
+    return { ...block, text: kept };
+  });
+  return missing > 0 ? { result: { ...result, content: blocks }, missing } : { result, missing: 0 };
+}
+
+/** The last place up to `end` at which a character begins. */
+function wholeUpTo(bytes: Uint8Array, end: number): number {
+  let at = Math.max(0, end);
+  while (at > 0 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;
+  return at;
+}
+
+function withNote(result: Fields, missing: number): Fields {
+  const note = `(the last ${missing} bytes of the text are missing: a result is kept up to ${MAX_TEXT_BYTES} bytes; call the tool again for a smaller part)`;
+  return { ...result, content: [...(result["content"] as readonly Fields[]), { type: "text", text: note }] };
+}

@@ -1,0 +1,88 @@
+// Makes the transport of the SDK for a configured server.
+import { ContextWeaverError } from "../errors.js";
+import type { ServerConfig, ServerTransport } from "./config-types.js";
+import { HttpLink } from "./http-link.js";
+import type { Fetch } from "./http-link.js";
+import type { SdkHttpTransport, SdkTransport, UpstreamSdk } from "./sdk.js";
+import { StderrTail } from "./stderr-tail.js";
+
+/**
+ * Bytes of one message. More than the 16 MiB that are stored of one result, as base64 in JSON; the SDK's reader of a program's output
+ * copies what it has with every piece, so that much more would stop everything else.
+ */
+export const MAX_MESSAGE_BYTES = 24 * 1024 * 1024;
+
+/** What a transport is made with. */
+export interface LinkOptions {
+  readonly sdk: UpstreamSdk;
+  /** Headers of the client's request that are sent on, by their names in lower case; they win over those of the config. */
+  readonly forwarded?: Readonly<Record<string, string>>;
+  /** A provider of the SDK: `AuthProvider` or `OAuthClientProvider`. */
+  readonly auth_provider?: object;
+  readonly fetch?: Fetch;
+  readonly max_message_bytes?: number;
+  /** Takes HTTP+SSE although the config does not say so, since the server has refused the other. */
+  readonly is_sse?: boolean;
+  /** Called when the transport lives on though nothing will come any more. */
+  readonly onend: (reason: string) => void;
+}
+
+/** A transport that was made, not started. */
+export interface Link {
+  readonly transport: SdkTransport;
+  readonly kind: ServerTransport["type"];
+  /** What a program has written to its standard error. */
+  readonly stderr?: StderrTail;
+}
+
+/**
+ * Makes the transport for a server. Errors: `UNSUPPORTED` for a program where none can be started.
+ */
+export async function openLink({ name, transport }: ServerConfig, options: LinkOptions): Promise<Link> {
+  if (transport.type !== "stdio") return httpLink(transport, options);
+  const { sdk, max_message_bytes: maxBufferSize = MAX_MESSAGE_BYTES } = options;
+  if (sdk.stdio === undefined) {
+    const hint = "a server with `url`, or the gateway in Node, Deno or Bun";
+    throw new ContextWeaverError("UNSUPPORTED", `the server \`${name}\` is a program, which cannot be started here`, { hint });
+  }
+  const { StdioClientTransport } = await sdk.stdio();
+  const { command, args, env, cwd } = transport;
+  // The SDK adds the few variables of its own environment that every program may see.
+  const made = new StdioClientTransport({ command, args: [...args], env: { ...env }, ...(cwd !== undefined && { cwd }), stderr: "pipe", maxBufferSize } as never);
+  // It is read even if nobody asks: a program stops when this pipe is full.
+  return { transport: made, kind: "stdio", stderr: new StderrTail(made.stderr) };
+}
+
+type HttpTransport = Exclude<ServerTransport, { readonly type: "stdio" }>;
+
+function httpLink({ type, url, headers }: HttpTransport, options: LinkOptions): Link {
+  const { sdk, forwarded = {}, auth_provider, max_message_bytes = MAX_MESSAGE_BYTES, is_sse = type === "sse", onend } = options;
+  const fetcher: Fetch = options.fetch ?? ((input, init) => fetch(input, init));
+  const link = new HttpLink({ fetch: fetcher, max_message_bytes, onend, isSse: is_sse });
+  const sent = new Headers(headers);
+  for (const [name, value] of Object.entries(forwarded)) sent.set(name, value);
+  const made = { requestInit: { headers: sent }, fetch: link.fetch, ...(auth_provider && { authProvider: auth_provider }) } as never;
+  const address = new URL(url);
+  const inner: SdkHttpTransport = is_sse ? new sdk.client.SSEClientTransport(address, made) : new sdk.client.StreamableHTTPClientTransport(address, made);
+  return { transport: link.around(inner), kind: is_sse ? "sse" : "http" };
+}
+
+/**
+ * Makes the provider for a server's own credentials, which all its connections share with the tokens they got; nothing for a server
+ * without. Errors: `UNSUPPORTED` when the SDK has none.
+ */
+export function credentialsOf({ oauth }: ServerConfig, { client }: UpstreamSdk): object | undefined {
+  if (oauth === undefined) return undefined;
+  const { client_id: clientId, client_secret: clientSecret, scopes, issuer: expectedIssuer } = oauth;
+  return new client.ClientCredentialsProvider({
+    clientId,
+    clientSecret,
+    ...(scopes && { scope: scopes.join(" ") }),
+    ...(expectedIssuer !== undefined && { expectedIssuer }),
+  } as never);
+}
+
+/** Whether the answer to the first message says that a server only speaks HTTP+SSE of 2024-11-05. @internal */
+export function refusesStreamable(status: number | undefined): boolean {
+  return status !== undefined && status >= 400 && status < 500 && ![401, 403, 407, 408, 425, 429].includes(status);
+}

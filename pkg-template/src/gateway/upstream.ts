@@ -1,0 +1,481 @@
+// One configured server: its connections, what it offers, and how it is.
+import { ContextWeaverError } from "../errors.js";
+import type { JsonObject } from "../types.js";
+import type { ServerConfig, ServerDescription } from "./config-types.js";
+import { UpstreamConnection } from "./connection.js";
+import type { ConnectionEvents, ConnectionSettings, ServerMessage, UpstreamRequestOptions } from "./connection.js";
+import { UpstreamError, failureOf } from "./failure.js";
+import type { UpstreamFailure } from "./failure.js";
+import type { Fetch } from "./http-link.js";
+import { CHANGED, LISTING_LIMITS, LIST_KINDS, listingOf, listsOf, readList } from "./listing.js";
+import type { List, ListKind, ListingLimits, ListingProblem, UpstreamListing } from "./listing.js";
+import type { UpstreamSdk } from "./sdk.js";
+import { describeServer, secretsOf } from "./server-description.js";
+import { later } from "./timers.js";
+import { MAX_MESSAGE_BYTES, credentialsOf } from "./transports.js";
+
+export { UpstreamConnection } from "./connection.js";
+export type { CallRef, ServerMessage, UpstreamRequestOptions } from "./connection.js";
+export { UpstreamError } from "./failure.js";
+export type { UpstreamFailure } from "./failure.js";
+export type { ListKind, ListingLimits, ListingProblem, UpstreamListing } from "./listing.js";
+export type { SdkSubscription, UpstreamSdk } from "./sdk.js";
+
+/** Who is told what happens with a server, and answers its questions. What is thrown by those that return nothing is lost. */
+export interface UpstreamHost {
+  /**
+   * Answers a request of a server to its client: `sampling/createMessage`, `elicitation/create`, `roots/list`, or one nobody knows.
+   * An error with a whole number as `code` becomes that error of JSON-RPC; any other says nothing to the server.
+   */
+  onRequest(server: string, connection: UpstreamConnection, request: ServerMessage, options: { readonly signal: AbortSignal }): Promise<JsonObject>;
+  /** Takes a notification, of which `list_changed` needs nothing else. Progress comes by `onprogress` of the request. */
+  onNotification(server: string, connection: UpstreamConnection, notification: ServerMessage): void;
+  /** Takes what the server offers, first and whenever it is not as before. */
+  onListing(server: string, listing: UpstreamListing): void;
+  /** Is told of a new state. A server becomes `ready` after its listing was told. */
+  onState(server: string, state: UpstreamState): void;
+}
+
+/** How a server is. `since` and `retry_at` are milliseconds since the epoch. */
+export type UpstreamState =
+  | { readonly status: "connecting"; readonly since: number; readonly attempts: number }
+  | { readonly status: "ready"; readonly since: number; readonly protocol_version?: string }
+  | {
+      readonly status: "unavailable";
+      readonly since: number;
+      /** Attempts that failed one after another. */
+      readonly attempts: number;
+      readonly reason: string;
+      readonly failure: UpstreamFailure;
+      /** When it is tried again; not there when it was closed. */
+      readonly retry_at?: number;
+    };
+
+/** How a server is connected. Times are milliseconds. */
+export interface UpstreamOptions {
+  readonly sdk: UpstreamSdk;
+  readonly host: UpstreamHost;
+  /** How the gateway introduces itself. */
+  readonly client_info: { readonly name: string; readonly version: string };
+  /** A provider of the SDK for a server that asks a user to log in; a server with `oauth` has its own. */
+  readonly auth_provider?: object;
+  /** Default: the global `fetch`. */
+  readonly fetch?: Fetch;
+  /** For `initialize` and all that comes before. Default: 30,000. */
+  readonly connect_timeout_ms?: number;
+  /** How long a program is asked for the newest era. Default: 5,000. */
+  readonly probe_timeout_ms?: number;
+  /** Bytes. Default: 24 Mi. A larger message ends the connection to a program, and a request over HTTP. */
+  readonly max_message_bytes?: number;
+  /** Most connections of sessions. Default: 1,000. */
+  readonly max_connections?: number;
+  /** After so long without a request, a session's connection is closed. Default: 600,000. */
+  readonly idle_ms?: number;
+  /** A connection over HTTP is asked after so long without a request whether it still is one. Default: 60,000. */
+  readonly ping_ms?: number;
+  /** How long to wait after failures: the first time, and at most. Default: 500 and 60,000; the half of it is random. */
+  readonly backoff?: { readonly first_ms: number; readonly most_ms: number };
+  /** How long to wait for further changes before a server is asked for its lists. Default: 100. */
+  readonly debounce_ms?: number;
+  readonly listing?: Partial<ListingLimits>;
+  /** Default: `Date.now`. */
+  readonly now?: () => number;
+  /** Default: `Math.random`. */
+  readonly random?: () => number;
+}
+
+/** How a server is, for people. */
+export interface UpstreamReport extends ServerDescription {
+  readonly state: UpstreamState;
+  readonly server_info?: JsonObject;
+  readonly counts?: UpstreamListing["counts"];
+  readonly left_out?: number;
+  readonly problems?: readonly ListingProblem[];
+  /** Connections that are open, and requests under way on them. */
+  readonly connections: number;
+  readonly in_flight: number;
+  /** Notifications that were dropped since they were too many. */
+  readonly dropped_notifications: number;
+  /** The last lines of the program's standard error, masked. */
+  readonly stderr?: readonly string[];
+}
+
+/** Between two listings of a server that changes all the time passes this many times what a listing takes. */
+const LISTING_PAUSES = 4;
+const MAX_PAUSE_MS = 10_000;
+const PING_TIMEOUT_MS = 10_000;
+const FORBIDDEN = [401, 403];
+const METHOD_NOT_FOUND = -32_601;
+/** Tools whose definitions are kept for their headers. */
+const NO_TOOLS: ReadonlyMap<string, JsonObject> = new Map();
+
+/** A configured server. Nothing is connected before {@link connect} or the first request. */
+export class Upstream {
+  readonly config: ServerConfig;
+  readonly #options: UpstreamOptions;
+  readonly #settings: ConnectionSettings;
+  readonly #main: UpstreamConnection;
+  /** Connections of sessions and of forwarded headers, by key. */
+  readonly #pool = new Map<string, UpstreamConnection>();
+  readonly #lists = new Map<ListKind, List>();
+  readonly #now: () => number;
+  #source: UpstreamConnection;
+  #state: UpstreamState;
+  #listing: UpstreamListing | undefined;
+  #dirty = new Set<ListKind>();
+  #listingRun: Promise<void> | undefined;
+  #pauseUntil = 0;
+  /** Listings that failed one after another. */
+  #listFailures = 0;
+  #cancelRelist: (() => void) | undefined;
+  #cancelRetry: (() => void) | undefined;
+  #cancelSweep: (() => void) | undefined;
+  #isStarted = false;
+  #isClosed = false;
+  #subscription: { readonly cancel: () => void } | undefined;
+
+  constructor(config: ServerConfig, options: UpstreamOptions) {
+    [this.config, this.#options] = [config, options];
+    this.#now = options.now ?? Date.now;
+    this.#settings = {
+      config,
+      sdk: options.sdk,
+      events: this.#events(),
+      client_info: options.client_info,
+      auth_provider: credentialsOf(config, options.sdk) ?? options.auth_provider,
+      fetch: options.fetch,
+      secrets: secretsOf(config),
+      connect_timeout_ms: options.connect_timeout_ms ?? 30_000,
+      probe_timeout_ms: options.probe_timeout_ms ?? 5_000,
+      max_message_bytes: options.max_message_bytes ?? MAX_MESSAGE_BYTES,
+      backoff: options.backoff ?? { first_ms: 500, most_ms: 60_000 },
+      now: this.#now,
+      random: options.random ?? Math.random,
+      mirrored: (tool) => (this.#lists.get("tools")?.mirrored ?? NO_TOOLS).get(tool),
+      learned: { is_sse: config.transport.type === "sse" },
+    };
+    this.#main = new UpstreamConnection(this.#settings, "", undefined, {});
+    this.#source = this.#main;
+    this.#state = { status: "connecting", since: this.#now(), attempts: 0 };
+  }
+
+  get name(): string {
+    return this.config.name;
+  }
+
+  get state(): UpstreamState {
+    return this.#state;
+  }
+
+  /** What the server offers, as it said last. */
+  get listing(): UpstreamListing | undefined {
+    return this.#listing;
+  }
+
+  /**
+   * Connects, and stays connected from then on. Resolves when the first attempt has come to an end, with its listing if it was a
+   * success; never rejects.
+   */
+  async connect(): Promise<UpstreamState> {
+    if (!this.#isClosed) {
+      this.#isStarted = true;
+      this.#sweepLater();
+      await this.#main.open().catch(() => undefined);
+      await this.#listingRun;
+      // Its failure is told by now.
+      if (!this.#main.isReady) this.#unavailable();
+    }
+    return this.#state;
+  }
+
+  /**
+   * The connection for a session and the headers of its client, of which those that the config names are sent on. The same arguments
+   * get the same connection, which is made when it is first used. Errors: `QUOTA_EXCEEDED` when there are too many in use.
+   */
+  connection(session: string, headers: Readonly<Record<string, string>> = {}): UpstreamConnection {
+    const forwarded = this.#forwarded(headers);
+    const isShared = this.config.connection === "shared";
+    if (isShared && Object.keys(forwarded).length === 0) return this.#main;
+    const key = JSON.stringify([isShared ? null : session, Object.entries(forwarded)]);
+    const found = this.#pool.get(key);
+    if (found !== undefined) return found;
+    this.#makeRoom();
+    const made = new UpstreamConnection(this.#settings, key, isShared ? undefined : session, forwarded);
+    this.#pool.set(key, made);
+    this.#sweepLater();
+    return made;
+  }
+
+  /** The connection by which the server is watched and listed. */
+  get main(): UpstreamConnection {
+    return this.#main;
+  }
+
+  #forwarded(headers: Readonly<Record<string, string>>): Record<string, string> {
+    const { forward_headers = [] } = this.config;
+    const given = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+    return Object.fromEntries(forward_headers.flatMap((name) => (given.has(name) ? [[name, given.get(name) as string]] : [])));
+  }
+
+  #makeRoom(): void {
+    const most = this.#options.max_connections ?? 1_000;
+    if (this.#pool.size < most) return;
+    const idle = [...this.#pool.values()].filter(({ inFlight }) => inFlight.size === 0).sort((a, b) => a.usedAt - b.usedAt);
+    const [oldest] = idle;
+    if (oldest === undefined) {
+      throw new ContextWeaverError("QUOTA_EXCEEDED", `the server \`${this.name}\` has ${most} connections, all in use`, { hint: "`connection: \"shared\"` takes one for all sessions" });
+    }
+    this.#retire(oldest);
+  }
+
+  /** Disconnects a connection and forgets it; when it is used again, it comes back. */
+  #retire(connection: UpstreamConnection): void {
+    this.#pool.delete(connection.key);
+    connection.rest();
+    if (connection === this.#source) this.#source = this.#main;
+  }
+
+  /** Sends a request over a connection of this server. Errors: {@link UpstreamError}. */
+  request(connection: UpstreamConnection, method: string, params?: JsonObject, options?: UpstreamRequestOptions): Promise<JsonObject> {
+    if (this.#isClosed) return Promise.reject(new UpstreamError({ kind: "unavailable", message: "the gateway was closed" }));
+    if (connection !== this.#main && !this.#pool.has(connection.key)) this.#pool.set(connection.key, connection);
+    return connection.request(method, params, options);
+  }
+
+  /** Closes the connections of a session. */
+  async endSession(session: string): Promise<void> {
+    const ended = [...this.#pool.values()].filter((connection) => connection.session === session);
+    for (const { key } of ended) this.#pool.delete(key);
+    if (ended.includes(this.#source)) this.#source = this.#main;
+    await Promise.all(ended.map((connection) => connection.close()));
+  }
+
+  /** Closes everything. Resolves when the program has ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const cancel of [this.#cancelRelist, this.#cancelRetry, this.#cancelSweep, this.#subscription?.cancel]) cancel?.();
+    const all = [this.#main, ...this.#pool.values()];
+    this.#pool.clear();
+    await Promise.all(all.map((connection) => connection.close()));
+  }
+
+  /** How the server is, without anything secret. */
+  report(): UpstreamReport {
+    const all = [this.#main, ...this.#pool.values()];
+    const stderr = this.#main.stderr();
+    const { serverInfo } = this.#source;
+    return {
+      ...describeServer(this.config),
+      state: this.#state,
+      ...(serverInfo && { server_info: serverInfo }),
+      ...(this.#listing && { counts: this.#listing.counts, left_out: this.#listing.left_out, problems: this.#listing.problems }),
+      connections: all.filter(({ isReady }) => isReady).length,
+      in_flight: all.reduce((sum, { inFlight }) => sum + inFlight.size, 0),
+      dropped_notifications: all.reduce((sum, { dropped }) => sum + dropped, 0),
+      ...(stderr.length > 0 && { stderr }),
+    };
+  }
+
+  #events(): ConnectionEvents {
+    return {
+      onRequest: (connection, request, options) => this.#options.host.onRequest(this.name, connection, request, options),
+      onNotification: (connection, notification) => {
+        const { method } = notification;
+        const changed = Object.hasOwn(CHANGED, method) ? CHANGED[method] : undefined;
+        if (changed !== undefined && connection === this.#source) this.#changed(changed);
+        this.#options.host.onNotification(this.name, connection, notification);
+      },
+      onReady: (connection) => this.#connected(connection),
+      onLost: (connection, failure) => this.#lost(connection, failure),
+    };
+  }
+
+  #connected(connection: UpstreamConnection): void {
+    if (this.#isClosed) return;
+    if (connection !== this.#main) {
+      // A server that is there for its users alone is listed as the first of them sees it.
+      const { failure } = this.#main.trouble;
+      if (this.#listing !== undefined || this.#main.isReady || !FORBIDDEN.includes(failure?.status ?? 0)) return;
+      this.#cancelRetry?.();
+    }
+    this.#source = connection;
+    this.#list(LIST_KINDS);
+    this.#subscribe(connection);
+  }
+
+  #lost(connection: UpstreamConnection, failure: UpstreamFailure): void {
+    if (this.#isClosed || connection !== this.#source) return;
+    this.#subscription?.cancel();
+    if (connection === this.#main) this.#unavailable(failure);
+  }
+
+  /** Says that the server is not there, and tries again later. */
+  #unavailable(failure = this.#main.trouble.failure): void {
+    if (this.#isClosed || failure === undefined) return;
+    const { failures: attempts, retryAt: retry_at } = this.#main.trouble;
+    const { since } = this.#state.status === "unavailable" ? this.#state : { since: this.#now() };
+    this.#tell({ status: "unavailable", since, attempts, reason: failure.message, failure, retry_at });
+    this.#cancelRetry?.();
+    this.#cancelRetry = later(Math.max(0, retry_at - this.#now()), () => void this.#retry());
+  }
+
+  async #retry(): Promise<void> {
+    if (this.#isClosed || this.#source !== this.#main) return;
+    await this.#main.open().catch(() => this.#unavailable());
+  }
+
+  #tell(state: UpstreamState): void {
+    this.#state = state;
+    quietly(() => this.#options.host.onState(this.name, state));
+  }
+
+  #ready(connection: UpstreamConnection): void {
+    if (this.#state.status === "ready" || !connection.isReady) return;
+    const { protocolVersion } = connection;
+    this.#tell({ status: "ready", since: this.#now(), ...(protocolVersion !== undefined && { protocol_version: protocolVersion }) });
+  }
+
+  /** Asks for the lists that have changed, when there was time for further changes. */
+  #changed(kinds: readonly ListKind[]): void {
+    for (const kind of kinds) this.#dirty.add(kind);
+    if (this.#cancelRelist !== undefined || this.#listingRun !== undefined || this.#isClosed) return;
+    const wait = Math.max(this.#options.debounce_ms ?? 100, this.#pauseUntil - this.#now());
+    this.#cancelRelist = later(wait, () => {
+      this.#cancelRelist = undefined;
+      this.#list([]);
+    });
+  }
+
+  /** Lists what is dirty, and these; one run at a time. */
+  #list(kinds: readonly ListKind[]): void {
+    for (const kind of kinds) this.#dirty.add(kind);
+    if (this.#listingRun !== undefined || this.#isClosed) return;
+    this.#cancelRelist?.();
+    this.#cancelRelist = undefined;
+    const begin = this.#now();
+    this.#listingRun = this.#listed()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#listingRun = undefined;
+        const now = this.#now();
+        this.#pauseUntil = Math.max(this.#pauseUntil, now + Math.min(MAX_PAUSE_MS, (now - begin) * LISTING_PAUSES));
+        if (this.#dirty.size > 0) this.#changed([]);
+      });
+  }
+
+  async #listed(): Promise<void> {
+    const connection = this.#source;
+    const wanted = this.#dirty;
+    this.#dirty = new Set();
+    const offered = listsOf(connection.capabilities);
+    const limits = { ...LISTING_LIMITS, ...this.#options.listing };
+    const failed: (ListingProblem & { readonly isFinal: boolean })[] = [];
+    let left = limits.bytes;
+    for (const kind of LIST_KINDS) {
+      if (!offered.includes(kind)) {
+        this.#lists.delete(kind);
+        continue;
+      }
+      if (wanted.has(kind) || !this.#lists.has(kind)) {
+        try {
+          const ask = (method: string, params: JsonObject, timeout_ms: number): Promise<JsonObject> => connection.request(method, params, { timeout_ms });
+          this.#lists.set(kind, await readList(ask, kind, this.config, limits, left));
+        } catch (error) {
+          // It is asked again when it is connected again.
+          if (!connection.isReady || this.#isClosed) return;
+          const { message, code } = failureOf(error, this.#settings.secrets);
+          failed.push({ list: kind, kind: "failed", message, isFinal: code === METHOD_NOT_FOUND });
+        }
+      }
+      for (const entry of this.#lists.get(kind)?.entries ?? []) left -= entry.length;
+    }
+    if (!connection.isReady || this.#isClosed) return;
+    this.#listAgain(failed.filter(({ isFinal }) => !isFinal).map(({ list }) => list));
+    const listing = listingOf(this.#lists, failed.map(({ isFinal: _, ...problem }) => problem), connection.instructions);
+    const before = this.#listing;
+    this.#listing = listing;
+    if (before === undefined || !isSame(before.bytes, listing.bytes)) quietly(() => this.#options.host.onListing(this.name, listing));
+    this.#ready(connection);
+  }
+
+  /** Asks later for lists that failed; a server that is busy is not asked more and more. */
+  #listAgain(kinds: readonly ListKind[]): void {
+    this.#listFailures = kinds.length > 0 ? this.#listFailures + 1 : 0;
+    if (kinds.length === 0) return;
+    const { first_ms, most_ms } = this.#settings.backoff;
+    this.#pauseUntil = this.#now() + Math.min(most_ms, first_ms * 2 ** Math.min(this.#listFailures, 20));
+    for (const kind of kinds) this.#dirty.add(kind);
+  }
+
+  /** Asks a server of 2026-07-28 to tell what changes, and again when it has stopped. */
+  #subscribe(connection: UpstreamConnection): void {
+    this.#subscription?.cancel();
+    this.#subscription = undefined;
+    if (connection.era !== "modern") return;
+    const { tools, resources, prompts } = connection.capabilities as Record<string, JsonObject | undefined>;
+    const filter = {
+      ...(tools?.["listChanged"] === true && { toolsListChanged: true }),
+      ...(resources?.["listChanged"] === true && { resourcesListChanged: true }),
+      ...(prompts?.["listChanged"] === true && { promptsListChanged: true }),
+    };
+    if (Object.keys(filter).length === 0) return;
+    const stop = new AbortController();
+    this.#subscription = { cancel: () => stop.abort() };
+    void this.#listen(connection, filter, stop.signal);
+  }
+
+  async #listen(connection: UpstreamConnection, filter: JsonObject, signal: AbortSignal): Promise<void> {
+    const { first_ms, most_ms } = this.#settings.backoff;
+    for (let failures = 0; !signal.aborted && connection.isReady; ) {
+      const begin = this.#now();
+      try {
+        const subscription = await connection.listen(filter, { signal });
+        await subscription.closed;
+        // What happened meanwhile was not told.
+        if (!signal.aborted && connection.isReady) this.#changed(LIST_KINDS);
+      } catch (error) {
+        // It said it could, and cannot: its lists stay as they are.
+        if (failureOf(error, []).code === METHOD_NOT_FOUND) return;
+      }
+      failures = this.#now() - begin > most_ms ? 0 : failures + 1;
+      if (signal.aborted || !connection.isReady) return;
+      await new Promise<void>((done) => {
+        const cancel = later(Math.min(most_ms, first_ms * 2 ** Math.min(failures, 20)), done);
+        signal.addEventListener("abort", () => (cancel(), done()), { once: true });
+      });
+    }
+  }
+
+  /** Closes what is idle, and asks the rest over HTTP whether it is still there. */
+  #sweepLater(): void {
+    if (this.#cancelSweep !== undefined || this.#isClosed) return;
+    const { idle_ms = 600_000, ping_ms = 60_000 } = this.#options;
+    this.#cancelSweep = later(Math.max(10, Math.min(ping_ms, idle_ms) / 2), () => {
+      this.#cancelSweep = undefined;
+      this.#sweep(idle_ms, ping_ms);
+      if (this.#isStarted || this.#pool.size > 0) this.#sweepLater();
+    });
+  }
+
+  #sweep(idle_ms: number, ping_ms: number): void {
+    const now = this.#now();
+    for (const connection of [this.#main, ...this.#pool.values()]) {
+      const idle = now - connection.usedAt;
+      if (connection.inFlight.size > 0) continue;
+      if (connection !== this.#main && idle >= idle_ms) this.#retire(connection);
+      else if (connection.isReady && connection.kind !== "stdio" && idle >= ping_ms) void connection.ping(PING_TIMEOUT_MS);
+    }
+  }
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}
+
+function quietly(run: () => void): void {
+  try {
+    run();
+  } catch {
+    // Whoever is told has failed; the server has not.
+  }
+}

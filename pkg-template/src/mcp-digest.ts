@@ -1,0 +1,129 @@
+// What a client gets of a result of the Model Context Protocol: the whole of a small one, a digest of a large one, and the way to
+// the rest. Shared by `firewalled` and the gateway.
+import type { ContextManager } from "./context-manager.js";
+import { countTokens, redactSecrets } from "./text.js";
+import type { JsonObject, ResultEnvelope, Selector } from "./types.js";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What is not shown as text, however small the text is: as many tokens as the firewall lets pass by default. */
+const GATE_TOKENS = 500;
+/** Under this key of `_meta` stands the handle of the raw text. */
+const HANDLE = "contextweaver/handle";
+
+/** A call with what the server answered. */
+export interface AnsweredCall {
+  readonly name: string;
+  readonly arguments?: unknown;
+  /** The server, as it calls itself or as it is configured. */
+  readonly server?: string | undefined;
+  readonly result: Fields;
+}
+
+/** What a client gets of a result. */
+export interface DigestedResult {
+  readonly result: Fields;
+  /** Whether something else is shown than came. */
+  readonly is_digested: boolean;
+  /** The raw text of the result; absent where there was no result to keep. */
+  readonly handle?: string;
+  /** Tokens of the raw text, and of what stands in its place. */
+  readonly tokens: number;
+  readonly shown_tokens: number;
+  /** Bytes that are kept. */
+  readonly bytes: number;
+  readonly envelope?: ResultEnvelope;
+}
+
+/** Logs calls with their results in a manager, and says what a client gets of them. */
+export class ResultDigests {
+  readonly #manager: ContextManager;
+  readonly #drilldown: string | false;
+  readonly #prefix: string;
+
+  /** `prefix` begins the ids of the calls, and so the handles of their results. */
+  constructor(manager: ContextManager, drilldown: string | false, prefix = "mcp") {
+    [this.#manager, this.#drilldown, this.#prefix] = [manager, drilldown, prefix];
+  }
+
+  /** Logs a call with its result, and says what a prompt would show of it. What is no result yet, such as a task, stays as it is. */
+  digest({ name: tool_name, arguments: given = {}, server, result }: AnsweredCall): DigestedResult {
+    const { content, structuredContent } = result;
+    if (!Array.isArray(content)) return { result, is_digested: false, tokens: 0, shown_tokens: 0, bytes: 0 };
+    const manager = this.#manager;
+    const id = this.#nextId();
+    const metadata: JsonObject = server === undefined ? {} : { server };
+    const { item, envelope } = manager.whole(() => {
+      manager.ingest({ id, kind: "tool_call", text: `${tool_name} ${JSON.stringify(given)}`, metadata: { ...metadata, tool_name, arguments: given as JsonObject } });
+      return manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
+    });
+    const blocks = content as readonly Fields[];
+    const handle = `artifact:result:${id}`;
+    const { firewall } = item.metadata as { readonly firewall?: { readonly strategy: string; readonly tokens: number; readonly view?: Selector } };
+    const bytes = envelope.artifacts.reduce((sum, artifact) => sum + artifact.size_bytes, 0);
+    const kept = { handle, tokens: firewall?.tokens ?? item.token_estimate, shown_tokens: item.token_estimate, bytes, envelope };
+    // What is not digested may still have been masked.
+    const isShort = firewall !== undefined || new TextDecoder().decode(manager.artifacts.bytes(handle)) !== item.text;
+    const isSame = !isShort && blocks.every((block) => isForModel(block) && !isBulky(block));
+    const lines = firewall && firewall.strategy !== "reshaped" ? [`(${item.token_estimate} of ${firewall.tokens} tokens; ${this.#way(handle, firewall.view)})`] : [];
+    const isLeftOut = structuredContent !== undefined && (isShort || isTooMuch(structuredContent));
+    for (const { handle: other, label, media_type } of envelope.artifacts) {
+      if (isLeftOut && other.endsWith(":structured_content")) lines.push(`(${label}: ${this.#way(other)})`);
+      const at = Number(/:resource:(\d+)$/.exec(other)?.[1] ?? -1);
+      if (!isSame && typeof ((blocks[at]?.["resource"] ?? {}) as Fields)["blob"] === "string") lines.push(`(${label}, ${media_type}: ${other})`);
+    }
+    if (isSame && !isLeftOut) return { result, is_digested: false, ...kept };
+    const shown = isSame ? blocks : [{ type: "text", text: item.text }, ...blocks.filter((block) => isMedia(block) && isForModel(block))];
+    const { structuredContent: _, _meta, ...rest } = result;
+    const digested = {
+      ...rest,
+      content: lines.length > 0 ? withLines(shown, lines) : shown,
+      ...(structuredContent !== undefined && !isLeftOut && { structuredContent }),
+      _meta: { ...(_meta as Fields | undefined), [HANDLE]: handle },
+    };
+    return { result: digested, is_digested: true, ...kept };
+  }
+
+  #way(handle: string, selector?: Selector): string {
+    return `${this.#drilldown === false ? "drilldown" : this.#drilldown} ${handle}${selector ? ` ${JSON.stringify(selector)}` : ""}`;
+  }
+
+  /** A name for a call, which the protocol gives none; a log that was restored has some already. */
+  #nextId(): string {
+    const taken = calls.get(this.#manager) ?? new Map<string, number>();
+    let n = taken.get(this.#prefix) ?? 0;
+    do n += 1;
+    while (this.#manager.artifacts.exists(`artifact:result:${this.#prefix}-${n}`));
+    calls.set(this.#manager, taken.set(this.#prefix, n));
+    return `${this.#prefix}-${n}`;
+  }
+}
+
+/** Calls of a manager so far by the beginning of their ids, whichever client made them. */
+const calls = new WeakMap<ContextManager, Map<string, number>>();
+
+/** Puts lines below the first text, or below all where there is none. */
+function withLines(blocks: readonly Fields[], lines: readonly string[]): Fields[] {
+  const at = blocks.findIndex(({ type }) => type === "text");
+  if (at === -1) return [...blocks, { type: "text", text: lines.join("\n") }];
+  return blocks.map((block, index) => (index === at ? { ...block, text: [block["text"], ...lines].join("\n") } : block));
+}
+
+const isMedia = ({ type }: Fields): boolean => type === "image" || type === "audio";
+
+/** Whether the model may see a block: some are for the user alone. */
+function isForModel({ annotations }: Fields): boolean {
+  const { audience } = (annotations ?? {}) as Fields;
+  return !Array.isArray(audience) || audience.length === 0 || audience.includes("assistant");
+}
+
+/** Whether a block that is neither text nor picture is too much to be shown: bytes of a file, say. */
+function isBulky(block: Fields): boolean {
+  return block["type"] !== "text" && !isMedia(block) && isTooMuch(block);
+}
+
+/** Whether data is more than passes the gate, or has in it what may not. */
+function isTooMuch(data: unknown): boolean {
+  const text = JSON.stringify(data) ?? "";
+  return countTokens(text) > GATE_TOKENS || redactSecrets(text) !== text;
+}

@@ -1,0 +1,170 @@
+// The conformance suite through the gateway: the same scenarios once more with the gateway between, what became different,
+// and the page that says so.
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { clientResults, serverResults } from "./conformance.mjs";
+import { packageDir } from "./harness.mjs";
+
+/** How long the gateway may take to start or to end, in milliseconds. */
+const PATIENCE = 15_000;
+/** The line by which the gateway says where it listens. */
+const LISTENING = /listening on (http:\S+)/;
+/** The line by which the gateway asks its user to open a page, to be authorized at a server. */
+const AUTHORIZE = /(https?:\/\/\S*[?&]response_type=code\S*)/g;
+
+/**
+ * Starts the command in front of `servers`, entries of `mcpServers` by name. `approve`: whether its user opens each page
+ * that it asks for. Returns its `url`, what it said so far (`output()`), and `close()`.
+ */
+export async function startGateway(servers, { mode = "firewall", approve = false } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), "gateway-"));
+  const config = join(folder, "mcp.json");
+  await writeFile(config, JSON.stringify({ mcpServers: servers }));
+  const child = spawn(
+    process.execPath,
+    [join(packageDir, "bin", "contextweaver.js"), "gateway", "--config", config, "--mode", mode, "--http", "--port", "0"],
+    { env: { ...process.env, NODE_TEST_CONTEXT: undefined, NO_COLOR: "1" }, stdio: ["ignore", "pipe", "pipe"] },
+  );
+  let output = "";
+  const opened = new Set();
+  const ended = new Promise((done) => child.once("close", done));
+  const close = async () => {
+    child.kill("SIGTERM");
+    const forced = setTimeout(() => child.kill("SIGKILL"), PATIENCE);
+    await ended;
+    clearTimeout(forced);
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const url = await new Promise((done, fail) => {
+      const late = setTimeout(() => fail(new Error(`the gateway did not start within ${PATIENCE} ms:\n${output}`)), PATIENCE);
+      child.once("error", fail);
+      child.once("close", (code) => fail(new Error(`the gateway ended with ${code}:\n${output}`)));
+      const read = (text) => {
+        output += text;
+        const found = LISTENING.exec(output);
+        if (found) (clearTimeout(late), done(found[1]));
+        if (!approve) return;
+        for (const [, page] of output.matchAll(AUTHORIZE)) {
+          if (opened.has(page)) continue;
+          opened.add(page);
+          // The user agrees at once: the authorization server leads on to the gateway's own page.
+          fetch(page).then((response) => response.body?.cancel(), (error) => (output += `\nthe browser could not open ${page}: ${error}`));
+        }
+      };
+      child.stdout.setEncoding("utf8").on("data", read);
+      child.stderr.setEncoding("utf8").on("data", read);
+    });
+    return { url, output: () => output, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The server scenarios against the gateway in front of the server at `url`. */
+export async function serverResultsThroughGateway(suite, url, options) {
+  const gateway = await startGateway({ upstream: { type: "http", url } }, options);
+  try {
+    return await serverResults(suite, gateway.url);
+  } finally {
+    await gateway.close();
+  }
+}
+
+/** The client scenarios with a gateway of its own for each, whose only server is the scenario's. */
+export const clientResultsThroughGateway = (suite, play) => clientResults(suite, (started) => play(started, connectThroughGateway));
+
+/** What the configuration says about the authorization of a scenario: what its client was told beforehand. */
+function oauthOf(scenario, context = {}) {
+  if (!scenario.startsWith("auth/")) return {};
+  const { client_id, client_secret, private_key_pem, signing_algorithm } = context;
+  const known = Object.fromEntries(Object.entries({ client_id, client_secret, private_key: private_key_pem, signing_algorithm }).filter(([, value]) => value !== undefined));
+  const machine = scenario.startsWith("auth/client-credentials");
+  return { oauth: { ...known, ...(machine ? { grant: "client_credentials" } : {}) } };
+}
+
+async function connectThroughGateway({ url, scenario, context, capabilities, prepare }) {
+  const gateway = await startGateway({ suite: { type: "http", url, ...oauthOf(scenario, context) } }, { approve: true });
+  try {
+    const client = new Client({ name: "conformance-client", version: "1.0.0" }, { capabilities, versionNegotiation: { mode: "auto" } });
+    prepare(client);
+    await client.connect(new StreamableHTTPClientTransport(new URL(gateway.url)));
+    return {
+      authorized: (work) => work(client),
+      async close() {
+        await client.close();
+        await gateway.close();
+      },
+    };
+  } catch (error) {
+    await gateway.close();
+    throw error;
+  }
+}
+
+/** A scenario has one name in all releases of the suite, and a release before 0.2 is a column of its own. */
+const keyOf = ({ scenario, revision }) => `${scenario} at ${revision}`;
+const RANK = ["fail", "warn", "skip", "pass"];
+
+/** Pairs the results of both ways. `worse`: it passed less through the gateway than it did directly, be it by one check. */
+export function compare(direct, through) {
+  const found = new Map(through.map((result) => [keyOf(result), result]));
+  return direct.map((one) => {
+    const other = found.get(keyOf(one)) ?? { ...one, status: "fail", passed: 0, problems: ["it was not run"], skipped: [] };
+    const [before, after] = [one, other].map(({ status }) => RANK.indexOf(status));
+    return { ...one, direct: one, through: other, worse: after < before || (after === before && after > 0 && other.passed < one.passed) };
+  });
+}
+
+const MARKS = { pass: "✓", fail: "✗", warn: "!", skip: "–" };
+/** The mark of the direct run and the one through the gateway, which is in brackets where fewer checks passed. */
+const marks = ({ direct, through, worse }) => `${MARKS[direct.status]} ${worse && through.status === "pass" ? "(✓)" : MARKS[through.status]}`;
+const cell = (text) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
+
+/**
+ * A table of pairs as Markdown: a row for each scenario, a column for each revision, in each cell the mark of the direct
+ * run and the one through the gateway.
+ */
+export function table(pairs) {
+  const revisions = [...new Set(pairs.map(({ revision }) => revision))].sort();
+  const scenarios = [...new Set(pairs.map(({ scenario }) => scenario))].sort();
+  const cells = new Map(pairs.map((pair) => [keyOf(pair), marks(pair)]));
+  const rows = scenarios.map((scenario) => `| \`${scenario}\` | ${revisions.map((revision) => cells.get(keyOf({ scenario, revision })) ?? "").join(" | ")} |`);
+  return [`| Scenario | ${revisions.join(" | ")} |`, `|---|${revisions.map(() => "---").join("|")}|`, ...rows].join("\n");
+}
+
+/**
+ * docs/gateway-conformance.md. `reasons` says why a scenario passes less through the gateway, by the scenario's name or by
+ * name and revision; `direct` the same for what does not pass directly.
+ */
+export function conformancePage({ versions, server, client, reasons, direct }) {
+  const explain = (pairs, given, chosen) =>
+    [...new Set(pairs.filter(chosen).map(({ scenario }) => scenario))].sort().map((scenario) => {
+      const first = pairs.find((pair) => pair.scenario === scenario && chosen(pair));
+      return `- \`${scenario}\`: ${cell(given(first) ?? "not explained")}`;
+    });
+  const section = (title, about, pairs) => [
+    `## ${title}`,
+    "",
+    about,
+    "",
+    table(pairs),
+    "",
+    ...list("Different through the gateway:", explain(pairs, reasons, ({ worse }) => worse)),
+    ...list("Not passed directly, either:", explain(pairs, direct, ({ direct: { status } }) => status !== "pass")),
+  ];
+  return `${[
+    "# Conformance of the gateway",
+    "",
+    `Made by a test (\`tests/package/gateway-conformance.test.mjs\`); do not edit. It runs all scenarios of \`@modelcontextprotocol/conformance\` ${versions.join(" and ")} twice: directly, and through \`contextweaver gateway\` in \`firewall\` mode. Each cell shows both, in this order: ✓ passed, (✓) passed with fewer checks than directly, ✗ failed, ! passed with warnings, – nothing to check.`,
+    "",
+    ...section("Servers", "A server on the official SDK 2.x, and the gateway in front of it.", server),
+    ...section("Clients", "A client on the official SDK 2.x, and the gateway between it and the server of the suite.", client),
+  ].join("\n").trimEnd()}\n`;
+}
+
+const list = (title, lines) => (lines.length > 0 ? [title, "", ...lines, ""] : []);

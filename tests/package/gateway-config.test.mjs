@@ -1,0 +1,218 @@
+// What the gateway reads in the files of desktop clients and editors. Nothing exports the reader yet but the gateway itself.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+import { inspect } from "node:util";
+import { pathToFileURL } from "node:url";
+import { packageDir } from "./harness.mjs";
+
+const { describeServer, parseConfigText, readServers } = await import(pathToFileURL(join(packageDir, "dist/gateway/config.js")));
+const { plainJson } = await import(pathToFileURL(join(packageDir, "dist/gateway/jsonc.js")));
+const { secretsOf } = await import(pathToFileURL(join(packageDir, "dist/gateway/server-description.js")));
+
+const SECRET = "tok-5ecret-9f8e7d6c5b4a";
+const environment = { HOME: "/home/ann", API_KEY: SECRET, EMPTY: "", OTHER: "neighbour-value-1234" };
+const read = (value, file = "mcp.json", env = environment) => readServers([{ file, value }], env);
+const one = (server, env) => read({ mcpServers: { it: server } }, "mcp.json", env);
+const plain = (value) => JSON.parse(JSON.stringify(value, (_, inner) => inner));
+/** Own fields of a config, which hides them from JSON. */
+const shownOf = (config) => plain({ ...config });
+
+/** The error of a document, with what all errors must hold. */
+function refused(value, documents) {
+  let thrown;
+  assert.throws(() => (documents ? readServers(documents, environment) : read(value)), (error) => ((thrown = error), true));
+  assert.equal(thrown.name, "ContextWeaverError", thrown.stack);
+  const said = JSON.stringify([thrown.message, thrown.path, thrown.hint]);
+  for (const value of [SECRET, environment.OTHER]) assert.ok(!said.includes(value), said);
+  return thrown;
+}
+
+test("the shapes of desktop clients and editors", () => {
+  const cases = {
+    claude: [{ mcpServers: { it: { command: "npx", args: ["-y", "x"], env: { A: "1" } } } }, { type: "stdio", command: "npx", args: ["-y", "x"], env: { A: "1" } }],
+    cursor: [{ mcpServers: { it: { url: "https://h.example/mcp", headers: { "X-Key": "a" } } } }, { type: "http", url: "https://h.example/mcp", headers: { "X-Key": "a" }, sse_fallback: true }],
+    windsurf: [{ mcpServers: { it: { serverUrl: "https://h.example/sse" } } }, { type: "http", url: "https://h.example/sse", headers: {}, sse_fallback: true }],
+    gemini: [{ mcpServers: { it: { httpUrl: "https://h.example/mcp" } } }, { type: "http", url: "https://h.example/mcp", headers: {} }],
+    "vs code, stdio": [{ servers: { it: { type: "stdio", command: "node", args: ["a.js"], cwd: "/srv" } }, inputs: [] }, { type: "stdio", command: "node", args: ["a.js"], env: {}, cwd: "/srv" }],
+    "vs code, http": [{ servers: { it: { type: "http", url: "http://127.0.0.1:3/mcp" } } }, { type: "http", url: "http://127.0.0.1:3/mcp", headers: {} }],
+    "vs code, sse": [{ servers: { it: { type: "sse", url: "http://127.0.0.1:3/sse" } } }, { type: "sse", url: "http://127.0.0.1:3/sse", headers: {} }],
+    "vs code, settings": [{ "editor.tabSize": 2, mcp: { servers: { it: { command: "a" } } } }, { type: "stdio", command: "a", args: [], env: {} }],
+    cline: [{ mcpServers: { it: { command: "a", transport: "stdio", env: { PORT: 8080, DEBUG: true } } } }, { type: "stdio", command: "a", args: [], env: { PORT: "8080", DEBUG: "true" } }],
+    "by name of the transport": [{ mcpServers: { it: { type: "streamable-http", url: "https://h.example" } } }, { type: "http", url: "https://h.example", headers: {} }],
+  };
+  for (const [name, [document, transport]] of Object.entries(cases)) {
+    const { servers, warnings } = read(document);
+    assert.deepEqual(shownOf(servers[0]).transport, transport, name);
+    assert.deepEqual(warnings, [], name);
+    assert.deepEqual([servers[0].name, servers[0].disabled, servers[0].timeout_ms, servers[0].connection], ["it", false, 60_000, transport.type === "stdio" ? "shared" : "session"], name);
+  }
+});
+
+test("our own fields, and those of others that mean the same", () => {
+  const policy = { default: "deny", rules: [{ action: "allow", tool: "read_*" }] };
+  const { servers: [server], warnings } = one({
+    url: "https://h.example/mcp", include_tools: ["read_*"], exclude_tools: ["read_secret"], forward_headers: ["Authorization", "x-user", "X-User"],
+    connection: "shared", timeout_ms: 5_000, policy, oauth: { client_id: "me", client_secret: "${API_KEY}", scopes: "read write", issuer: "https://auth.example" }, disabled: true,
+  });
+  assert.deepEqual(warnings, []);
+  const { transport: _, ...rest } = shownOf(server);
+  assert.deepEqual(rest, {
+    name: "it", disabled: true, timeout_ms: 5_000, include_tools: ["read_*"], exclude_tools: ["read_secret"], forward_headers: ["authorization", "x-user"],
+    connection: "shared", oauth: { client_id: "me", client_secret: SECRET, scopes: ["read", "write"], issuer: "https://auth.example" }, policy,
+  });
+  const { servers: [other] } = one({ command: "a", enabled: false, disabledTools: ["x"], tools: ["*"] });
+  assert.deepEqual([other.disabled, other.exclude_tools, other.include_tools], [true, ["x"], ["*"]]);
+  const { gateway } = read({ mcpServers: { it: { command: "a" } }, gateway: { mode: "search", unheard_of: [1, null] } });
+  assert.deepEqual(gateway, { mode: "search", unheard_of: [1, null] }, "options of the runtime pass as they are: it checks them");
+});
+
+test("variables are expanded everywhere they may stand", () => {
+  const { servers: [program] } = one({ command: "${HOME}/bin/x", args: ["--key=${API_KEY}", "${MISSING:-none}", "${EMPTY:-given}", "${env:HOME}", "${userHome}/y", "a${EMPTY}b"], env: { KEY: "${API_KEY}" }, cwd: "${HOME}" });
+  assert.deepEqual(shownOf(program).transport, { type: "stdio", command: "/home/ann/bin/x", args: [`--key=${SECRET}`, "none", "given", "/home/ann", "/home/ann/y", "ab"], env: { KEY: SECRET }, cwd: "/home/ann" });
+  const { servers: [remote] } = one({ url: "https://h.example/${API_KEY}/mcp?k=${API_KEY}", headers: { Authorization: "Bearer ${API_KEY}" } });
+  assert.deepEqual(shownOf(remote).transport, { type: "http", url: `https://h.example/${SECRET}/mcp?k=${SECRET}`, headers: { Authorization: `Bearer ${SECRET}` }, sse_fallback: true });
+  // What is no variable is another program's.
+  const { servers: [shell] } = one({ command: "sh", args: ["-c", "echo ${#list[@]} $HOME ${}"] });
+  assert.deepEqual(shell.transport.args, ["-c", "echo ${#list[@]} $HOME ${}"]);
+  // A value is not expanded again, and names are looked up as own ones.
+  const { servers: [twice] } = one({ command: "${A}" }, { A: "${HOME}", HOME: "x" });
+  assert.equal(twice.transport.command, "${HOME}");
+  assert.throws(() => one({ command: "${constructor}" }), { code: "NOT_FOUND", path: "/mcpServers/it/command" });
+});
+
+test("a variable that cannot be expanded is named, and nothing else is", () => {
+  const missing = refused({ mcpServers: { it: { command: "a", args: ["x", "--a=${API_KEY} --b=${API_KEZ}"] } } });
+  assert.deepEqual([missing.code, missing.path], ["NOT_FOUND", "/mcpServers/it/args/1"]);
+  assert.match(missing.message, /`API_KEZ` is not set/);
+  assert.match(missing.hint, /did you mean `API_KEY`\?/);
+  const input = refused({ inputs: [{ id: "key" }], servers: { it: { command: "a", env: { K: "${input:key}" } } } });
+  assert.deepEqual([input.code, input.path], ["UNSUPPORTED", "/servers/it/env/K"]);
+  assert.match(input.hint, /environment variable/);
+  const folder = refused({ servers: { it: { command: "a", args: ["${workspaceFolder}/x"] } } });
+  assert.deepEqual([folder.code, folder.path], ["UNSUPPORTED", "/servers/it/args/0"]);
+  assert.match(folder.message, /workspaceFolder/);
+  assert.throws(() => one({ command: "${A}".repeat(200) }, { A: "x".repeat(1_000) }), { code: "TOO_LARGE" });
+});
+
+test("what is wrong is refused with its place", () => {
+  const cases = [
+    [{ mcpServers: {} }, "MISSING_FIELD", "/mcpServers"],
+    [{}, "MISSING_FIELD", "/mcpServers"],
+    [[], "INVALID_INPUT", undefined],
+    [null, "INVALID_INPUT", undefined],
+    [{ mcpServers: [] }, "INVALID_INPUT", "/mcpServers"],
+    [{ mcpServers: { it: 1 } }, "INVALID_INPUT", "/mcpServers/it"],
+    [{ mcpServers: { "a/b~c": {} } }, "MISSING_FIELD", "/mcpServers/a~1b~0c"],
+    [{ mcpServers: { "": { command: "a" } } }, "INVALID_INPUT", "/mcpServers/"],
+    [{ mcpServers: { it: { type: "stdio" } } }, "MISSING_FIELD", "/mcpServers/it/command"],
+    [{ mcpServers: { it: { type: "http" } } }, "MISSING_FIELD", "/mcpServers/it/url"],
+    [{ mcpServers: { it: { type: "websocket", url: "https://h.example" } } }, "INVALID_INPUT", "/mcpServers/it/type"],
+    [{ mcpServers: { it: { transport: "constructor", command: "a" } } }, "INVALID_INPUT", "/mcpServers/it/transport"],
+    [{ mcpServers: { it: { command: "a", url: "https://h.example" } } }, "INVALID_INPUT", "/mcpServers/it/command"],
+    [{ mcpServers: { it: { command: " " } } }, "INVALID_INPUT", "/mcpServers/it/command"],
+    [{ mcpServers: { it: { command: ["a"] } } }, "INVALID_INPUT", "/mcpServers/it/command"],
+    [{ mcpServers: { it: { command: "a", args: "b" } } }, "INVALID_INPUT", "/mcpServers/it/args"],
+    [{ mcpServers: { it: { command: "a", args: [{}] } } }, "INVALID_INPUT", "/mcpServers/it/args/0"],
+    [{ mcpServers: { it: { command: "a", env: { "A=B": "x" } } } }, "INVALID_INPUT", "/mcpServers/it/env/A=B"],
+    [{ mcpServers: { it: { command: "a", env: { A: { b: SECRET } } } } }, "INVALID_INPUT", "/mcpServers/it/env/A"],
+    [{ mcpServers: { it: { url: `ftp://h.example/${SECRET}` } } }, "INVALID_INPUT", "/mcpServers/it/url"],
+    [{ mcpServers: { it: { url: `http://ann:${SECRET}@h.example` } } }, "INVALID_INPUT", "/mcpServers/it/url"],
+    [{ mcpServers: { it: { url: SECRET } } }, "INVALID_INPUT", "/mcpServers/it/url"],
+    [{ mcpServers: { it: { url: "http://h.example", headers: { "X Y": "a" } } } }, "INVALID_INPUT", "/mcpServers/it/headers/X Y"],
+    [{ mcpServers: { it: { url: "http://h.example", headers: { X: `${SECRET}\n` } } } }, "INVALID_INPUT", "/mcpServers/it/headers/X"],
+    [{ mcpServers: { it: { url: "http://h.example", forward_headers: ["Mcp-Session-Id"] } } }, "INVALID_INPUT", "/mcpServers/it/forward_headers/0"],
+    [{ mcpServers: { it: { command: "a", forward_headers: ["authorization"] } } }, "INVALID_INPUT", "/mcpServers/it/forward_headers"],
+    [{ mcpServers: { it: { command: "a", connection: "each" } } }, "INVALID_INPUT", "/mcpServers/it/connection"],
+    [{ mcpServers: { it: { command: "a", timeout_ms: 0 } } }, "OUT_OF_RANGE", "/mcpServers/it/timeout_ms"],
+    [{ mcpServers: { it: { command: "a", timeout: "60" } } }, "INVALID_INPUT", "/mcpServers/it/timeout"],
+    [{ mcpServers: { it: { command: "a", disabled: "no" } } }, "INVALID_INPUT", "/mcpServers/it/disabled"],
+    [{ mcpServers: { it: { command: "a", include_tools: [1] } } }, "INVALID_INPUT", "/mcpServers/it/include_tools/0"],
+    [{ mcpServers: { it: { command: "a", policy: "deny" } } }, "INVALID_INPUT", "/mcpServers/it/policy"],
+    [{ mcpServers: { it: { url: "http://h.example", oauth: { client_id: "a" } } } }, "MISSING_FIELD", "/mcpServers/it/oauth/client_secret"],
+    [{ mcpServers: { it: { url: "http://h.example", oauth: { client: "a", client_secret: SECRET } } } }, "UNKNOWN_FIELD", "/mcpServers/it/oauth/client"],
+    [{ mcpServers: { it: { command: "a", oauth: {} } } }, "INVALID_INPUT", "/mcpServers/it/oauth"],
+    [{ mcpServers: { it: { command: "a" } }, gateway: 1 }, "INVALID_INPUT", "/gateway"],
+  ];
+  for (const [document, code, path] of cases) {
+    const error = refused(document);
+    assert.deepEqual([error.code, error.path], [code, path], `${inspect(document, { depth: 5 })}: ${error.message}`);
+  }
+});
+
+test("fields of other programs and misspelt ones are warnings", () => {
+  const { warnings, servers } = read({ mcpServer: {}, theme: "dark", mcpServers: { it: { command: "a", autoApprove: ["x"], excludeTool: ["x"], zzz: SECRET, timeout: 30 } } }, "cline.json");
+  assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [
+    ["UNKNOWN_FIELD", "/mcpServer"], ["IGNORED_FIELD", "/mcpServers/it/autoApprove"], ["UNKNOWN_FIELD", "/mcpServers/it/excludeTool"],
+    ["UNKNOWN_FIELD", "/mcpServers/it/zzz"], ["GUESSED", "/mcpServers/it/timeout"],
+  ]);
+  assert.ok(warnings.every(({ file }) => file === "cline.json"));
+  assert.match(warnings[0].hint, /`mcpServers`/);
+  assert.match(warnings[1].hint, /policy/);
+  assert.match(warnings[2].hint, /`exclude_tools`/);
+  assert.equal(servers[0].timeout_ms, 30_000);
+  assert.ok(!JSON.stringify(warnings).includes(SECRET));
+});
+
+test("documents are merged, and say where they disagree", () => {
+  const a = { file: "a.json", value: { mcpServers: { x: { command: "a", args: ["1"], env: { A: "1", B: "2" } }, y: { command: "b" } } } };
+  const same = { file: "b.json", value: { servers: { x: { env: { B: "2", A: "1" }, args: ["1"], command: "a" }, z: { command: "c" } } } };
+  const { servers } = readServers([a, same], environment);
+  assert.deepEqual(servers.map(({ name }) => name), ["x", "y", "z"]);
+  const differs = refused(undefined, [a, { file: "c.json", value: { mcpServers: { x: { command: "a", args: ["${API_KEY}"] } } } }]);
+  assert.deepEqual([differs.code, differs.path], ["DUPLICATE_ID", "/mcpServers/x"]);
+  assert.match(differs.message, /`a\.json` and in `c\.json`/);
+  const inSecond = refused(undefined, [a, { file: "c.json", value: { mcpServers: { q: {} } } }]);
+  assert.match(inSecond.message, /^in `c\.json`: /);
+  const gateways = refused(undefined, [{ file: "a.json", value: { ...a.value, gateway: { mode: "search" } } }, { file: "b.json", value: { gateway: { mode: "firewall" } } }]);
+  assert.deepEqual([gateways.code, gateways.path], ["DUPLICATE_ID", "/gateway"]);
+  // A document is not changed, and names like those of Object's prototype are names.
+  const value = JSON.parse('{"mcpServers": {"__proto__": {"command": "a", "env": {"__proto__": "x"}}, "constructor": {"command": "b"}}}');
+  const before = JSON.stringify(value);
+  const odd = readServers([{ file: "a.json", value }], environment);
+  assert.deepEqual(odd.servers.map(({ name }) => name), ["__proto__", "constructor"]);
+  assert.deepEqual(Object.entries(odd.servers[0].transport.env), [["__proto__", "x"]]);
+  assert.equal(JSON.stringify(value), before);
+});
+
+test("a server is described without its secrets, however it is printed", () => {
+  const { servers } = read({ mcpServers: {
+    program: { command: "npx", args: ["--key", SECRET, "${API_KEY}"], env: { KEY: SECRET, URL: "${API_KEY}" } },
+    remote: { url: `https://h.example/s/${SECRET}/mcp?key=${SECRET}#${SECRET}`, headers: { Authorization: "Bearer ${API_KEY}" }, oauth: { client_id: "x", client_secret: "abcdefghijk" } },
+  } });
+  assert.deepEqual(servers.map(describeServer), [
+    { name: "program", type: "stdio", command: "npx", args: 3, env: ["KEY", "URL"], variables: ["API_KEY"], connection: "shared", disabled: false, timeout_ms: 60_000 },
+    { name: "remote", type: "http", url: "https://h.example/s/…/mcp?key=…", headers: ["Authorization"], variables: ["API_KEY"], oauth: true, connection: "session", disabled: false, timeout_ms: 60_000 },
+  ]);
+  for (const text of [JSON.stringify(servers), inspect(servers, { depth: 9 }), String(servers), servers.map(String).join()]) {
+    assert.ok(!text.includes(SECRET) && !text.includes("abcdefghijk"), text);
+  }
+  assert.deepEqual(secretsOf(servers[1]), [`Bearer ${SECRET}`, SECRET, "abcdefghijk"]);
+});
+
+test("JSON with comments and trailing commas", () => {
+  const text = '\ufeff// servers\n{\n  "mcpServers": { /* one */\n    "it": { "command": "a", "args": ["//x", "/*", "a,]", "\\",}",], /* , */ }, // end\n  },\n}\n';
+  const parsed = parseConfigText(text, "mcp.json");
+  assert.deepEqual(parsed, { mcpServers: { it: { command: "a", args: ["//x", "/*", "a,]", '",}'] } } });
+  // Every character keeps its place, so that errors point into the file.
+  assert.equal(plainJson(text).length, text.length);
+  for (const same of ['{"a": [1, 2, {"b": ","}]}', "[]", '"//"', "", " 1 "]) assert.equal(plainJson(same), same);
+  for (const wrong of ["[,]", "{,}", "[1,,]", "[1,,2]", '{"a":,}', "/* no end", "[1,]]", '{"a" 1}', "// only", '"no end', "{'a': 1}"]) {
+    assert.throws(() => parseConfigText(wrong, "mcp.json"), { code: "DECODE_FAILED" }, wrong);
+  }
+});
+
+test("an error of the parser says where, and quotes nothing", () => {
+  const error = ((text) => { try { parseConfigText(text, "a/mcp.json"); } catch (thrown) { return thrown; } })(`{\n  "k": "${SECRET}",\n  "x": ${SECRET}\n}`);
+  assert.equal(error.code, "DECODE_FAILED");
+  assert.match(error.message, /^`a\/mcp\.json` is not valid JSON/);
+  assert.ok(!`${error.message} ${error.hint} ${inspect(error)}`.includes(SECRET), inspect(error));
+});
+
+test("reading is linear in the text", { timeout: 60_000 }, () => {
+  for (const text of ["[".repeat(300_000), `[${" ,".repeat(300_000)}]`, `[1${" ".repeat(600_000)},,]`, "/".repeat(600_000), `${"/**/".repeat(150_000)}1,`, `[${"1,/**/".repeat(100_000)}`, `"${"\\\\".repeat(300_000)}`]) {
+    // A quadratic reader would take minutes.
+    assert.throws(() => parseConfigText(text, "x"), { code: "DECODE_FAILED" }, text.slice(0, 20));
+  }
+  assert.throws(() => parseConfigText(" ".repeat(4 * 1024 * 1024 + 1), "x"), { code: "TOO_LARGE" });
+});
