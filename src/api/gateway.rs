@@ -7,8 +7,10 @@ use contextweaver_base::Result;
 use contextweaver_base::limits::MAX_SEQUENCE;
 use contextweaver_gateway::{
     CallRequest, FailedCall, FinishedCall, Gateway, GatewayOptions, MeasuredResult, ServerStatus, UpstreamFailure,
+    ViewOutcome,
 };
 use contextweaver_model::json::{self, Fields};
+use contextweaver_routing::RouteOptions;
 
 /// Makes a gateway from the JSON of its options, which may carry the pins of an earlier run.
 pub fn new_gateway(options: &str) -> Result<Gateway> {
@@ -71,6 +73,35 @@ pub fn call(gateway: &mut Gateway, operation: &str, arguments: &str) -> Result<S
             gateway.end_session(&session);
             done(&json!({}))
         }
+        "list_resources" | "list_resource_templates" | "list_prompts" => {
+            client(&mut fields)?;
+            fields.finish()?;
+            match operation {
+                "list_resources" => done(&One("resources", &gateway.list_resources())),
+                "list_resource_templates" => done(&One("resource_templates", &gateway.list_resource_templates())),
+                _ => done(&One("prompts", &gateway.list_prompts())),
+            }
+        }
+        "find_resource" | "find_prompt" => {
+            client(&mut fields)?;
+            let is_resource = operation == "find_resource";
+            let wanted = fields.string(if is_resource { "uri" } else { "name" })?;
+            fields.finish()?;
+            if is_resource { done(&gateway.find_resource(&wanted)?) } else { done(&gateway.find_prompt(&wanted)?) }
+        }
+        "view_reply" => {
+            let handle = fields.string("handle")?;
+            let outcome = view_outcome(&mut fields)?;
+            fields.finish()?;
+            done(&One("reply", &gateway.view_reply(&handle, outcome)))
+        }
+        "own_handles" => {
+            let session = fields.string("session")?;
+            let handles = fields.records("handles", owned_handle)?;
+            fields.finish()?;
+            gateway.own_handles(&session, handles)?;
+            done(&json!({}))
+        }
         _ => servers(gateway, operation, fields),
     }
 }
@@ -91,6 +122,21 @@ fn servers(gateway: &mut Gateway, operation: &str, mut fields: Fields) -> Result
             fields.finish()?;
             done(&gateway.accept(&server, tool.as_deref())?)
         }
+        "instructions" => {
+            fields.finish()?;
+            done(&One("text", &gateway.instructions()))
+        }
+        "route" => {
+            let query = fields.string("query")?;
+            let options = RouteOptions::take(&mut fields)?;
+            fields.finish()?;
+            done(&gateway.route(&query, &options)?)
+        }
+        "stats" => {
+            time(&mut fields)?;
+            fields.finish()?;
+            done(&gateway.stats())
+        }
         "pin_state" => {
             fields.finish()?;
             done(&gateway.pin_state())
@@ -106,6 +152,34 @@ fn client(fields: &mut Fields) -> Result<(String, Option<String>)> {
 fn number(fields: &mut Fields) -> Result<u64> {
     fields.required("call")?;
     fields.uint_or("call", 0, MAX_SEQUENCE)
+}
+
+/// Reads what became of a part of a stored result: `slice`, or the `error`.
+fn view_outcome(fields: &mut Fields) -> Result<ViewOutcome> {
+    if let Some(mut error) = fields.nested("error")? {
+        let failed = ViewOutcome::Failed { code: error.string("code")?, message: error.string_or("message", "")? };
+        error.finish()?;
+        return Ok(failed);
+    }
+    let mut slice = Fields::open(fields.require("slice")?, "/slice")?;
+    let mut count = |key: &'static str| slice.uint_or(key, 0, MAX_SEQUENCE);
+    let (start, end, total) = (count("start")?, count("end")?, count("total")?);
+    // The others say where it is from, and how to go on.
+    Ok(ViewOutcome::Slice {
+        text: slice.string("text")?,
+        unit: slice.string_or("unit", "chars")?,
+        start,
+        end,
+        total,
+        truncated: slice.bool_or("truncated", false)?,
+    })
+}
+
+fn owned_handle(value: Value, path: &str) -> Result<(String, String, String)> {
+    let mut fields = Fields::open(value, path)?;
+    let handle = (fields.string("handle")?, fields.string("server")?, fields.string("tool")?);
+    fields.finish()?;
+    Ok(handle)
 }
 
 fn failed_call(fields: &mut Fields) -> Result<FailedCall> {

@@ -184,6 +184,8 @@ pub const MAX_GONE_PINS: usize = 10_000;
 pub const MAX_GATEWAY_SESSIONS: usize = 4_096;
 /// Handles of one session whose tool is known; the oldest is forgotten.
 pub const MAX_SESSION_HANDLES: usize = 4_096;
+/// Bytes of results that a gateway keeps for all sessions together, to answer the same call again.
+pub const MAX_KEPT_RESULTS: u64 = 64 * 1024 * 1024;
 /// Calls of a gateway that wait for a server or for a user.
 pub const MAX_OPEN_CALLS: usize = 16_384;
 /// Changes of the meaning of a shown name that a gateway remembers, for clients that have not listed since.

@@ -1,20 +1,27 @@
 //! A gateway in front of MCP servers, without transport, clock or randomness: what clients see of many servers, what
 //! they may do, and how a call goes.
 
+mod browse;
 pub mod browse_path;
 pub mod cache;
 pub mod failure;
 mod front;
 pub mod glob;
+mod index;
+mod instructions;
 mod options;
 pub mod policy;
 pub mod preset;
+mod primitives;
 pub mod rate;
+mod reference;
 pub mod repair;
 pub mod retry;
 mod runtime;
 pub mod schema_health;
+mod search;
 mod servers;
+mod stats;
 pub mod visibility;
 
 pub use browse_path::BrowsePath;
@@ -22,15 +29,18 @@ pub use cache::{CachePolicy, ResultCache, cache_key};
 pub use failure::{FailureKind, GatewayError, GatewayErrorCode, UpstreamFailure, classify, upstream_detail};
 pub use front::{FrontMode, ToolList};
 pub use glob::Glob;
-pub use options::{GatewayMode, GatewayOptions, OnFinding, OwnNames, ServerOptions, ToolPins};
+pub use options::{GatewayMode, GatewayOptions, OnFinding, OwnNames, ReferenceOptions, ServerOptions, ToolPins};
 pub use policy::{PolicyAction, PolicyRuling, PolicySubject, ToolPolicy};
 pub use preset::{Preset, PresetParts};
+pub use primitives::{FoundPrompt, FoundResource};
 pub use rate::{CallLimits, RateLimits, RateRuling, RateState};
+#[doc(hidden)]
+pub use reference::{gateway_meta_tools, primitive_meta_tools, proxy_meta_tools};
 pub use repair::{ArgumentRepair, RepairedArguments, repair_arguments};
 pub use retry::RetryPolicy;
 pub use runtime::{
     AcceptedTools, CallRequest, CallStep, FailedCall, FinishedCall, FinishedReply, ForwardedCall, Gateway,
-    ListedServer, MeasuredResult, PinState, RpcError,
+    ListedServer, MeasuredResult, PinState, RoutedTools, RpcError, ViewOutcome,
 };
 pub use schema_health::{
     IngestReport, IngestedTools, SchemaFinding, SkippedTool, check_tools, item_findings, schema_findings,
@@ -38,4 +48,5 @@ pub use schema_health::{
 pub use servers::{
     DriftedTool, ListChanges, ListingReport, QuarantineReason, QuarantinedTool, ServerStatus, SkippedEntry,
 };
+pub use stats::{CallCounts, GatewayStats, LargeResult, RefusalStats, ServerStats, ToolStats};
 pub use visibility::VisibilityProfile;

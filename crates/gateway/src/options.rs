@@ -8,8 +8,14 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, as_string, nearest, pointer};
 use contextweaver_text::quote::quote;
 
+use crate::cache::CachePolicy;
 use crate::front::{is_legal_name, legal_name};
+use crate::glob::Glob;
 use crate::policy::ToolPolicy;
+use crate::preset::{Preset, PresetParts};
+use crate::rate::RateLimits;
+use crate::retry::RetryPolicy;
+use crate::visibility::VisibilityProfile;
 
 /// Tools up to which clients see all of them, unless the mode is given.
 const SEARCH_ABOVE: u64 = 40;
@@ -114,6 +120,26 @@ impl Default for OwnNames {
     }
 }
 
+/// Most tools that one browse answers.
+pub(crate) const MAX_BROWSED: u64 = 50;
+
+/// How reference mode differs from what is usual in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReferenceOptions {
+    /// Whether clients see every tool by its id and without its schema, in place of a tool that browses.
+    pub proxy: bool,
+    /// Whether an answer begins with what the session has seen before, so that a provider's cache of prompts holds.
+    pub cache_stable: bool,
+    /// Tools that a browse answers unless the model says otherwise.
+    pub top_k: usize,
+}
+
+impl Default for ReferenceOptions {
+    fn default() -> Self {
+        Self { proxy: false, cache_stable: false, top_k: 10 }
+    }
+}
+
 /// Options of a [`Gateway`](crate::Gateway).
 #[derive(Debug, Clone)]
 pub struct GatewayOptions {
@@ -125,12 +151,22 @@ pub struct GatewayOptions {
     pub servers: Vec<ServerOptions>,
     /// What may be called.
     pub policy: ToolPolicy,
+    /// How often a client may call.
+    pub rate_limits: RateLimits,
+    /// When a call that failed is made again.
+    pub retry: RetryPolicy,
+    /// What is kept of results for the same client; nothing is kept without it.
+    pub cache: Option<CachePolicy>,
+    /// Which tools there are for clients; all of them without it.
+    pub visibility: Option<VisibilityProfile>,
+    /// How reference mode differs from what is usual in it.
+    pub reference: ReferenceOptions,
     /// Whether arguments that are texts are read as what the schema asks for.
     pub tolerant_args: bool,
     /// Whether arguments are checked against the schema of the tool.
     pub validate: bool,
-    /// Names or globs of tools that search mode lists always.
-    pub pinned_tools: Vec<String>,
+    /// Globs of names of tools that search mode lists always.
+    pub pinned_tools: Vec<Glob>,
     /// Tools used last that search mode lists.
     pub recent_tools: usize,
     /// What happens when a tool is not as it was pinned.
@@ -154,6 +190,11 @@ impl Default for GatewayOptions {
             search_above: SEARCH_ABOVE as usize,
             servers: Vec::new(),
             policy: ToolPolicy::default(),
+            rate_limits: RateLimits::default(),
+            retry: RetryPolicy::default(),
+            cache: None,
+            visibility: None,
+            reference: ReferenceOptions::default(),
             tolerant_args: false,
             validate: true,
             pinned_tools: Vec::new(),
@@ -188,15 +229,21 @@ impl GatewayOptions {
     pub fn from_value(value: Value) -> Result<Self> {
         let mut fields = Fields::open(value, "")?;
         let base = Self::default();
+        let preset = policies(&mut fields)?;
         fields.required("servers").map_err(|error| error.hint("the servers behind the gateway: [{ name }]"))?;
         let options = Self {
             mode: fields.parsed_or("mode", base.mode, GatewayMode::parse)?,
             search_above: fields.uint_or("search_above", SEARCH_ABOVE, limits::MAX_SERVER_TOOLS as u64)? as usize,
             servers: fields.records("servers", server)?,
-            policy: policy(&mut fields)?.unwrap_or_default(),
+            policy: preset.policy,
+            rate_limits: preset.rate_limits,
+            retry: preset.retry,
+            cache: preset.cache,
+            visibility: part(&mut fields, "visibility", VisibilityProfile::from_value)?,
+            reference: ReferenceOptions::take(&mut fields)?,
             tolerant_args: fields.bool_or("tolerant_args", base.tolerant_args)?,
             validate: fields.bool_or("validate", base.validate)?,
-            pinned_tools: fields.strings("pinned_tools")?,
+            pinned_tools: Glob::read_all(&fields.strings("pinned_tools")?, "/pinned_tools")?,
             recent_tools: fields.uint_or("recent_tools", RECENT_TOOLS, MAX_RECENT_TOOLS)? as usize,
             drift: fields.parsed_or("drift", base.drift, OnFinding::parse)?,
             lint: fields.parsed_or("lint", base.lint, OnFinding::parse)?,
@@ -256,14 +303,54 @@ fn server(value: Value, path: &str) -> Result<ServerOptions> {
         given.map(|name| OnFinding::parse(&name).map_err(|error| error.at(fields.at(key)))).transpose()
     };
     let (drift, lint) = (own("drift")?, own("lint")?);
-    let policy = policy(&mut fields)?;
+    let policy = part(&mut fields, "policy", ToolPolicy::from_value)?;
     fields.finish()?;
     Ok(ServerOptions { name, policy, drift, lint })
 }
 
-fn policy(fields: &mut Fields) -> Result<Option<ToolPolicy>> {
-    let at = fields.at("policy");
-    fields.take("policy").map(|value| ToolPolicy::from_value(value, &at)).transpose()
+/// Takes a part that has a reader of its own; null counts as absent.
+fn part<T>(fields: &mut Fields, key: &'static str, read: fn(Value, &str) -> Result<T>) -> Result<Option<T>> {
+    let at = fields.at(key);
+    fields.take(key).filter(|value| !value.is_null()).map(|value| read(value, &at)).transpose()
+}
+
+/// Takes the policies: those of a preset, and what is given over them.
+fn policies(fields: &mut Fields) -> Result<PresetParts> {
+    let preset = fields.opt_string("preset")?;
+    let preset = preset.map(|name| Preset::parse(&name).map_err(|error| error.at(fields.at("preset")))).transpose()?;
+    let base = preset.map_or_else(
+        || PresetParts {
+            policy: ToolPolicy::default(),
+            rate_limits: RateLimits::default(),
+            retry: RetryPolicy::default(),
+            cache: None,
+        },
+        Preset::parts,
+    );
+    Ok(PresetParts {
+        policy: part(fields, "policy", ToolPolicy::from_value)?.unwrap_or(base.policy),
+        rate_limits: part(fields, "rate_limits", RateLimits::from_value)?.unwrap_or(base.rate_limits),
+        retry: part(fields, "retry", RetryPolicy::from_value)?.unwrap_or(base.retry),
+        cache: part(fields, "cache", CachePolicy::from_value)?.or(base.cache),
+    })
+}
+
+impl ReferenceOptions {
+    fn take(fields: &mut Fields) -> Result<Self> {
+        let base = Self::default();
+        let Some(mut own) = fields.nested("reference")? else { return Ok(base) };
+        let top_k = own.uint_or("top_k", base.top_k as u64, MAX_BROWSED)?;
+        if top_k == 0 {
+            return Err(Error::new(ErrorCode::OutOfRange, "top_k must be at least 1").at(own.at("top_k")));
+        }
+        let options = Self {
+            proxy: own.bool_or("proxy", base.proxy)?,
+            cache_stable: own.bool_or("cache_stable", base.cache_stable)?,
+            top_k: top_k as usize,
+        };
+        own.finish()?;
+        Ok(options)
+    }
 }
 
 fn by_server<T>(

@@ -199,6 +199,13 @@ impl ToolPolicy {
         json!({ "default": self.default.word, "rules": rules })
     }
 
+    /// Tells whether it allows every access of a kind, whatever it is of and whoever asks.
+    pub(crate) fn allows_all(&self, meta_tool: &str) -> bool {
+        let speaks_of = |rule: &PolicyRule| rule.meta_tool.is_none_or(|name| name == meta_tool);
+        self.default.action == PolicyAction::Allow
+            && self.rules.iter().filter(|rule| speaks_of(rule)).all(|rule| rule.action.action == PolicyAction::Allow)
+    }
+
     /// Decides about a call.
     pub fn evaluate(&self, subject: &PolicySubject) -> PolicyRuling {
         let names = ToolNameForms::of(subject);

@@ -138,6 +138,11 @@ impl RateLimits {
         Value::Object(out)
     }
 
+    /// Tells whether a tool with this id has a limit of its own.
+    pub(crate) fn names(&self, tool_id: &str) -> bool {
+        self.tools.contains_key(tool_id)
+    }
+
     /// Returns the buckets that a call counts in, the meta-tool's first.
     fn buckets(&self, meta_tool: Option<&str>, tool_id: Option<&str>) -> impl Iterator<Item = (String, CallLimits)> {
         let of_meta = meta_tool.and_then(|name| Some((name.to_owned(), *self.meta_tools.get(name)?)));

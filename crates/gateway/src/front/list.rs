@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
+use contextweaver_base::order::sort_by;
 use contextweaver_model::json::JsonMap;
 
 use super::names::ToolPlace;
 use super::{mark_unavailable, own};
-use crate::runtime::Gateway;
+use crate::runtime::{Gateway, ToolRef};
 
 /// Which tools clients see now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -35,29 +36,76 @@ pub struct ToolList {
 }
 
 impl Gateway {
-    /// Names of the gateway's own tools in the mode of now.
+    /// Names of the gateway's own tools in the mode of now, which no tool of a server is shown under.
     pub(crate) fn own_names(&self) -> Vec<String> {
         let names = &self.options.names;
-        vec![names.drilldown.clone()]
+        match self.mode() {
+            FrontMode::Search => vec![names.drilldown.clone(), names.search_tools.clone(), names.call_tool.clone()],
+            FrontMode::Firewall | FrontMode::Reference => vec![names.drilldown.clone()],
+        }
     }
 
-    /// Returns the tools that a client sees; without a session those that each sees.
-    pub(crate) fn front(&self, session: Option<&str>, caller: Option<&str>) -> ToolList {
-        let _ = session;
+    /// Returns the tools that a client sees; without a session those of one that has used nothing.
+    pub(crate) fn front(&mut self, session: Option<&str>, caller: Option<&str>) -> ToolList {
         let mode = self.mode();
-        let mut tools: Vec<JsonMap> = self.listed(caller).into_iter().map(|place| self.tool_as_shown(place)).collect();
-        tools.push(own::drilldown(&self.options.names.drilldown));
+        let tools = match mode {
+            FrontMode::Reference => self.reference_front(caller),
+            FrontMode::Firewall => {
+                let listed = self.listed(caller);
+                let mut tools: Vec<JsonMap> = listed.into_iter().map(|place| self.tool_as_shown(place)).collect();
+                tools.push(own::drilldown(&self.options.names.drilldown));
+                tools
+            }
+            FrontMode::Search => {
+                let listed = self.listed(caller);
+                let servers = self.servers.iter().filter(|server| !server.tools.is_empty()).count();
+                let mut tools = own::search_tools(&self.options.names, listed.len(), servers).to_vec();
+                let at_hand = self.at_hand(session, &listed);
+                tools.extend(at_hand.into_iter().map(|place| self.tool_as_shown(place)));
+                tools
+            }
+        };
         ToolList { mode, tools }
     }
 
-    /// The tools of servers that a client may see, in the order of the servers and of their lists.
-    pub(crate) fn listed(&self, caller: Option<&str>) -> Vec<ToolPlace> {
+    /// The tools that search mode lists: those that are pinned in the order of the servers, then those used last by name,
+    /// so that the list stays the same while they are used again.
+    fn at_hand(&self, session: Option<&str>, listed: &[ToolPlace]) -> Vec<ToolPlace> {
+        let mut at_hand: Vec<ToolPlace> = listed.iter().copied().filter(|place| self.is_pinned_place(*place)).collect();
+        let session = session.and_then(|session| self.sessions.get(session));
+        let used = session.map_or(&[][..], crate::runtime::Session::used);
+        let mut recent: Vec<ToolPlace> = used.iter().filter_map(|tool| self.place(tool)).collect();
+        recent.retain(|place| listed.contains(place) && !at_hand.contains(place));
+        sort_by(&mut recent, |a, b| self.names.table.name(*a).cmp(self.names.table.name(*b)));
+        at_hand.extend(recent);
+        at_hand
+    }
+
+    fn is_pinned_place(&self, place: ToolPlace) -> bool {
+        let Some((server, tool)) = self.tool(place) else { return false };
+        let qualified = format!("{}__{}", server.name, tool.name());
+        let names = [self.names.table.name(place), tool.name(), qualified.as_str()];
+        self.options.pinned_tools.iter().any(|glob| names.iter().any(|name| glob.matches(name)))
+    }
+
+    /// Whether search mode lists a tool for every client.
+    pub(crate) fn is_pinned(&self, tool: &ToolRef) -> bool {
+        self.place(tool).is_some_and(|place| self.is_pinned_place(place))
+    }
+
+    /// The tools that are not in quarantine, in the order of the servers and of their lists.
+    pub(crate) fn usable(&self) -> Vec<ToolPlace> {
         let all = self
             .servers
             .iter()
             .enumerate()
             .flat_map(|(server, listed)| listed.usable().map(move |(tool, _)| ToolPlace { server, tool }));
-        all.filter(|place| self.may_see(*place, caller)).collect()
+        all.collect()
+    }
+
+    /// Those of them that a client may see.
+    pub(crate) fn listed(&self, caller: Option<&str>) -> Vec<ToolPlace> {
+        self.usable().into_iter().filter(|place| self.may_see(*place, caller)).collect()
     }
 
     /// A tool as clients see it, under its name and with a mark where its server cannot be reached.
@@ -65,22 +113,39 @@ impl Gateway {
         let Some((server, tool)) = self.tool(place) else { return JsonMap::new() };
         let mut shown = JsonMap::new();
         shown.insert("name".to_owned(), self.names.table.name(place).into());
-        shown.extend(
-            tool.shown.iter().filter(|(key, _)| *key != "name").map(|(key, value)| (key.clone(), value.clone())),
-        );
+        let rest = tool.shown.iter().filter(|(key, _)| *key != "name");
+        shown.extend(rest.map(|(key, value)| (key.clone(), value.clone())));
         if server.is_unavailable() {
             mark_unavailable(&mut shown, &server.name);
         }
         shown
     }
 
-    /// Names and digests of what clients see that have used nothing, to know whether that changed.
+    /// Names and digests of what clients see that have used nothing, to know whether that changed. Policies that speak of
+    /// callers are taken to change with the tools.
     pub(crate) fn front_digests(&self) -> Vec<(String, String)> {
-        let listed = self.listed(None).into_iter().filter_map(|place| {
+        let mode = self.mode();
+        let mut digests: Vec<(String, String)> =
+            self.own_names().into_iter().map(|name| (name, format!("{mode:?}"))).collect();
+        let places = match mode {
+            FrontMode::Search => {
+                let usable = self.usable();
+                // Their number is told in a description.
+                digests.push((String::new(), usable.len().to_string()));
+                usable.into_iter().filter(|place| self.is_pinned_place(*place)).collect()
+            }
+            FrontMode::Reference if !self.options.reference.proxy => {
+                let [resources, prompts] = self.has_primitives();
+                digests.push((String::new(), format!("{resources} {prompts}")));
+                Vec::new()
+            }
+            FrontMode::Firewall | FrontMode::Reference => self.usable(),
+        };
+        digests.extend(places.into_iter().filter_map(|place| {
             let (server, tool) = self.tool(place)?;
             let mark = if server.is_unavailable() { "!" } else { "" };
             Some((self.names.table.name(place).to_owned(), format!("{}{mark}", tool.digest)))
-        });
-        listed.collect()
+        }));
+        digests
     }
 }

@@ -3,12 +3,14 @@
 mod history;
 mod list;
 mod names;
-mod own;
+pub(crate) mod own;
+mod reduced;
 mod safe;
 mod shown;
 
 pub(crate) use history::{NameHistory, Resolved};
 pub use list::{FrontMode, ToolList};
 pub(crate) use names::{NameTable, ToolPlace, is_legal_name, legal_name};
+pub(crate) use reduced::{ReducedSchema, reduced};
 pub(crate) use safe::safe_line;
 pub(crate) use shown::{mark_unavailable, shown_tool};

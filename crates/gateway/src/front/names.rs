@@ -3,6 +3,7 @@
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::unicode::prefix;
 
 /// What stands between the name of a server and that of its tool.
 const JOINT: &str = "__";
@@ -42,18 +43,27 @@ pub(crate) struct NameTable {
 }
 
 impl NameTable {
+    /// Does the same for what may have any name, as prompts do, and has none of the gateway's beside it.
+    pub fn of_any(servers: &[(&str, Vec<&str>)]) -> Self {
+        Self::with(servers, &[], &|name| name.to_owned())
+    }
+
     /// Gives every tool a name. `servers` are names of servers with the names of their tools; `own` are the gateway's.
     ///
     /// What a tool is called depends on the servers and their tools alone, not on the order in which they were listed.
     pub fn of(servers: &[(&str, Vec<&str>)], own: &[&str]) -> Self {
+        Self::with(servers, own, &|name| legal_name(name, limits::MCP_NAME_CHARS))
+    }
+
+    fn with(servers: &[(&str, Vec<&str>)], own: &[&str], legal: &dyn Fn(&str) -> String) -> Self {
         let mut plain: Vec<Vec<String>> = Vec::new();
         let mut counts: SortedMap<String, usize> = SortedMap::new();
         for (_, tools) in servers {
-            let legal: Vec<String> = tools.iter().map(|name| legal_name(name, limits::MCP_NAME_CHARS)).collect();
-            for name in &legal {
+            let names: Vec<String> = tools.iter().map(|name| legal(name)).collect();
+            for name in &names {
                 *counts.get_or_insert(name, 0) += 1;
             }
-            plain.push(legal);
+            plain.push(names);
         }
         let mut table =
             Self { names: plain.iter().map(|names| vec![String::new(); names.len()]).collect(), ..Self::default() };
@@ -91,8 +101,8 @@ impl NameTable {
         let is_free = |name: &str| !self.shown.contains_key(name) && !own.contains(&name);
         let variations = (2..).map(|number: u32| {
             let end = format!("_{number}");
-            let kept = wanted.len().min(limits::MCP_NAME_CHARS - end.len());
-            format!("{}{end}", &wanted[..kept])
+            let kept = prefix(wanted, limits::MCP_NAME_CHARS - end.len());
+            format!("{kept}{end}")
         });
         std::iter::once(wanted.to_owned()).chain(variations).find(|name| is_free(name)).unwrap_or_default()
     }
@@ -120,9 +130,7 @@ impl NameTable {
 
 /// Puts the server before the name of its tool, within the length that MCP allows.
 fn qualified(server: &str, name: &str) -> String {
-    let mut whole = [server, JOINT, name].concat();
-    whole.truncate(limits::MCP_NAME_CHARS);
-    whole
+    prefix(&[server, JOINT, name].concat(), limits::MCP_NAME_CHARS).to_owned()
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ fn readable(mut schema: Value) -> Value {
                 for (key, value) in map {
                     match value {
                         Value::String(text) if SCHEMA_TEXTS.contains(&key.as_str()) => {
-                            *text = visible(text).into_owned()
+                            *text = visible(text).into_owned();
                         }
                         other => open.push(other),
                     }

@@ -5,18 +5,23 @@ use serde_json::{Value, json};
 use contextweaver_base::Result;
 use contextweaver_base::limits;
 use contextweaver_convert::tools::validate_args;
-use contextweaver_model::json::{JsonMap, nearest, type_name};
+use contextweaver_model::json::{JsonMap, type_name};
 
-use super::open_calls::{OpenCall, WaitingCall};
+use super::open_calls::{OpenCall, OpenTarget, WaitingCall};
 use super::request::CallRequest;
 use super::step::{CallStep, ForwardedCall, RpcError};
 use super::{Gateway, passing, subject};
+use crate::cache::cache_key;
 use crate::failure::{GatewayError, GatewayErrorCode};
-use crate::front::{Resolved, ToolPlace, safe_line};
-use crate::policy::PolicyAction;
+use crate::front::{FrontMode, Resolved, ToolPlace, safe_line};
+use crate::policy::{PolicyAction, PolicySubject};
+use crate::repair::{ArgumentRepair, repair_arguments};
 
 /// Invalid parameters, as JSON-RPC calls it.
-const INVALID_PARAMS: i64 = -32_602;
+pub(crate) const INVALID_PARAMS: i64 = -32_602;
+
+/// What a model is told in place of a result.
+pub(crate) type Checked<T> = std::result::Result<T, GatewayError>;
 
 /// Who calls, and what the client can do.
 #[derive(Debug, Clone)]
@@ -28,31 +33,84 @@ pub(crate) struct CallContext {
     pub now_ms: u64,
 }
 
+/// A call whose arguments were looked at.
+#[derive(Debug, Clone)]
+pub(crate) struct ReadyCall {
+    pub place: ToolPlace,
+    /// What the client calls the tool.
+    pub label: String,
+    pub arguments: JsonMap,
+    pub repairs: Vec<ArgumentRepair>,
+    /// Whether the user must be asked.
+    pub asks: bool,
+}
+
 impl Gateway {
     /// Says what to do with a call of a client.
     ///
+    /// The order: how often the client calls, the policy, the arguments, the user, what is kept of results, the server. What
+    /// is denied says nothing of the schema, and counts. What a client does wrong is told to the client.
+    ///
     /// # Errors
-    /// None at present of a request that was read: what a client does wrong is told to the client.
+    /// `INVALID_INPUT` when the name of the session is empty.
     pub fn begin_call(&mut self, request: CallRequest) -> Result<CallStep> {
         let CallRequest { session, caller, name, arguments, meta, can_confirm, now_ms } = request;
-        self.sessions.touch(&session);
+        if session.is_empty() {
+            let message = "the name of a session is empty";
+            return Err(
+                contextweaver_base::Error::new(contextweaver_base::ErrorCode::InvalidInput, message).at("/session")
+            );
+        }
+        self.heard_of(&session);
         let meta = passing(meta, &self.options.meta_allow);
         let context = CallContext { session, caller, meta, can_confirm, now_ms };
+        Ok(self.begun(&name, arguments, &context))
+    }
+
+    fn begun(&mut self, name: &str, arguments: Value, context: &CallContext) -> CallStep {
+        let mode = self.mode();
+        if mode == FrontMode::Reference {
+            return self.begin_reference(name, arguments, context);
+        }
+        let names = &self.options.names;
+        let is_search = mode == FrontMode::Search;
+        let own = if name == names.drilldown {
+            Some("tool_view")
+        } else if is_search && name == names.search_tools {
+            Some("tool_browse")
+        } else {
+            (is_search && name == names.call_tool).then_some("")
+        };
+        let Some(meta_tool) = own else {
+            return match self.resolve(&context.session, name) {
+                Resolved::Tool(place) => self.call_tool(place, arguments, context),
+                found => self.unknown_tool(name, found, context),
+            };
+        };
         let arguments = match arguments {
             Value::Null => JsonMap::new(),
             Value::Object(map) => map,
             other => {
                 let message = format!("arguments are an object, not {}", type_name(&other));
-                return Ok(CallStep::Error(RpcError { code: INVALID_PARAMS, message, data: None }));
+                return self.refuse(&GatewayError::new(GatewayErrorCode::ArgsInvalid, message).at(name));
             }
         };
-        if name == self.options.names.drilldown {
-            return Ok(self.drilldown(&context, arguments));
+        if !meta_tool.is_empty()
+            && let Err(error) = self.count(meta_tool, None, context)
+        {
+            return self.refuse(&error);
         }
-        match self.resolve(&context.session, &name) {
-            Resolved::Tool(place) => Ok(self.call_tool(place, arguments, &context)),
-            _ => Ok(CallStep::Error(self.unknown_tool(&name, &context))),
+        match meta_tool {
+            "tool_view" => self.drilldown(context, arguments),
+            "tool_browse" => self.search_tools(context, arguments),
+            _ => self.call_by_name(context, arguments),
         }
+    }
+
+    /// Tells a client of an error, and counts it.
+    pub(crate) fn refuse(&mut self, error: &GatewayError) -> CallStep {
+        self.stats.refused(error);
+        CallStep::refused(error)
     }
 
     /// Returns the tool that a name means to a client.
@@ -61,59 +119,108 @@ impl Gateway {
         self.names.resolve(name, epoch, &self.servers)
     }
 
-    fn unknown_tool(&self, name: &str, context: &CallContext) -> RpcError {
-        let shown = self.front(Some(&context.session), context.caller.as_deref()).tools;
-        let known: Vec<&str> = shown.iter().filter_map(|tool| tool.get("name")?.as_str()).collect();
-        let meant = nearest(name, known.iter().copied()).map(|meant| format!("; did you mean `{meant}`?"));
-        let message = format!("unknown tool `{}`{}", safe_line(name), meant.unwrap_or_default());
-        RpcError { code: INVALID_PARAMS, message, data: None }
+    fn unknown_tool(&mut self, name: &str, found: Resolved, context: &CallContext) -> CallStep {
+        let error = self.no_tool(name, found, context);
+        self.stats.refused(&error);
+        CallStep::Error(RpcError { code: INVALID_PARAMS, message: error.message, data: None })
     }
 
-    /// Calls a tool of a server: policy, then arguments, then the user, then the server.
-    pub(crate) fn call_tool(&mut self, place: ToolPlace, arguments: JsonMap, context: &CallContext) -> CallStep {
-        match self.checked(place, &arguments, context) {
-            Err(error) => CallStep::refused(&error),
-            Ok(true) => self.ask(place, arguments, context),
-            Ok(false) => self.forward(place, arguments, context.meta.clone(), context),
+    /// Counts an access of a client, unless there were too many.
+    pub(crate) fn count(&mut self, meta_tool: &str, tool: Option<&str>, context: &CallContext) -> Checked<()> {
+        let Self { sessions, options, .. } = self;
+        let (session, _) = sessions.touch(&context.session);
+        let now = context.now_ms as f64;
+        let ruling = session.rate.check(&options.rate_limits, Some(meta_tool), tool, now);
+        if let Some(error) = ruling.to_error() {
+            return Err(error.at(tool.unwrap_or_default()));
+        }
+        session.rate.record(&options.rate_limits, Some(meta_tool), tool, now);
+        Ok(())
+    }
+
+    /// Calls a tool that a client knows by its name.
+    pub(crate) fn call_tool(&mut self, place: ToolPlace, given: Value, context: &CallContext) -> CallStep {
+        let label = self.names.table.name(place).to_owned();
+        match self.ready(place, label, given, context) {
+            Ok(call) => self.go_on(call, context),
+            Err(error) => self.refuse(&error),
         }
     }
 
-    /// Checks a call; tells whether its user must be asked.
-    fn checked(
-        &self,
+    /// Checks a call, up to its arguments.
+    pub(crate) fn ready(
+        &mut self,
         place: ToolPlace,
-        arguments: &JsonMap,
+        label: String,
+        given: Value,
         context: &CallContext,
-    ) -> std::result::Result<bool, GatewayError> {
-        let name = self.names.table.name(place);
-        let gone = || GatewayError::new(GatewayErrorCode::HydrateFailed, "the tool is not listed any more").at(name);
+    ) -> Checked<ReadyCall> {
+        let key = self.limited_as(place, &label);
+        self.count("tool_execute", Some(&key), context).map_err(|error| error.at(label.as_str()))?;
+        let asks = self.allowed(place, context).map_err(|error| error.at(label.as_str()))?;
+        let (arguments, repairs) = self.arguments(place, given).map_err(|error| error.at(label.as_str()))?;
+        Ok(ReadyCall { place, label, arguments, repairs, asks })
+    }
+
+    /// The name by which a limit may mean a tool: the one that a client knows, or that of its server.
+    fn limited_as(&self, place: ToolPlace, label: &str) -> String {
+        let Some((server, tool)) = self.tool(place) else { return label.to_owned() };
+        let limits = &self.options.rate_limits;
+        let forms = [label.to_owned(), format!("{}__{}", server.name, tool.name()), tool.name().to_owned()];
+        forms.iter().find(|form| limits.names(form)).unwrap_or(&forms[0]).clone()
+    }
+
+    /// Asks the policy; tells whether the user must be asked.
+    pub(crate) fn allowed(&self, place: ToolPlace, context: &CallContext) -> Checked<bool> {
+        let gone = || GatewayError::new(GatewayErrorCode::HydrateFailed, "the tool is not listed any more");
         let (server, tool) = self.tool(place).ok_or_else(gone)?;
+        if self.options.visibility.as_ref().is_some_and(|profile| !profile.ruling(&tool.item).0) {
+            return Err(gone());
+        }
         let subject = subject(server, tool, "tool_execute", context.caller.as_deref());
         let ruling = self.ruling(&subject);
-        let refusal = ruling.to_error(&subject).map(|error| error.at(name));
-        if ruling.action == PolicyAction::Deny || ruling.action == PolicyAction::Ask && !context.can_confirm {
-            return Err(refusal.unwrap_or_else(gone));
+        if let Some(error) = ruling.to_error(&subject)
+            && (ruling.action == PolicyAction::Deny || !context.can_confirm)
+        {
+            return Err(GatewayError { path: String::new(), ..error });
         }
         if !tool.is_usable() {
             let message = "the tool is in quarantine until the operator of the gateway accepts it";
-            return Err(GatewayError::new(GatewayErrorCode::PolicyDenied, message)
-                .at(name)
-                .detail("reason", "quarantine"));
-        }
-        if self.options.validate {
-            validate(&tool.schema, arguments).map_err(|error| error.at(name))?;
-        }
-        if server.is_unavailable() {
-            let why = server.detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
-            let message = format!("the server \"{}\" is unavailable{why}", server.name);
-            return Err(GatewayError::new(GatewayErrorCode::UpstreamUnavailable, message).at(name));
+            return Err(GatewayError::new(GatewayErrorCode::PolicyDenied, message).detail("reason", "quarantine"));
         }
         Ok(ruling.action == PolicyAction::Ask)
     }
 
-    fn ask(&mut self, place: ToolPlace, arguments: JsonMap, context: &CallContext) -> CallStep {
-        let name = self.names.table.name(place).to_owned();
-        let Some((server, tool)) = self.tool(place) else { return too_many(&name) };
+    /// Reads arguments as the tool wants them, and checks them.
+    pub(crate) fn arguments(&self, place: ToolPlace, given: Value) -> Checked<(JsonMap, Vec<ArgumentRepair>)> {
+        let empty = JsonMap::new();
+        let schema = self.tool(place).map_or(&empty, |(_, tool)| &tool.schema);
+        let (given, repairs) = if self.options.tolerant_args && !given.is_null() {
+            let repaired = repair_arguments(&given, &Value::Object(schema.clone()));
+            (repaired.args, repaired.repairs)
+        } else {
+            (given, Vec::new())
+        };
+        let arguments = match given {
+            Value::Null => JsonMap::new(),
+            Value::Object(map) => map,
+            other => {
+                let message = format!("the arguments of a tool are an object, not {}", type_name(&other));
+                return Err(GatewayError::new(GatewayErrorCode::ArgsInvalid, message));
+            }
+        };
+        if self.options.validate {
+            validate(schema, &arguments, self.mode() == FrontMode::Reference)?;
+        }
+        Ok((arguments, repairs))
+    }
+
+    /// Goes on with a call whose arguments are good: to the user, or on.
+    pub(crate) fn go_on(&mut self, call: ReadyCall, context: &CallContext) -> CallStep {
+        if !call.asks {
+            return self.send(call, context);
+        }
+        let Some((server, tool)) = self.tool(call.place) else { return CallStep::refused(&too_many(&call.label)) };
         let what = if tool.hints.read_only_hint {
             "It says that it only reads."
         } else if tool.hints.destructive_hint {
@@ -121,32 +228,64 @@ impl Gateway {
         } else {
             "It may add data."
         };
-        let message = format!("Allow the tool `{name}` of the server \"{}\" to run? {what}", server.name);
-        let waiting = Some(WaitingCall { arguments, meta: context.meta.clone() });
-        match self.open(place, waiting, context) {
-            Some(call) => CallStep::Confirm { call, message },
-            None => too_many(&name),
+        let message = format!("Allow the tool `{}` of the server \"{}\" to run? {what}", call.label, server.name);
+        let waiting =
+            WaitingCall { arguments: call.arguments.clone(), meta: context.meta.clone(), digest: tool.digest.clone() };
+        match self.open(&call, Some(waiting), None, context) {
+            Some(number) => CallStep::Confirm { call: number, message },
+            None => self.refuse(&too_many(&call.label)),
         }
     }
 
-    fn open(&mut self, place: ToolPlace, waiting: Option<WaitingCall>, context: &CallContext) -> Option<u64> {
-        let tool = self.servers.get(place.server)?.tool_ref(place);
-        let (session, caller) = (context.session.clone(), context.caller.clone());
+    /// Answers a call from what is kept, or sends it to its server.
+    fn send(&mut self, call: ReadyCall, context: &CallContext) -> CallStep {
+        let key = self.cache_key(&call);
+        if let Some(key) = &key
+            && let Some(reply) = self.sessions.touch(&context.session).0.cached(key, context.now_ms)
+        {
+            self.stats.cache_hits += 1;
+            return CallStep::Reply(reply);
+        }
+        if let Some(error) = self.unavailable(call.place) {
+            return self.refuse(&error.at(call.label));
+        }
+        match self.open(&call, None, key, context) {
+            Some(number) => self.forwarded(number, call.place, call.arguments, context.meta.clone()),
+            None => self.refuse(&too_many(&call.label)),
+        }
+    }
+
+    fn unavailable(&self, place: ToolPlace) -> Option<GatewayError> {
+        let (server, _) = self.tool(place)?;
+        server.is_unavailable().then(|| server.unavailable_error())
+    }
+
+    /// The key under which the result of a call is kept; nothing where it is not.
+    fn cache_key(&self, call: &ReadyCall) -> Option<String> {
+        let policy = self.options.cache.as_ref()?;
+        let (_, tool) = self.tool(call.place)?;
+        let is_kept = tool.hints.read_only_hint && policy.covers(&tool.item.id, tool.name());
+        is_kept.then(|| cache_key(&tool.item.id, &Value::Object(call.arguments.clone())))
+    }
+
+    fn open(
+        &mut self,
+        call: &ReadyCall,
+        waiting: Option<WaitingCall>,
+        cache_key: Option<String>,
+        context: &CallContext,
+    ) -> Option<u64> {
+        let (server, tool) = self.tool(call.place)?;
+        let is_idempotent = tool.hints.read_only_hint || tool.hints.idempotent_hint;
+        let target = OpenTarget::Tool(server.tool_ref(call.place));
         let attempts = u32::from(waiting.is_none());
+        let (session, label, repairs) = (context.session.clone(), call.label.clone(), call.repairs.clone());
         let mode = self.mode();
-        self.calls.add(OpenCall { session, caller, tool, mode, waiting, attempts })
-    }
-
-    fn forward(&mut self, place: ToolPlace, arguments: JsonMap, meta: JsonMap, context: &CallContext) -> CallStep {
-        let name = self.names.table.name(place).to_owned();
-        match self.open(place, None, context) {
-            Some(call) => self.forwarded(call, place, arguments, meta),
-            None => too_many(&name),
-        }
+        self.calls.add(OpenCall { session, target, label, mode, waiting, attempts, repairs, cache_key, is_idempotent })
     }
 
     fn forwarded(&self, call: u64, place: ToolPlace, arguments: JsonMap, meta: JsonMap) -> CallStep {
-        let Some((server, tool)) = self.tool(place) else { return too_many("") };
+        let Some((server, tool)) = self.tool(place) else { return CallStep::refused(&too_many("")) };
         CallStep::Forward(Box::new(ForwardedCall {
             call,
             server: server.name.clone(),
@@ -162,22 +301,28 @@ impl Gateway {
     /// Goes on with a call after its user was asked.
     ///
     /// # Errors
-    /// `NOT_FOUND` for a call that does not wait for a user.
-    pub fn confirm_call(&mut self, call: u64, accepted: bool, _now_ms: u64) -> Result<CallStep> {
-        let mut open = self.calls.take(call, true)?;
-        let Some(waiting) = open.waiting.take().filter(|_| accepted) else {
+    /// `NOT_FOUND` for a call that does not wait for its user.
+    pub fn confirm_call(&mut self, call: u64, accepted: bool, now_ms: u64) -> Result<CallStep> {
+        let (open, waiting) = self.calls.take_waiting(call)?;
+        if !accepted {
             let error = GatewayError::new(GatewayErrorCode::AuthRequired, "the user did not allow this call");
-            return Ok(CallStep::refused(&error.at(self.shown_name(&open)).detail("approval", "declined")));
+            return Ok(self.refuse(&error.at(open.label).detail("approval", "declined")));
+        }
+        let place = match &open.target {
+            OpenTarget::Tool(tool) => self.place(tool),
+            OpenTarget::Primitive(_) => None,
         };
-        let Some(place) =
-            self.place(&open.tool).filter(|place| self.tool(*place).is_some_and(|(_, tool)| tool.is_usable()))
-        else {
-            let message = "the tool is not what it was when the user was asked";
-            return Ok(CallStep::refused(&GatewayError::new(GatewayErrorCode::HydrateFailed, message)));
+        // The user allowed the tool as it was.
+        let is_same = |place: &ToolPlace| {
+            self.tool(*place).is_some_and(|(_, tool)| tool.is_usable() && tool.digest == waiting.digest)
         };
-        open.attempts = 1;
-        self.calls.put_back(call, open);
-        Ok(self.forwarded(call, place, waiting.arguments, waiting.meta))
+        let Some(place) = place.filter(is_same) else {
+            let message = "the tool has changed since the user was asked";
+            return Ok(self.refuse(&GatewayError::new(GatewayErrorCode::HydrateFailed, message).at(open.label)));
+        };
+        let OpenCall { session, label, repairs, .. } = open;
+        let context = CallContext { session, caller: None, meta: waiting.meta, can_confirm: false, now_ms };
+        Ok(self.send(ReadyCall { place, label, arguments: waiting.arguments, repairs, asks: false }, &context))
     }
 
     /// Gives a call up.
@@ -185,65 +330,74 @@ impl Gateway {
         self.calls.drop(call);
     }
 
-    /// The name under which a client knows the tool of a call.
-    pub(crate) fn shown_name(&self, call: &OpenCall) -> String {
-        self.place(&call.tool)
-            .map_or_else(|| safe_line(&call.tool.name), |place| self.names.table.name(place).to_owned())
-    }
-
     /// Reads on in a stored result, where the policy of the tool that it is of allows that.
-    fn drilldown(&self, context: &CallContext, mut arguments: JsonMap) -> CallStep {
-        let name = &self.options.names.drilldown;
-        let invalid = |message: &str| {
-            CallStep::refused(&GatewayError::new(GatewayErrorCode::ArgsInvalid, message).at(name.clone()))
-        };
+    fn drilldown(&mut self, context: &CallContext, mut arguments: JsonMap) -> CallStep {
+        let invalid = |message: &str| GatewayError::new(GatewayErrorCode::ArgsInvalid, message);
         let Some(Value::String(handle)) = arguments.shift_remove("handle") else {
-            return invalid("`handle` is a string: the handle of a stored result");
+            return self.refuse(&invalid("`handle` is a string: the handle of a stored result"));
         };
         let selector = match arguments.shift_remove("selector") {
             Some(Value::Object(selector)) => selector,
-            None => {
-                let mut head = JsonMap::new();
-                head.insert("type".to_owned(), "head".into());
-                head
-            }
-            Some(_) => return invalid("`selector` is an object, such as {\"type\": \"head\"}"),
+            None => head(),
+            Some(_) => return self.refuse(&invalid("`selector` is an object, such as {\"type\": \"head\"}")),
         };
         let max_tokens = match arguments.shift_remove("max_tokens") {
             None | Some(Value::Null) => None,
             Some(number) => match number.as_u64().filter(|tokens| (1..=limits::MAX_BUDGET_TOKENS).contains(tokens)) {
                 Some(tokens) => Some(tokens),
-                None => return invalid("`max_tokens` is a whole number from 1 on"),
+                None => return self.refuse(&invalid("`max_tokens` is a whole number from 1 on")),
             },
         };
-        match self.view_refusal(&handle, context) {
-            Some(error) => CallStep::refused(&error),
-            None => CallStep::Drilldown { handle, selector, max_tokens },
+        if let Some(error) = self.view_refusal(&handle, context) {
+            return self.refuse(&error);
         }
+        self.stats.drilldowns += 1;
+        CallStep::Drilldown { handle, selector, max_tokens, plain: false }
     }
 
     /// Returns why a client may not read a stored result; nothing where it may.
+    ///
+    /// Of a result whose tool is not known, after a restart for instance, only a policy allows reading that refuses none.
     pub(crate) fn view_refusal(&self, handle: &str, context: &CallContext) -> Option<GatewayError> {
         let owner = self.sessions.get(&context.session).and_then(|session| session.owner(handle));
         let caller = context.caller.as_deref();
-        let subject = match owner.and_then(|owner| self.place(owner)).and_then(|place| self.tool(place)) {
-            Some((server, tool)) => subject(server, tool, "tool_view", caller),
-            None => crate::policy::PolicySubject { meta_tool: Some("tool_view"), caller, ..Default::default() },
-        };
-        // To ask would be for each page of a result that its user has allowed already.
-        let ruling = self.ruling(&subject);
-        let refusal = ruling.to_error(&subject).filter(|_| ruling.action != PolicyAction::Allow);
-        refusal.map(|error| error.at(safe_line(handle)))
+        if let Some((server, tool)) = owner.and_then(|owner| self.place(owner)).and_then(|place| self.tool(place)) {
+            let subject = subject(server, tool, "tool_view", caller);
+            // Nobody is asked for each page of a result that was allowed already.
+            return self.ruling(&subject).to_error(&subject).map(|error| error.at(safe_line(handle)));
+        }
+        if self.options.policy.allows_all("tool_view")
+            && self
+                .options
+                .servers
+                .iter()
+                .filter_map(|server| server.policy.as_ref())
+                .all(|own| own.allows_all("tool_view"))
+        {
+            return None;
+        }
+        let message =
+            "it is not known which tool this result is of, and the policy allows some only; call the tool again";
+        let subject = PolicySubject { meta_tool: Some("tool_view"), caller, ..PolicySubject::default() };
+        let error = GatewayError::new(GatewayErrorCode::PolicyDenied, message).at(safe_line(handle));
+        Some(self.ruling(&subject).to_error(&subject).map_or(error, |error| error.at(safe_line(handle))))
     }
 }
 
-fn too_many(name: &str) -> CallStep {
-    let message = "too many calls are open; try again later";
-    CallStep::refused(&GatewayError::new(GatewayErrorCode::RateLimited, message).at(name))
+/// The selector of the beginning.
+pub(crate) fn head() -> JsonMap {
+    let mut head = JsonMap::new();
+    head.insert("type".to_owned(), "head".into());
+    head
+}
+
+pub(crate) fn too_many(label: &str) -> GatewayError {
+    GatewayError::new(GatewayErrorCode::RateLimited, "too many calls are open; try again later").at(label)
 }
 
 /// Checks arguments against the schema of a tool. What is wrong is told by place and what is expected, never by the value.
-pub(crate) fn validate(schema: &JsonMap, arguments: &JsonMap) -> std::result::Result<(), GatewayError> {
+/// With `keys` the place of the first is told as a list of keys, as contextweaver 0.18 has it.
+pub(crate) fn validate(schema: &JsonMap, arguments: &JsonMap, keys: bool) -> Checked<()> {
     if schema.is_empty() {
         return Ok(());
     }
@@ -263,10 +417,23 @@ pub(crate) fn validate(schema: &JsonMap, arguments: &JsonMap) -> std::result::Re
             json!({ "path": safe_line(&error.path), "keyword": error.keyword, "expected": safe_line(&error.expected) })
         })
         .collect();
-    let first = errors.first().map(|error| {
-        let path = error["path"].as_str().filter(|path| !path.is_empty()).unwrap_or("the arguments");
-        format!("{path}: expected {}", error["expected"].as_str().unwrap_or_default())
-    });
-    let message = first.unwrap_or_else(|| "the arguments do not fit the schema of the tool".to_owned());
-    Err(GatewayError::new(GatewayErrorCode::ArgsInvalid, message).detail("errors", errors))
+    let first = checked.errors.first();
+    let message = first.map_or_else(
+        || "the arguments do not fit the schema of the tool".to_owned(),
+        |error| {
+            let place = if error.path.is_empty() { "the arguments".to_owned() } else { safe_line(&error.path) };
+            format!("{place}: expected {}", safe_line(&error.expected))
+        },
+    );
+    let refusal = GatewayError::new(GatewayErrorCode::ArgsInvalid, message);
+    Err(match first.filter(|_| keys) {
+        Some(first) => refusal.detail("path", steps(&first.path)).detail("errors", errors),
+        None => refusal.detail("errors", errors),
+    })
+}
+
+/// The steps of a JSON pointer, numbers as such.
+fn steps(pointer: &str) -> Vec<Value> {
+    let steps = pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
+    steps.map(|step| step.parse::<u64>().map_or_else(|_| safe_line(&step).into(), Value::from)).collect()
 }

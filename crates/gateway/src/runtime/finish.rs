@@ -1,16 +1,20 @@
 //! How a call ends.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use contextweaver_base::Result;
+use contextweaver_base::{Error, Result};
+use contextweaver_model::json::{JsonMap, missing_field};
+use contextweaver_model::{FirewallStats, ResultEnvelope, Status, Strategy};
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_value};
+use contextweaver_text::tokens::Estimator;
 
 use super::Gateway;
+use super::open_calls::{OpenCall, OpenTarget};
 use super::request::MeasuredResult;
-use super::step::{CallStep, RpcError};
-use crate::failure::{FailureKind, GatewayError, UpstreamFailure, upstream_detail};
-use crate::front::FrontMode;
+use super::step::{CallStep, RpcError, text_result};
+use crate::failure::{FailureKind, GatewayError, GatewayErrorCode, UpstreamFailure, classify, upstream_detail};
+use crate::front::{FrontMode, safe_line};
 use crate::servers::ListChanges;
 
 /// The code of an error by which a server asks for addresses to be opened; its data is for the client, not for the model.
@@ -25,7 +29,7 @@ pub struct FinishedCall {
     pub call: u64,
     /// The `CallToolResult` that the client is to get.
     pub reply: Value,
-    /// The envelope of the result; only reference mode needs it.
+    /// The envelope of the result, which reference mode needs.
     pub envelope: Option<Value>,
     /// What was measured of the result.
     pub measured: MeasuredResult,
@@ -57,18 +61,74 @@ pub struct FailedCall {
     pub random: f64,
 }
 
+/// What became of reading on in a stored result.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ViewOutcome {
+    /// The part.
+    Slice {
+        /// Its text.
+        text: String,
+        /// What it is counted in, such as `lines`.
+        unit: String,
+        /// First unit shown, from 0.
+        start: u64,
+        /// Unit after the last one shown.
+        end: u64,
+        /// Units there are.
+        total: u64,
+        /// Whether less is shown than was asked for.
+        truncated: bool,
+    },
+    /// Why it could not be read: the code of the error, and its message.
+    Failed {
+        /// The code.
+        code: String,
+        /// The message.
+        message: String,
+    },
+}
+
 impl Gateway {
     /// Ends a call that a server answered, and says what the client gets.
     ///
     /// # Errors
-    /// `NOT_FOUND` for a call that is not at its server.
+    /// `NOT_FOUND` for a call that is not at its server; in reference mode `MISSING_FIELD` without an envelope, and the
+    /// errors of [`ResultEnvelope::from_value`]. The call stays open then.
     pub fn finish_call(&mut self, finished: FinishedCall) -> Result<FinishedReply> {
-        let open = self.calls.take(finished.call, false)?;
-        let (session, _) = self.sessions.touch(&open.session);
-        for handle in &finished.measured.handles {
-            session.own(handle, &open.tool);
+        let FinishedCall { call, mut reply, envelope, measured, now_ms } = finished;
+        let open = self.calls.sent(call)?;
+        let is_reference = open.mode == FrontMode::Reference;
+        let envelope = match envelope {
+            Some(envelope) => Some(ResultEnvelope::from_value(envelope, "/envelope")?),
+            None if is_reference => {
+                return Err(missing_field("", "envelope").hint("the envelope that ingestMcpResult returned"));
+            }
+            None => None,
+        };
+        let open = self.calls.take_sent(call)?;
+        if is_reference && let Some(envelope) = &envelope {
+            let recorded = recorded(envelope, &open, &measured);
+            reply = text_result(&recorded.to_string(), envelope.status == Status::Error);
         }
-        Ok(FinishedReply { reply: finished.reply, changed: ListChanges::default() })
+        let mut changed = ListChanges::default();
+        if let OpenTarget::Tool(tool) = &open.target {
+            self.stats.answered(tool, &measured, now_ms);
+            let is_listed = self.mode() != FrontMode::Search || self.is_pinned(tool);
+            let (most, policy) = (self.options.recent_tools, self.options.cache.clone());
+            let (session, _) = self.sessions.touch(&open.session);
+            let handles = envelope.iter().flat_map(|envelope| envelope.artifacts.iter().map(|one| &one.handle));
+            for handle in measured.handles.iter().chain(handles) {
+                session.own(handle, tool);
+            }
+            if let (Some(policy), Some(key), false) = (policy, &open.cache_key, is_failed(&reply, &measured)) {
+                session.keep(&policy, key, &kept(&reply, is_reference), now_ms);
+                self.sessions.bound_kept();
+            }
+            if !is_listed {
+                changed.tools = self.sessions.touch(&open.session).0.note_use(tool, most);
+            }
+        }
+        Ok(FinishedReply { reply, changed })
     }
 
     /// Ends a call that failed, or says when to try again.
@@ -76,12 +136,132 @@ impl Gateway {
     /// # Errors
     /// `NOT_FOUND` for a call that is not at its server.
     pub fn fail_call(&mut self, failed: FailedCall) -> Result<CallStep> {
-        let open = self.calls.take(failed.call, false)?;
-        let FailedCall { failure, .. } = failed;
+        let FailedCall { call, failure, random, .. } = failed;
+        let open = self.calls.take_sent(call)?;
+        let code = classify(&failure);
+        let retry = &self.options.retry;
+        if failure.kind != FailureKind::Cancelled
+            && retry.allows(code, open.attempts, open.is_idempotent)
+            && let Some(wait) = retry.delay_after_ms(open.attempts.saturating_sub(1), random, failure.retry_after_ms)
+        {
+            self.stats.retries += 1;
+            self.calls.put_back(call, OpenCall { attempts: open.attempts + 1, ..open });
+            return Ok(CallStep::Retry { after_ms: wait.max(0.0).round() as u64 });
+        }
+        let tool = match &open.target {
+            OpenTarget::Tool(tool) => Some(tool),
+            OpenTarget::Primitive(_) => None,
+        };
+        self.stats.failed(tool);
         if open.mode == FrontMode::Firewall && failure.kind == FailureKind::Rpc {
             return Ok(CallStep::Error(passed_on(failure)));
         }
-        Ok(CallStep::refused(&GatewayError::of_upstream(&failure).at(self.shown_name(&open))))
+        Ok(CallStep::refused(&GatewayError::of_upstream(&failure).at(open.label)))
+    }
+
+    /// Writes what a model gets of a part of a stored result, where the step said `plain`.
+    ///
+    /// ```
+    /// use contextweaver_gateway::{Gateway, GatewayOptions, ViewOutcome};
+    /// use serde_json::json;
+    ///
+    /// let mut gateway = Gateway::new(GatewayOptions::from_value(json!({ "servers": [] }))?);
+    /// let failed = ViewOutcome::Failed { code: "ARTIFACT_NOT_FOUND".to_owned(), message: "no such artifact".to_owned() };
+    /// let reply = gateway.view_reply("artifact:x", failed);
+    /// assert!(reply["content"][0]["text"].as_str().unwrap().contains("VIEW_FAILED"));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn view_reply(&mut self, handle: &str, outcome: ViewOutcome) -> Value {
+        match outcome {
+            ViewOutcome::Slice { text, unit, start, end, total, truncated } => {
+                let note = if truncated { format!("\n({unit} {start} to {end} of {total})") } else { String::new() };
+                text_result(&(text + &note), false)
+            }
+            ViewOutcome::Failed { message, .. } => {
+                let error = GatewayError::new(GatewayErrorCode::ViewFailed, upstream_detail(&message));
+                let error = error.at(safe_line(handle));
+                self.stats.refused(&error);
+                text_result(&error.to_json().to_string(), true)
+            }
+        }
+    }
+
+    /// Notes whose results handles are, after a restart: a policy may say that those of some tools are not to be read.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for a server that the options do not name.
+    pub fn own_handles(&mut self, session: &str, handles: Vec<(String, String, String)>) -> Result<()> {
+        let mut owned = Vec::new();
+        for (at, (handle, server, tool)) in handles.into_iter().enumerate() {
+            let place = self.server(&server).map_err(|error: Error| error.under(format!("/handles/{at}/server")))?;
+            owned.push((handle, super::ToolRef { server: place, name: tool.into() }));
+        }
+        let (session, _) = self.sessions.touch(session);
+        for (handle, tool) in owned {
+            session.own(&handle, &tool);
+        }
+        Ok(())
+    }
+}
+
+/// Writes the envelope as contextweaver 0.18 does, with handles of ours.
+fn recorded(envelope: &ResultEnvelope, open: &OpenCall, measured: &MeasuredResult) -> Value {
+    let mut envelope = envelope.clone();
+    let mut provenance = JsonMap::new();
+    match &open.target {
+        OpenTarget::Tool(tool) => {
+            provenance.insert("tool".to_owned(), safe_line(&tool.name).into());
+            provenance.insert("protocol".to_owned(), "mcp".into());
+            provenance.insert("tool_id".to_owned(), open.label.as_str().into());
+        }
+        OpenTarget::Primitive(_) => {
+            let kind = if open.label.starts_with("resource") { "resource" } else { "prompt" };
+            provenance.insert(format!("{kind}_id"), open.label.as_str().into());
+            provenance.insert("protocol".to_owned(), "mcp".into());
+            provenance.insert("primitive".to_owned(), kind.into());
+        }
+    }
+    if !open.repairs.is_empty() {
+        provenance.insert("arg_repairs".to_owned(), json!(open.repairs));
+    }
+    for (key, value) in std::mem::take(&mut envelope.provenance) {
+        provenance.entry(key).or_insert(value);
+    }
+    envelope.provenance = provenance;
+    if envelope.firewall_stats.is_none() {
+        envelope.firewall_stats = Some(firewall_stats(&envelope, measured));
+    }
+    json!(envelope)
+}
+
+fn is_failed(reply: &Value, measured: &MeasuredResult) -> bool {
+    measured.is_error || reply.get("isError") == Some(&Value::Bool(true))
+}
+
+/// A reply as it is kept: an envelope then says that it was.
+fn kept(reply: &Value, is_reference: bool) -> Value {
+    let text = reply["content"][0]["text"].as_str().filter(|_| is_reference);
+    let Some(mut envelope) = text.and_then(|text| serde_json::from_str::<Value>(text).ok()) else {
+        return reply.clone();
+    };
+    envelope["provenance"]["cache_hit"] = true.into();
+    text_result(&envelope.to_string(), false)
+}
+
+/// What an envelope says of the firewall, where none was at work.
+fn firewall_stats(envelope: &ResultEnvelope, measured: &MeasuredResult) -> FirewallStats {
+    let summary_chars = envelope.summary.chars().count() as u64;
+    let summary_tokens = Estimator::V3.tokens(&envelope.summary);
+    let triggered = measured.tokens > measured.shown_tokens;
+    FirewallStats {
+        triggered,
+        strategy: if triggered { Strategy::Summary } else { Strategy::Passthrough },
+        original_chars: if triggered { measured.bytes.max(summary_chars) } else { summary_chars },
+        original_tokens: if triggered { measured.tokens } else { summary_tokens },
+        summary_chars,
+        summary_tokens,
+        artifact_ref: measured.handles.first().filter(|_| triggered).cloned(),
+        ..FirewallStats::noop()
     }
 }
 

@@ -109,6 +109,7 @@ impl Gateway {
         let before = self.state();
         let report = self.servers[place].take(listing)?;
         self.rename();
+        self.sessions.tools_changed();
         Ok(ListedServer { report, changed: self.changes(&before), pins: self.servers[place].pinned.digests.clone() })
     }
 
@@ -143,6 +144,7 @@ impl Gateway {
         let before = self.state();
         let accepted = self.servers[place].accept(tool);
         self.rename();
+        self.sessions.tools_changed();
         Ok(AcceptedTools { accepted, changed: self.changes(&before) })
     }
 

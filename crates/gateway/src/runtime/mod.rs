@@ -8,20 +8,27 @@ mod request;
 mod sessions;
 mod step;
 
-pub use finish::{FailedCall, FinishedCall, FinishedReply};
+pub(crate) use call::{CallContext, Checked, head, validate};
+pub use finish::{FailedCall, FinishedCall, FinishedReply, ViewOutcome};
 pub use listing::{AcceptedTools, ListedServer, PinState};
 pub use request::{CallRequest, MeasuredResult};
 pub(crate) use sessions::{Session, Sessions, ToolRef};
 pub use step::{CallStep, ForwardedCall, RpcError};
 
+use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, Result};
 use contextweaver_model::json::JsonMap;
+use contextweaver_routing::cards::ChoiceCard;
+use contextweaver_routing::router::{RouteFilters, RouteOptions, RouteResult};
 
 use crate::front::{FrontMode, NameHistory, ToolList, ToolPlace};
+use crate::index::ToolIndex;
 use crate::options::{GatewayMode, GatewayOptions, unknown_server};
 use crate::policy::{PolicyAction, PolicySubject};
+use crate::primitives::Primitives;
 use crate::servers::{Server, ServerTool};
-use open_calls::OpenCalls;
+use crate::stats::Counters;
+use open_calls::{OpenCall, OpenCalls, OpenTarget};
 
 /// A gateway in front of servers: what each client sees, what it may do, and how its calls go.
 ///
@@ -56,7 +63,20 @@ pub struct Gateway {
     pub(crate) servers: Vec<Server>,
     pub(crate) names: NameHistory,
     pub(crate) sessions: Sessions,
+    pub(crate) index: Option<ToolIndex>,
+    pub(crate) primitives: Option<Primitives>,
+    pub(crate) stats: Counters,
     calls: OpenCalls,
+}
+
+/// Tools that were chosen for a query.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RoutedTools {
+    /// The route.
+    pub route: RouteResult,
+    /// A card of each tool, the best first; a tool that is too large for one has none.
+    pub cards: Vec<ChoiceCard>,
 }
 
 impl Gateway {
@@ -68,6 +88,9 @@ impl Gateway {
             servers,
             names: NameHistory::default(),
             sessions: Sessions::default(),
+            index: None,
+            primitives: None,
+            stats: Counters::default(),
             calls: OpenCalls::default(),
         };
         gateway.rename();
@@ -89,9 +112,78 @@ impl Gateway {
 
     /// Returns the tools that a client sees, in the order in which they are to be shown.
     pub fn list_tools(&mut self, session: &str, caller: Option<&str>) -> ToolList {
+        self.saw_names(session);
+        self.front(Some(session), caller)
+    }
+
+    /// Notes that a client sees the names of now.
+    pub(crate) fn saw_names(&mut self, session: &str) {
+        self.heard_of(session);
         let epoch = self.names.epoch;
         self.sessions.touch(session).0.epoch = Some(epoch);
-        self.front(Some(session), caller)
+    }
+
+    /// Notes that a client is there, for which the one that was idle longest may have to go.
+    pub(crate) fn heard_of(&mut self, session: &str) {
+        if let Some(ended) = self.sessions.touch(session).1 {
+            self.calls.end_session(&ended);
+        }
+    }
+
+    /// Chooses tools for a query among those that every client may see, with cards of them, as a sidecar answers.
+    ///
+    /// # Errors
+    /// `NO_CANDIDATES` when there is no tool, or the filters leave none.
+    ///
+    /// ```
+    /// use contextweaver_gateway::{Gateway, GatewayOptions};
+    /// use contextweaver_routing::RouteOptions;
+    /// use serde_json::json;
+    ///
+    /// let mut gateway = Gateway::new(GatewayOptions::from_value(json!({ "servers": [{ "name": "files" }] }))?);
+    /// gateway.set_listing("files", br#"{"tools":[{"name":"read","description":"Read a file."}]}"#, 0)?;
+    /// let routed = gateway.route("read a file", &RouteOptions::default())?;
+    /// assert_eq!((routed.route.candidate_ids[0].as_str(), routed.cards[0].name.as_str()), ("read", "read"));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn route(&mut self, query: &str, options: &RouteOptions) -> Result<RoutedTools> {
+        let mut hidden = self.hidden(None, None).words().to_vec();
+        hidden.extend_from_slice(options.filters.exclude_ids.words());
+        let filters = RouteFilters { exclude_ids: WordSet::new(hidden), ..options.filters.clone() };
+        let options = RouteOptions { filters, ..options.clone() };
+        let router = &mut self.index().router;
+        let route = router.route(query, &options)?;
+        let mut scores = SortedMap::new();
+        scores.extend(route.candidate_ids.iter().cloned().zip(route.scores.iter().copied()));
+        let found = route.candidate_ids.iter().filter_map(|id| router.catalog().find(id));
+        let cards = crate::browse::cards(found, Some(&scores));
+        Ok(RoutedTools { route, cards })
+    }
+
+    /// Counts a search.
+    pub(crate) fn searched_once(&mut self) {
+        self.stats.searches += 1;
+    }
+
+    /// Counts the calls that wait.
+    pub(crate) fn open_calls(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Opens a call for a resource or a prompt.
+    pub(crate) fn open_primitive(&mut self, server: usize, id: &str, context: &CallContext) -> Checked<u64> {
+        let call = OpenCall {
+            session: context.session.clone(),
+            target: OpenTarget::Primitive(server),
+            label: id.to_owned(),
+            mode: self.mode(),
+            waiting: None,
+            attempts: 1,
+            repairs: Vec::new(),
+            cache_key: None,
+            is_idempotent: true,
+        };
+        self.calls.add(call).ok_or_else(|| call::too_many(id))
     }
 
     /// Forgets what is known of a client.
@@ -100,8 +192,10 @@ impl Gateway {
         self.calls.end_session(session);
     }
 
-    /// Gives the tools of today their names.
+    /// Gives the tools of today their names, and forgets what was made of those of yesterday.
     pub(crate) fn rename(&mut self) {
+        self.index = None;
+        self.primitives = None;
         let own = self.own_names();
         self.names.renew(&self.servers, &own.iter().map(String::as_str).collect::<Vec<_>>());
     }
@@ -129,7 +223,10 @@ impl Gateway {
     /// Tells whether a client may see a tool: it is not in quarantine, and no policy denies its calls.
     pub(crate) fn may_see(&self, place: ToolPlace, caller: Option<&str>) -> bool {
         let Some((server, tool)) = self.tool(place) else { return false };
-        tool.is_usable() && self.ruling(&subject(server, tool, "tool_execute", caller)).action != PolicyAction::Deny
+        let is_visible = self.options.visibility.as_ref().is_none_or(|profile| profile.ruling(&tool.item).0);
+        is_visible
+            && tool.is_usable()
+            && self.ruling(&subject(server, tool, "tool_execute", caller)).action != PolicyAction::Deny
     }
 
     /// Asks the policies; the stricter one decides.

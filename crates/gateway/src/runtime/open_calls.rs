@@ -7,19 +7,36 @@ use contextweaver_model::json::JsonMap;
 
 use super::sessions::ToolRef;
 use crate::front::FrontMode;
+use crate::repair::ArgumentRepair;
+
+/// What a call is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum OpenTarget {
+    /// A tool.
+    Tool(ToolRef),
+    /// A resource or a prompt of a server, by the place of the server.
+    Primitive(usize),
+}
 
 /// A call that is not done.
 #[derive(Debug, Clone)]
 pub(crate) struct OpenCall {
     pub session: String,
-    pub caller: Option<String>,
-    pub tool: ToolRef,
+    pub target: OpenTarget,
+    /// What the client calls it: a name, or an id in reference mode.
+    pub label: String,
     /// What the client saw when it called.
     pub mode: FrontMode,
     /// What waits for a user; nothing when the server was asked.
     pub waiting: Option<WaitingCall>,
     /// How often the server was asked.
     pub attempts: u32,
+    /// What was repaired in the arguments.
+    pub repairs: Vec<ArgumentRepair>,
+    /// The key under which the result is kept; nothing where it is not to be.
+    pub cache_key: Option<String>,
+    /// Whether to call again does no harm.
+    pub is_idempotent: bool,
 }
 
 /// A call that waits for a user.
@@ -27,6 +44,8 @@ pub(crate) struct OpenCall {
 pub(crate) struct WaitingCall {
     pub arguments: JsonMap,
     pub meta: JsonMap,
+    /// Digest of the tool that the user was asked about.
+    pub digest: String,
 }
 
 /// The calls that are not done, by number.
@@ -52,21 +71,32 @@ impl OpenCalls {
         self.by_number.insert(number, call);
     }
 
-    /// Takes a call out that the server was asked, or that waits for a user.
-    pub fn take(&mut self, number: u64, is_waiting: bool) -> Result<OpenCall> {
-        let known = self.by_number.get(&number);
-        let message = match known {
-            None => format!("no call {number} is open"),
-            Some(call) if call.waiting.is_some() != is_waiting => {
-                let state = if is_waiting { "was sent to its server" } else { "waits for its user" };
-                format!("the call {number} {state}")
+    /// Returns a call that was sent to its server.
+    pub fn sent(&self, number: u64) -> Result<&OpenCall> {
+        let call = self.by_number.get(&number).ok_or_else(|| not_open(number))?;
+        match call.waiting {
+            None => Ok(call),
+            Some(_) => {
+                Err(Error::new(ErrorCode::NotFound, format!("the call {number} waits for its user")).at("/call"))
             }
-            Some(_) => match self.by_number.remove(&number) {
-                Some(call) => return Ok(call),
-                None => String::new(),
-            },
+        }
+    }
+
+    /// Takes a call out that was sent to its server.
+    pub fn take_sent(&mut self, number: u64) -> Result<OpenCall> {
+        self.sent(number)?;
+        self.by_number.remove(&number).ok_or_else(|| not_open(number))
+    }
+
+    /// Takes a call out that waits for its user.
+    pub fn take_waiting(&mut self, number: u64) -> Result<(OpenCall, WaitingCall)> {
+        let call = self.by_number.get_mut(&number).ok_or_else(|| not_open(number))?;
+        let Some(waiting) = call.waiting.take() else {
+            let message = format!("the call {number} was sent to its server");
+            return Err(Error::new(ErrorCode::NotFound, message).at("/call"));
         };
-        Err(Error::new(ErrorCode::NotFound, message).at("/call"))
+        let call = self.by_number.remove(&number).ok_or_else(|| not_open(number))?;
+        Ok((call, waiting))
     }
 
     /// Drops a call.
@@ -86,4 +116,8 @@ impl OpenCalls {
     pub fn len(&self) -> usize {
         self.by_number.len()
     }
+}
+
+fn not_open(number: u64) -> Error {
+    Error::new(ErrorCode::NotFound, format!("no call {number} is open")).at("/call")
 }

@@ -4,6 +4,11 @@ use std::rc::Rc;
 
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
+use serde_json::Value;
+
+use crate::browse::SeenTools;
+use crate::cache::{CachePolicy, ResultCache};
+use crate::rate::RateState;
 
 /// A tool by its server's place and the name that the server has for it: it stays the same when the server lists anew.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +30,12 @@ pub(crate) struct Session {
     owners: SortedMap<String, (u64, ToolRef)>,
     /// Counts the handles, to know the oldest.
     handles: u64,
+    /// How often it called.
+    pub rate: RateState,
+    /// Results of tools that only read.
+    cache: Option<ResultCache>,
+    /// What it has browsed.
+    pub seen: SeenTools,
 }
 
 impl Session {
@@ -58,9 +69,19 @@ impl Session {
         }
     }
 
+    /// Returns a result that is kept.
+    pub fn cached(&mut self, key: &str, now_ms: u64) -> Option<Value> {
+        self.cache.as_mut()?.get(key, now_ms as f64).cloned()
+    }
+
+    /// Keeps a result.
+    pub fn keep(&mut self, policy: &CachePolicy, key: &str, reply: &Value, now_ms: u64) {
+        let cache = self.cache.get_or_insert_with(|| ResultCache::new(policy.clone()));
+        cache.insert(key, reply.clone(), reply.to_string().len(), now_ms as f64);
+    }
+
     /// Returns whose result a handle is.
     pub fn owner(&self, handle: &str) -> Option<&ToolRef> {
-        // `artifact:result:<call>` and what is stored beside it for the parts of the same result.
         self.owners.get(handle).map(|(_, tool)| tool)
     }
 }
@@ -87,6 +108,29 @@ impl Sessions {
         let session = self.by_name.get_or_insert(&name.to_owned(), Session::default());
         session.tick = self.tick;
         (session, ended)
+    }
+
+    /// Forgets all results that are kept, and what was browsed: tools have changed.
+    pub fn tools_changed(&mut self) {
+        for name in self.by_name.keys().cloned().collect::<Vec<_>>() {
+            if let Some(session) = self.by_name.get_mut(&name) {
+                session.cache = None;
+                session.seen = SeenTools::default();
+            }
+        }
+    }
+
+    /// Drops kept results until all sessions together have few enough, those of sessions that were idle longest first.
+    pub fn bound_kept(&mut self) {
+        let bytes = |session: &Session| session.cache.as_ref().map_or(0, ResultCache::bytes);
+        let mut all: u64 = self.by_name.values().map(bytes).sum();
+        while all > limits::MAX_KEPT_RESULTS {
+            let with = self.by_name.iter().filter(|(_, session)| bytes(session) > 0);
+            let Some(idle) = with.min_by_key(|(_, session)| session.tick).map(|(name, _)| name.clone()) else { break };
+            let Some(session) = self.by_name.get_mut(&idle) else { break };
+            all -= bytes(session);
+            session.cache = None;
+        }
     }
 
     /// Returns a session that is known.

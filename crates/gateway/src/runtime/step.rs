@@ -72,9 +72,36 @@ pub enum CallStep {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "ts", ts(optional, type = "number"))]
         max_tokens: Option<u64>,
+        /// Whether the answer is the text alone, which [`Gateway::view_reply`](crate::Gateway::view_reply) writes.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "ts", ts(optional, as = "Option<bool>"))]
+        plain: bool,
     },
     /// Call the tool, then report how that went.
     Forward(Box<ForwardedCall>),
+    /// Read the resource, then report how that went.
+    ReadResource {
+        /// Number of the call.
+        #[cfg_attr(feature = "ts", ts(type = "number"))]
+        call: u64,
+        /// The server.
+        server: String,
+        /// The address that the server has for it.
+        uri: String,
+    },
+    /// Get the prompt, then report how that went.
+    GetPrompt {
+        /// Number of the call.
+        #[cfg_attr(feature = "ts", ts(type = "number"))]
+        call: u64,
+        /// The server.
+        server: String,
+        /// The name that the server has for it.
+        name: String,
+        /// The arguments.
+        #[cfg_attr(feature = "ts", ts(type = "Record<string, string>"))]
+        arguments: JsonMap,
+    },
     /// Ask the user, then say what the answer was.
     Confirm {
         /// Number of the call.
@@ -93,18 +120,18 @@ pub enum CallStep {
 
 impl CallStep {
     /// Makes a reply of a text.
-    pub(crate) fn text(text: String, is_error: bool) -> Self {
+    pub(crate) fn text(text: &str, is_error: bool) -> Self {
         Self::Reply(text_result(text, is_error))
     }
 
     /// Makes the reply that tells of an error.
     pub(crate) fn refused(error: &GatewayError) -> Self {
-        Self::text(error.to_json().to_string(), true)
+        Self::text(&error.to_json().to_string(), true)
     }
 }
 
 /// Makes a `CallToolResult` of a text.
-pub(crate) fn text_result(text: String, is_error: bool) -> Value {
+pub(crate) fn text_result(text: &str, is_error: bool) -> Value {
     let mut result = json!({ "content": [{ "type": "text", "text": text }] });
     if is_error {
         result["isError"] = true.into();

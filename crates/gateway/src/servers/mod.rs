@@ -13,6 +13,7 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::quote::quote;
 
+use crate::failure::{GatewayError, GatewayErrorCode};
 use crate::front::ToolPlace;
 use crate::options::{GatewayOptions, ServerOptions};
 use crate::runtime::ToolRef;
@@ -111,6 +112,13 @@ impl Server {
     /// Whether calls would fail.
     pub fn is_unavailable(&self) -> bool {
         self.status == ServerStatus::Unavailable
+    }
+
+    /// What a model is told of a call that would fail.
+    pub fn unavailable_error(&self) -> GatewayError {
+        let why = self.detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
+        let message = format!("the server \"{}\" is unavailable{why}", self.name);
+        GatewayError::new(GatewayErrorCode::UpstreamUnavailable, message)
     }
 
     /// Its tools that may be shown and called, with their places.

@@ -4,6 +4,8 @@ use serde::Serialize;
 
 use contextweaver_routing::catalog::{CatalogFinding, ToolChange};
 
+use crate::schema_health::SchemaFinding;
+
 /// Why a tool is neither shown nor called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -85,6 +87,8 @@ pub struct ListingReport {
     pub skipped: Vec<SkippedEntry>,
     /// What looks wrong with tools, the worst first.
     pub findings: Vec<CatalogFinding>,
+    /// Schemas that make trouble by their size, or are none; their tools are there.
+    pub schema_findings: Vec<SchemaFinding>,
     /// Entries and findings that are not told one by one.
     pub not_told: usize,
 }

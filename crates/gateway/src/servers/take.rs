@@ -13,6 +13,7 @@ use super::report::{ListingReport, QuarantinedTool, SkippedEntry};
 use super::tool::ServerTool;
 use super::{Server, ServerStatus};
 use crate::front::safe_line;
+use crate::schema_health::item_findings;
 
 /// Findings, and entries of any other list, that a report tells one by one.
 const MAX_TOLD: usize = 200;
@@ -94,6 +95,7 @@ fn read_tools(listing: &mut Listing, server: &str, report: &mut ListingReport) -
                     skip("another tool has the same name but for characters that ids do not have".to_owned());
                     continue;
                 }
+                report.schema_findings.extend(item_findings(&tool.item));
                 places.insert(tool.item.id.clone(), tools.len());
                 report.findings.extend(warnings.iter().map(|warning| ignored(&tool, warning).index(tools.len())));
                 tools.push(tool);
@@ -127,13 +129,19 @@ impl ListingReport {
         cut(self.changed.len());
         cut(self.added.len());
         cut(self.removed.len());
+        cut(self.schema_findings.len());
         self.findings.truncate(MAX_TOLD);
         self.skipped.truncate(MAX_TOLD);
         self.changed.truncate(MAX_TOLD);
         self.added.truncate(MAX_TOLD);
         self.removed.truncate(MAX_TOLD);
+        self.schema_findings.truncate(MAX_TOLD);
         for finding in &mut self.findings {
             finding.item_id = safe_line(&finding.item_id);
+        }
+        for finding in &mut self.schema_findings {
+            finding.tool_id = safe_line(&finding.tool_id);
+            finding.detail = safe_line(&finding.detail);
         }
     }
 }

@@ -1,4 +1,13 @@
 //! Promises of the gateway over random input, and defects that were found.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    reason = "a test stops at the first thing that is wrong, and takes literals"
+)]
 
+mod calls;
+mod costs;
 mod listings;
+mod poisoned;
+mod support;

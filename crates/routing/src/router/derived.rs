@@ -118,6 +118,31 @@ impl Router {
         browse.browse_id(graph, id, page)
     }
 
+    /// Returns the paths of all namespaces with their names, in their order: each has a page, wherever the tree has put its tools.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NO_CANDIDATES` when the catalog is empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use contextweaver_routing::Catalog;
+    /// # use serde_json::json;
+    /// # let tool = json!({ "id": "a", "kind": "tool", "name": "a", "description": "d", "namespace": "Git.Hub" });
+    /// # let catalog = Catalog::from_value(json!({ "items": [tool] }), "")?;
+    /// use contextweaver_routing::{Router, RouterOptions};
+    ///
+    /// let mut router = Router::new(catalog, RouterOptions::default());
+    /// let paths: Vec<String> = router.namespaces()?.into_iter().map(|(path, _)| path).collect();
+    /// assert_eq!(paths, ["/git", "/git/hub"]);
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn namespaces(&mut self) -> Result<Vec<(String, String)>> {
+        let (_, browse) = self.pages()?;
+        Ok(browse.namespaces().into_iter().map(|(path, name)| (path, name.to_owned())).collect())
+    }
+
     fn pages(&mut self) -> Result<(&ChoiceGraph, &BrowseIndex)> {
         self.graph()?;
         let Self { catalog, graph, browse, .. } = self;

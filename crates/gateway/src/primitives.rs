@@ -1,0 +1,316 @@
+//! Resources, templates of such, and prompts of many servers.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use contextweaver_base::order::{SortedMap, WordSet};
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_convert::mcp::{mcp_prompt_to_selectable, mcp_resource_to_selectable, resolve_collisions};
+use contextweaver_model::SelectableItem;
+use contextweaver_model::json::{JsonMap, nearest};
+use contextweaver_routing::Router;
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_value};
+use contextweaver_text::unicode::visible;
+
+use crate::browse::{Browsed, router_of};
+use crate::failure::{GatewayError, GatewayErrorCode};
+use crate::front::{NameTable, safe_line};
+use crate::reference::{BrowseRequest, given, required};
+use crate::runtime::{CallContext, CallStep, Checked, Gateway};
+use crate::servers::Server;
+
+/// Under this key of `_meta` stands the server, where the name or the address alone does not say it.
+const SERVER: &str = "contextweaver/server";
+
+/// Where to ask for a resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct FoundResource {
+    /// The servers to be asked, in this order.
+    pub servers: Vec<String>,
+    /// The address that the first of them has for it.
+    pub uri: String,
+}
+
+/// Where to ask for a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct FoundPrompt {
+    /// The server.
+    pub server: String,
+    /// The name that the server has for it.
+    pub name: String,
+}
+
+/// Resources or prompts in reference mode, by their ids.
+#[derive(Debug)]
+pub(crate) struct PrimitiveIndex {
+    router: Router,
+    /// The place of the server, and the address or the name.
+    ids: SortedMap<String, (usize, String)>,
+}
+
+/// Both.
+#[derive(Debug)]
+pub(crate) struct Primitives {
+    resources: PrimitiveIndex,
+    prompts: PrimitiveIndex,
+}
+
+impl Gateway {
+    /// Returns the resources of all servers, each as its server wrote it.
+    pub fn list_resources(&self) -> Vec<JsonMap> {
+        self.list(|server| &server.resources, "uri")
+    }
+
+    /// Returns the templates of resources of all servers, each as its server wrote it.
+    pub fn list_resource_templates(&self) -> Vec<JsonMap> {
+        self.list(|server| &server.resource_templates, "uriTemplate")
+    }
+
+    /// Returns the prompts of all servers. Of those with one name each has its server before it.
+    pub fn list_prompts(&self) -> Vec<JsonMap> {
+        let names = self.prompt_names();
+        let mut listed = Vec::new();
+        for (place, server) in self.shown_servers() {
+            for (at, prompt) in server.prompts.iter().enumerate() {
+                let mut shown = shown(prompt);
+                let name = names.name(crate::front::ToolPlace { server: place, tool: at });
+                if prompt.get("name").and_then(Value::as_str) != Some(name) {
+                    note_server(&mut shown, &server.name);
+                }
+                shown.insert("name".to_owned(), name.into());
+                listed.push(shown);
+            }
+        }
+        listed
+    }
+
+    fn list(&self, of: fn(&Server) -> &Vec<Value>, key: &str) -> Vec<JsonMap> {
+        let mut counts: SortedMap<String, usize> = SortedMap::new();
+        let name = |entry: &Value| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        for entry in self.shown_servers().flat_map(|(_, server)| of(server)) {
+            *counts.get_or_insert(&name(entry), 0) += 1;
+        }
+        let mut listed = Vec::new();
+        for (_, server) in self.shown_servers() {
+            for entry in of(server) {
+                let mut shown = shown(entry);
+                if counts.get(&name(entry)).is_some_and(|count| *count > 1) {
+                    note_server(&mut shown, &server.name);
+                }
+                listed.push(shown);
+            }
+        }
+        listed
+    }
+
+    /// Servers whose resources and prompts clients may see.
+    fn shown_servers(&self) -> impl Iterator<Item = (usize, &Server)> {
+        let profile = self.options.visibility.as_ref();
+        self.servers.iter().enumerate().filter(move |(_, server)| {
+            let item = SelectableItem { namespace: server.name.clone(), ..SelectableItem::default() };
+            profile.is_none_or(|profile| profile.ruling(&item).0)
+        })
+    }
+
+    /// Names of prompts, as they are where that is clear.
+    fn prompt_names(&self) -> NameTable {
+        let names = |server: &Server| {
+            server
+                .prompts
+                .iter()
+                .map(|prompt| prompt.get("name").and_then(Value::as_str).unwrap_or_default().to_owned())
+                .collect()
+        };
+        let all: Vec<(&str, Vec<String>)> =
+            self.servers.iter().map(|server| (server.name.as_str(), names(server))).collect();
+        let all: Vec<(&str, Vec<&str>)> =
+            all.iter().map(|(server, names)| (*server, names.iter().map(String::as_str).collect())).collect();
+        NameTable::of_any(&all)
+    }
+
+    /// Returns which servers to ask for a resource: those that list it, those whose templates may mean it, then all others
+    /// that can be reached.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when there is no server that could have it.
+    pub fn find_resource(&self, uri: &str) -> Result<FoundResource> {
+        let mut found = FoundResource { servers: Vec::new(), uri: uri.to_owned() };
+        let listed = |server: &Server| {
+            let uris = server.resources.iter().filter_map(|entry| entry.get("uri")?.as_str());
+            // A list shows an address without its credentials.
+            let mut uris = uris.filter(|known| *known == uri || masked(known) == uri);
+            uris.next().map(str::to_owned)
+        };
+        let means = |server: &Server| {
+            let templates = server.resource_templates.iter().filter_map(|entry| entry.get("uriTemplate")?.as_str());
+            templates
+                .filter_map(|template| template.split('{').next())
+                .any(|start| !start.is_empty() && uri.starts_with(start))
+        };
+        for (_, server) in self.shown_servers() {
+            if let Some(known) = listed(server) {
+                if found.servers.is_empty() {
+                    found.uri = known;
+                }
+                found.servers.push(server.name.clone());
+            }
+        }
+        for is_wanted in [&means as &dyn Fn(&Server) -> bool, &|server: &Server| !server.is_unavailable()] {
+            for (_, server) in self.shown_servers().filter(|(_, server)| is_wanted(server)) {
+                if !found.servers.contains(&server.name) {
+                    found.servers.push(server.name.clone());
+                }
+            }
+        }
+        if found.servers.is_empty() {
+            let message = format!("no server has the resource `{}`", safe_line(uri));
+            return Err(Error::new(ErrorCode::NotFound, message).at("/uri"));
+        }
+        Ok(found)
+    }
+
+    /// Returns the server of a prompt, and its name there.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`, with the nearest name as a hint.
+    pub fn find_prompt(&self, name: &str) -> Result<FoundPrompt> {
+        let names = self.prompt_names();
+        let place = names.shown(name).or_else(|| names.qualified(name));
+        let found = place.and_then(|place| {
+            let (_, server) = self.shown_servers().find(|(at, _)| *at == place.server)?;
+            let name = server.prompts.get(place.tool)?.get("name")?.as_str()?;
+            Some(FoundPrompt { server: server.name.clone(), name: name.to_owned() })
+        });
+        found.ok_or_else(|| {
+            let error =
+                Error::new(ErrorCode::NotFound, format!("no prompt is called `{}`", safe_line(name))).at("/name");
+            match nearest(name, names.iter().map(|(name, _)| name)) {
+                Some(meant) => error.hint(format!("did you mean `{}`?", safe_line(meant))),
+                None => error,
+            }
+        })
+    }
+
+    /// Whether there are resources, and prompts.
+    pub(crate) fn has_primitives(&self) -> [bool; 2] {
+        [
+            self.servers.iter().any(|server| !server.resources.is_empty()),
+            self.servers.iter().any(|server| !server.prompts.is_empty()),
+        ]
+    }
+
+    /// Returns resources and prompts by their ids, which are put together when they are first asked for.
+    fn primitives(&mut self) -> &mut Primitives {
+        let known = self.primitives.take();
+        let primitives = known.unwrap_or_else(|| Primitives {
+            resources: self.primitive_index(|server| &server.resources, "uri", mcp_resource_to_selectable),
+            prompts: self.primitive_index(|server| &server.prompts, "name", mcp_prompt_to_selectable),
+        });
+        self.primitives.insert(primitives)
+    }
+
+    fn primitive_index(
+        &self,
+        of: fn(&Server) -> &Vec<Value>,
+        key: &str,
+        read: fn(Value, Option<&str>) -> Result<contextweaver_convert::mcp::ConvertedTool>,
+    ) -> PrimitiveIndex {
+        let mut items = Vec::new();
+        for (place, server) in self.shown_servers() {
+            // With one server the namespaces are those that its names speak of, as in 0.18.
+            let name = (self.servers.len() > 1).then_some(server.name.as_str());
+            for entry in of(server) {
+                let known = entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+                if let Ok(converted) = read(entry.clone(), name) {
+                    let item = converted.item;
+                    let description = visible(&item.description).into_owned();
+                    items.push((SelectableItem { description, ..item }, (place, known)));
+                }
+            }
+        }
+        let ids: Vec<String> = items.iter().map(|(item, _)| item.id.clone()).collect();
+        let (mut all, mut by_id) = (Vec::new(), SortedMap::new());
+        for ((mut item, place), id) in items.into_iter().zip(resolve_collisions(&ids)) {
+            item.id.clone_from(&id);
+            all.push(item);
+            by_id.insert(id, place);
+        }
+        PrimitiveIndex { router: router_of(all), ids: by_id }
+    }
+
+    /// Begins a call of a meta-tool over resources or prompts.
+    pub(crate) fn reference_primitive(
+        &mut self,
+        name: &str,
+        mut arguments: JsonMap,
+        context: &CallContext,
+    ) -> Checked<CallStep> {
+        self.count(name, None, context)?;
+        let is_resource = name.starts_with("resource");
+        if name.ends_with("browse") {
+            let request = BrowseRequest::read(arguments, self.options.reference.top_k)?;
+            let primitives = self.primitives();
+            let index = if is_resource { &mut primitives.resources } else { &mut primitives.prompts };
+            let found = request.run(&mut Browsed { router: &mut index.router, hidden: WordSet::default() })?;
+            return Ok(CallStep::text(&json!(found).to_string(), false));
+        }
+        let key = if is_resource { "resource_id" } else { "prompt_id" };
+        let id = required(&mut arguments, key)?;
+        let given = if is_resource { JsonMap::new() } else { given(&mut arguments)? };
+        let primitives = self.primitives();
+        let index = if is_resource { &primitives.resources } else { &primitives.prompts };
+        let (code, what) = if is_resource {
+            (GatewayErrorCode::ResourceNotFound, "resource")
+        } else {
+            (GatewayErrorCode::PromptNotFound, "prompt")
+        };
+        let not_found = || {
+            let message = format!("no {what} has this id; `{what}_browse` finds ids");
+            GatewayError::new(code, message).at(safe_line(&id))
+        };
+        let (server, known) = index.ids.get(&id).cloned().ok_or_else(not_found)?;
+        let schema = index.router.catalog().find(&id).map(|item| item.args_schema.clone()).unwrap_or_default();
+        if !is_resource {
+            crate::runtime::validate(&schema, &given, true).map_err(|error| error.at(id.as_str()))?;
+        }
+        let Some(asked) = self.servers.get(server) else { return Err(not_found()) };
+        if asked.is_unavailable() {
+            return Err(asked.unavailable_error().at(id));
+        }
+        let server_name = asked.name.clone();
+        let call = self.open_primitive(server, &id, context)?;
+        Ok(if is_resource {
+            CallStep::ReadResource { call, server: server_name, uri: known }
+        } else {
+            CallStep::GetPrompt { call, server: server_name, name: known, arguments: given }
+        })
+    }
+}
+
+fn masked(text: &str) -> String {
+    contextweaver_text::redact::redact_secrets(text, SecretRules::Full, SECRET_MASK).into_owned()
+}
+
+/// An entry as its server wrote it, made safe to show.
+fn shown(entry: &Value) -> JsonMap {
+    let Value::Object(mut map) = redact_value(entry, SecretRules::Full, SECRET_MASK) else { return JsonMap::new() };
+    for key in ["title", "description"] {
+        match map.get_mut(key) {
+            Some(Value::String(text)) => *text = visible(text).into_owned(),
+            Some(_) => {
+                map.shift_remove(key);
+            }
+            None => {}
+        }
+    }
+    map
+}
+
+fn note_server(shown: &mut JsonMap, server: &str) {
+    let meta = shown.get_mut("_meta").map_or_else(|| json!({}), Value::take);
+    let mut meta = if let Value::Object(map) = meta { map } else { JsonMap::new() };
+    meta.insert(SERVER.to_owned(), server.into());
+    shown.insert("_meta".to_owned(), Value::Object(meta));
+}

@@ -1,0 +1,280 @@
+//! What a gateway has done so far.
+
+use serde::Serialize;
+
+use contextweaver_base::order::{SortedMap, sort_by};
+
+use crate::failure::GatewayError;
+use crate::front::{FrontMode, safe_line};
+use crate::runtime::{Gateway, MeasuredResult, ToolRef};
+use crate::servers::ServerStatus;
+
+/// Tools that are counted one by one; those beyond count in the totals alone.
+const MAX_COUNTED: usize = 20_000;
+/// Tools that are told.
+const MAX_TOLD: usize = 100;
+/// Results that are told.
+const LARGEST: usize = 10;
+/// Reasons that are counted one by one.
+const MAX_REASONS: usize = 100;
+
+/// What was counted of one tool, or of all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct CallCounts {
+    /// Calls that a server answered.
+    pub calls: u64,
+    /// Those of them whose tool said that it failed.
+    pub errors: u64,
+    /// Calls that a server did not answer.
+    pub failures: u64,
+    /// Tokens of the results.
+    pub tokens: u64,
+    /// Tokens of what clients got of them.
+    pub shown_tokens: u64,
+    /// Tokens that clients did not get: what the firewall saved.
+    pub saved_tokens: u64,
+}
+
+impl CallCounts {
+    fn add(&mut self, measured: &MeasuredResult) {
+        self.calls += 1;
+        self.errors += u64::from(measured.is_error);
+        self.tokens += measured.tokens;
+        self.shown_tokens += measured.shown_tokens;
+        self.saved_tokens += measured.tokens.saturating_sub(measured.shown_tokens);
+    }
+}
+
+/// What was counted of one tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ToolStats {
+    /// The server.
+    pub server: String,
+    /// The name that the server has for the tool, made safe to show.
+    pub tool: String,
+    /// The counts.
+    #[serde(flatten)]
+    pub counts: CallCounts,
+}
+
+/// One of the largest results.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct LargeResult {
+    /// The server.
+    pub server: String,
+    /// The tool, made safe to show.
+    pub tool: String,
+    /// Tokens of the result.
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    pub tokens: u64,
+    /// Bytes of the result.
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    pub bytes: u64,
+    /// When it came, in milliseconds of the host's clock.
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    pub at_ms: u64,
+}
+
+/// A server in the statistics.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ServerStats {
+    /// Its name.
+    pub name: String,
+    /// Whether it can be reached.
+    pub status: ServerStatus,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub detail: Option<String>,
+    /// Its tools.
+    pub tools: usize,
+    /// Those of them that are neither shown nor called.
+    pub quarantined: usize,
+    /// Its resources and templates of such.
+    pub resources: usize,
+    /// Its prompts.
+    pub prompts: usize,
+    /// Tokens of its tools as it listed them.
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    pub tokens: u64,
+}
+
+/// How often something was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RefusalStats {
+    /// The code that models were told.
+    pub error: String,
+    /// The reason of the policy, the limit that was reached, or nothing.
+    pub reason: String,
+    /// How often.
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    pub count: u64,
+}
+
+/// What a gateway has done so far.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct GatewayStats {
+    /// Which tools clients see.
+    pub mode: FrontMode,
+    /// Tokens of the list of tools of a client that has used nothing.
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    pub front_tokens: u64,
+    /// Sessions that are known.
+    pub sessions: usize,
+    /// Calls that wait for a server or a user.
+    pub open_calls: usize,
+    /// All calls together.
+    pub totals: CallCounts,
+    /// Searches of tools.
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    pub searches: u64,
+    /// Parts of results that were read.
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    pub drilldowns: u64,
+    /// Calls that were answered from what was kept.
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    pub cache_hits: u64,
+    /// Calls that were made again.
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    pub retries: u64,
+    /// The servers.
+    pub servers: Vec<ServerStats>,
+    /// The tools that saved most, at most 100.
+    pub tools: Vec<ToolStats>,
+    /// The largest results, at most ten.
+    pub largest: Vec<LargeResult>,
+    /// What was refused and why, the most frequent first.
+    pub refusals: Vec<RefusalStats>,
+}
+
+/// The counters.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Counters {
+    totals: CallCounts,
+    tools: SortedMap<ToolRef, CallCounts>,
+    largest: Vec<(ToolRef, u64, u64, u64)>,
+    refusals: SortedMap<(String, String), u64>,
+    pub searches: u64,
+    pub drilldowns: u64,
+    pub cache_hits: u64,
+    pub retries: u64,
+}
+
+impl Counters {
+    fn of(&mut self, tool: &ToolRef) -> Option<&mut CallCounts> {
+        let is_known = self.tools.contains_key(tool) || self.tools.len() < MAX_COUNTED;
+        is_known.then(|| self.tools.get_or_insert(tool, CallCounts::default()))
+    }
+
+    /// Counts a call that was answered.
+    pub fn answered(&mut self, tool: &ToolRef, measured: &MeasuredResult, now_ms: u64) {
+        self.totals.add(measured);
+        if let Some(counts) = self.of(tool) {
+            counts.add(measured);
+        }
+        self.largest.push((tool.clone(), measured.tokens, measured.bytes, now_ms));
+        sort_by(&mut self.largest, |a, b| (b.1, b.2).cmp(&(a.1, a.2)));
+        self.largest.truncate(LARGEST);
+    }
+
+    /// Counts a call that was not answered.
+    pub fn failed(&mut self, tool: Option<&ToolRef>) {
+        self.totals.failures += 1;
+        if let Some(counts) = tool.and_then(|tool| self.of(tool)) {
+            counts.failures += 1;
+        }
+    }
+
+    /// Counts something that was refused.
+    pub fn refused(&mut self, error: &GatewayError) {
+        let reason = ["reason", "scope"].iter().find_map(|key| error.details.get(*key)?.as_str()).unwrap_or_default();
+        let key = (error.code.as_str().to_owned(), safe_line(reason));
+        let key = if self.refusals.contains_key(&key) || self.refusals.len() < MAX_REASONS {
+            key
+        } else {
+            (key.0, "others".to_owned())
+        };
+        *self.refusals.get_or_insert(&key, 0) += 1;
+    }
+}
+
+impl Gateway {
+    /// Returns what the gateway has done so far.
+    ///
+    /// ```
+    /// use contextweaver_gateway::{Gateway, GatewayOptions};
+    /// use serde_json::json;
+    ///
+    /// let mut gateway = Gateway::new(GatewayOptions::from_value(json!({ "servers": [{ "name": "files" }] }))?);
+    /// let stats = gateway.stats();
+    /// assert_eq!((stats.servers[0].name.as_str(), stats.totals.calls), ("files", 0));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn stats(&mut self) -> GatewayStats {
+        let front = self.front(None, None);
+        let front_tokens =
+            contextweaver_text::tokens::Estimator::V3.tokens(&serde_json::json!(front.tools).to_string());
+        let counters = &self.stats;
+        let name = |tool: &ToolRef| {
+            let server = self.servers.get(tool.server).map_or("", |server| server.name.as_str());
+            (server.to_owned(), safe_line(&tool.name))
+        };
+        let mut tools: Vec<ToolStats> = counters
+            .tools
+            .iter()
+            .map(|(tool, counts)| {
+                let (server, tool) = name(tool);
+                ToolStats { server, tool, counts: *counts }
+            })
+            .collect();
+        sort_by(&mut tools, |a, b| {
+            let rank = |tool: &ToolStats| (tool.counts.saved_tokens, tool.counts.calls);
+            rank(b).cmp(&rank(a)).then_with(|| (&a.server, &a.tool).cmp(&(&b.server, &b.tool)))
+        });
+        tools.truncate(MAX_TOLD);
+        let largest = counters.largest.iter().map(|(tool, tokens, bytes, at_ms)| {
+            let (server, tool) = name(tool);
+            LargeResult { server, tool, tokens: *tokens, bytes: *bytes, at_ms: *at_ms }
+        });
+        let refusals = counters.refusals.iter().map(|((error, reason), count)| RefusalStats {
+            error: error.clone(),
+            reason: reason.clone(),
+            count: *count,
+        });
+        let mut refusals: Vec<RefusalStats> = refusals.collect();
+        sort_by(&mut refusals, |a, b| {
+            b.count.cmp(&a.count).then_with(|| (&a.error, &a.reason).cmp(&(&b.error, &b.reason)))
+        });
+        let servers = self.servers.iter().map(|server| ServerStats {
+            name: server.name.clone(),
+            status: server.status,
+            detail: server.detail.clone(),
+            tools: server.tools.len(),
+            quarantined: server.tools.len() - server.usable().count(),
+            resources: server.resources.len() + server.resource_templates.len(),
+            prompts: server.prompts.len(),
+            tokens: server.report.tokens,
+        });
+        GatewayStats {
+            mode: front.mode,
+            front_tokens,
+            sessions: self.sessions.len(),
+            open_calls: self.open_calls(),
+            totals: counters.totals,
+            searches: counters.searches,
+            drilldowns: counters.drilldowns,
+            cache_hits: counters.cache_hits,
+            retries: counters.retries,
+            servers: servers.collect(),
+            tools,
+            largest: largest.collect(),
+            refusals,
+        }
+    }
+}
