@@ -143,9 +143,9 @@ async function serveHttp(line: CommandLine, options: GatewayOptions, config: Ser
 
 /** Ends everything, and says what it was good for. */
 async function stopped(gateway: Gateway): Promise<void> {
-  const { calls, tokens_saved } = gateway.stats().totals;
+  const { calls, saved_tokens } = gateway.stats().totals;
   await gateway.close().catch(onError);
-  process.stderr.write(`contextweaver gateway: ${calls} calls, ${tokens_saved} tokens saved\n`);
+  process.stderr.write(`contextweaver gateway: ${calls} calls, ${saved_tokens} tokens saved\n`);
 }
 
 /** What a running gateway has counted, or what the servers of a configuration have. */

@@ -44,6 +44,76 @@ export interface ToolPolicy {
   readonly rules?: readonly PolicyRule[];
 }
 
+/** How often something may be called. */
+export interface CallLimits {
+  /** Calls within 60 seconds, at least 1. Default: any number. */
+  readonly max_calls_per_minute?: number;
+  /** Calls of one client as long as it is there, at least 1. Default: any number. */
+  readonly max_calls_per_session?: number;
+}
+
+/** How often tools may be called. Calls that a policy refuses count, too. */
+export interface GatewayRateLimits {
+  /** All calls of tools together. */
+  readonly tool_execute?: CallLimits;
+  /** Parts of stored results that are read. */
+  readonly tool_view?: CallLimits;
+  /** Searches of tools. */
+  readonly tool_browse?: CallLimits;
+  /** Calls of one tool, by the id that statistics and policies have for it. */
+  readonly per_tool?: Readonly<Record<string, CallLimits>>;
+}
+
+/** When a call that failed is made again. Tools that change something are not called twice unless `retry_writes`. */
+export interface RetryPolicy {
+  /** At least 1. Default: 1. */
+  readonly max_attempts?: number;
+  /** Seconds before the second attempt, doubled for each that follows. Default: 0.1. */
+  readonly base_delay?: number;
+  /** Most seconds. A server that asks for longer is not called again. Default: 5. */
+  readonly max_delay?: number;
+  /** Which part of a pause is random, 0 to 1. Default: 0. */
+  readonly jitter?: number;
+  /** Default: `UPSTREAM_TIMEOUT` and `UPSTREAM_UNAVAILABLE`; `RATE_LIMITED` may be added. */
+  readonly retryable_codes?: readonly ("UPSTREAM_TIMEOUT" | "UPSTREAM_UNAVAILABLE" | "RATE_LIMITED")[];
+  /** Default: false. */
+  readonly retry_writes?: boolean;
+}
+
+/** What of tools that change nothing is answered again without asking the server; each client has what it asked itself. */
+export interface CachePolicy {
+  /** Default: 60. */
+  readonly ttl_seconds?: number;
+  /** Default: 256. */
+  readonly max_entries?: number;
+  readonly max_bytes?: number;
+  /** Names or globs. Default: all tools that change nothing. */
+  readonly tools?: readonly string[];
+}
+
+/** Which tools of an inventory are seen, by `metadata._contextweaver.inventory`. Excluded is what is known to be so. */
+export interface VisibilityProfile {
+  readonly name: string;
+  readonly exclude_namespaces?: readonly string[];
+  readonly include_namespaces?: readonly string[];
+  readonly exclude_domains?: readonly string[];
+  readonly include_domains?: readonly string[];
+  readonly exclude_risk_levels?: readonly string[];
+  readonly exclude_lifecycles?: readonly string[];
+  readonly allow_side_effects?: readonly string[];
+  readonly environments?: readonly string[];
+}
+
+/** Settings of reference mode. */
+export interface ReferenceModeOptions {
+  /** Whether all tools are listed without their schemas, with `tool_hydrate`. Default: false. */
+  readonly proxy?: boolean;
+  /** Whether what was browsed stands first, as it was, for the sake of provider prompt caches. Default: false. */
+  readonly cache_stable?: boolean;
+  /** Cards of a browse. Default: 10. */
+  readonly top_k?: number;
+}
+
 /** What a server is called, and what holds for its tools alone. */
 export interface GatewayServer {
   /** Letters, digits, `_`, `.` and `-`, at most 64. */
@@ -76,6 +146,18 @@ export interface GatewayRuntimeOptions {
   readonly servers: readonly GatewayServer[];
   /** Who may call what. Default: everything is allowed. */
   readonly policy?: ToolPolicy;
+  /** How often tools may be called. Default: any number of times. */
+  readonly rate_limits?: GatewayRateLimits;
+  /** When calls that failed are made again. Default: never. */
+  readonly retry?: RetryPolicy;
+  /** What is answered again without asking the server. Default: nothing. */
+  readonly cache?: CachePolicy;
+  /** Which tools are seen. Default: all. */
+  readonly visibility?: VisibilityProfile;
+  /** What `policy`, `rate_limits`, `retry` and `cache` are where they are not given. `safe` has the user confirm each call. */
+  readonly preset?: "safe" | "balanced" | "throughput";
+  /** Settings of reference mode. */
+  readonly reference?: ReferenceModeOptions;
   /** Whether arguments that are texts are read as what the schema asks for. Default: false. */
   readonly tolerant_args?: boolean;
   /** Whether arguments are checked against the schema of the tool. Default: true. */
@@ -219,13 +301,24 @@ export interface ForwardedCall {
   readonly output_schema?: JsonObject;
 }
 
+/** A part of a stored result. */
+export interface StoredPart {
+  readonly handle: string;
+  readonly selector: JsonObject;
+  readonly max_tokens?: number;
+  /** Whether the answer is the text alone, which the runtime writes. */
+  readonly plain?: boolean;
+}
+
 /** What a host does next with a call. */
 export type CallStep =
   | { readonly reply: JsonObject }
   | { readonly error: RpcError }
-  | { readonly drilldown: { readonly handle: string; readonly selector: JsonObject; readonly max_tokens?: number } }
+  | { readonly drilldown: StoredPart }
   | { readonly forward: ForwardedCall }
   | { readonly confirm: { readonly call: number; readonly message: string } }
+  | { readonly read_resource: { readonly call: number; readonly server: string; readonly uri: string } }
+  | { readonly get_prompt: { readonly call: number; readonly server: string; readonly name: string; readonly arguments: JsonObject } }
   | { readonly retry: { readonly after_ms: number } };
 
 /** In what way a server failed to answer. */
@@ -275,4 +368,111 @@ export interface FinishedCall {
 export interface FinishedReply {
   readonly reply: JsonObject;
   readonly changed: ListChanges;
+}
+
+/** The servers that may have a resource, to be asked in this order. */
+export interface FoundResource {
+  readonly servers: readonly string[];
+  /** The address that the first of them has for it. */
+  readonly uri: string;
+}
+
+/** The server of a prompt, and its name there. */
+export interface FoundPrompt {
+  readonly server: string;
+  readonly name: string;
+}
+
+/** Whose result a handle is of. */
+export interface OwnedHandle {
+  readonly handle: string;
+  readonly server: string;
+  readonly tool: string;
+}
+
+/** What became of a part of a stored result: the part, or why there is none. */
+export type ViewOutcome = { readonly slice: JsonObject } | { readonly error: { readonly code: string; readonly message: string } };
+
+/** What was counted of one tool, or of all. */
+export interface CallCounts {
+  /** Calls that a server answered. */
+  readonly calls: number;
+  /** Those of them whose tool said that it failed. */
+  readonly errors: number;
+  /** Calls that a server did not answer. */
+  readonly failures: number;
+  /** Tokens of the results. */
+  readonly tokens: number;
+  /** Tokens of what clients got of them. */
+  readonly shown_tokens: number;
+  /** Tokens that clients did not get: what the firewall saved. */
+  readonly saved_tokens: number;
+}
+
+/** What was counted of one tool. */
+export interface GatewayToolStats extends CallCounts {
+  readonly server: string;
+  readonly tool: string;
+}
+
+/** One of the largest results. */
+export interface LargeResult {
+  readonly server: string;
+  readonly tool: string;
+  readonly tokens: number;
+  readonly bytes: number;
+  /** When it came, in milliseconds since 1970. */
+  readonly at_ms: number;
+}
+
+/** A server in the statistics. */
+export interface GatewayServerStats {
+  readonly name: string;
+  readonly status: ServerStatus;
+  /** Why it cannot be reached. */
+  readonly detail?: string;
+  readonly tools: number;
+  /** Those of its tools that are neither shown nor called. */
+  readonly quarantined: number;
+  readonly resources: number;
+  readonly prompts: number;
+  /** Tokens of its tools as it listed them. */
+  readonly tokens: number;
+}
+
+/** How often something was refused. */
+export interface RefusalStats {
+  /** The code that models were told. */
+  readonly error: string;
+  /** The reason of the policy, the limit that was reached, or nothing. */
+  readonly reason: string;
+  readonly count: number;
+}
+
+/** What a gateway has done so far. */
+export interface GatewayStats {
+  /** Which tools clients see. */
+  readonly mode: Exclude<GatewayMode, "auto">;
+  /** Tokens of the list of tools of a client that has used nothing. */
+  readonly front_tokens: number;
+  /** Clients that have called something. */
+  readonly sessions: number;
+  /** Calls that wait for a server or a user. */
+  readonly open_calls: number;
+  readonly totals: CallCounts;
+  /** Searches of tools. */
+  readonly searches: number;
+  /** Parts of results that were read. */
+  readonly drilldowns: number;
+  /** Calls that were answered from what was kept. */
+  readonly cache_hits: number;
+  /** Calls that were made again. */
+  readonly retries: number;
+  readonly servers: readonly GatewayServerStats[];
+  /** The tools that saved most, at most 100. */
+  readonly tools: readonly GatewayToolStats[];
+  /** The largest results, at most ten. */
+  readonly largest: readonly LargeResult[];
+  /** What was refused and why, the most frequent first. */
+  readonly refusals: readonly RefusalStats[];
 }
