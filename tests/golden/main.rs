@@ -19,6 +19,7 @@ mod drilldown_policy;
 mod firewall;
 mod mcp;
 mod mcp_gateway;
+mod mcp_gateway_runtime;
 mod mcp_messages;
 mod mcp_results;
 mod mcp_tools;

@@ -251,7 +251,9 @@ fn kept(reply: &Value, is_reference: bool) -> Value {
 /// What an envelope says of the firewall, where none was at work.
 fn firewall_stats(envelope: &ResultEnvelope, measured: &MeasuredResult) -> FirewallStats {
     let summary_chars = envelope.summary.chars().count() as u64;
-    let summary_tokens = Estimator::V3.tokens(&envelope.summary);
+    // As the host counts them, where it says so.
+    let counted = measured.shown_tokens > 0;
+    let summary_tokens = if counted { measured.shown_tokens } else { Estimator::V3.tokens(&envelope.summary) };
     let triggered = measured.tokens > measured.shown_tokens;
     FirewallStats {
         triggered,
