@@ -229,7 +229,7 @@ fn mcp_sdk(dirs: &Dirs, work: &Path) -> Outcome<BTreeMap<PathBuf, Vec<u8>>> {
     ];
     // What is no module itself asks for Node's modules in the old way.
     const REQUIRE: &str = "import{createRequire}from'node:module';const require=createRequire(import.meta.url);";
-    let entry: String = EXPORTS.iter().map(|(name, from)| format!("export * as {name} from \"{from}\";\n")).collect();
+    let entry = EXPORTS.map(|(name, from)| format!("export * as {name} from \"{from}\";\n")).concat();
     let (source, out) = (work.join("mcp-sdk.entry.js"), work.join("mcp-sdk.js"));
     let metadata = work.join("mcp-sdk.json");
     fs::write(&source, entry).context(|| format!("cannot write {}", source.display()))?;
@@ -264,7 +264,7 @@ fn licences<'a>(modules: &Path, files: impl Iterator<Item = &'a String>) -> Outc
             file.parent() == Some(&folder) && (name.starts_with("licen") || name.starts_with("notice"))
         });
         let (version, licence) = (about["version"].as_str().unwrap_or("?"), about["license"].as_str().unwrap_or("?"));
-        text.push_str(&format!("{package} {version} ({licence})\n\n"));
+        text.extend([package.as_str(), " ", version, " (", licence, ")\n\n"]);
         for file in names {
             text.push_str(&String::from_utf8_lossy(&read(&file)?));
             text.push('\n');
