@@ -4,7 +4,7 @@ import type { Kind } from "../engine-object.js";
 import { gateway } from "../engines.js";
 import type { GatewayGlue } from "../engines.js";
 import { MCP_RESULT, encode, fields } from "../guard.js";
-import type { JsonValue } from "../types.js";
+import type { JsonObject, JsonValue } from "../types.js";
 import type {
   AcceptedTools,
   CallRequest,
@@ -12,12 +12,19 @@ import type {
   FailedCall,
   FinishedCall,
   FinishedReply,
+  FoundPrompt,
+  FoundResource,
+  GatewayRouteOptions,
   GatewayRuntimeOptions,
+  GatewayStats,
   ListChanges,
   ListedServer,
+  OwnedHandle,
   PinState,
+  RoutedTools,
   ServerStatus,
   ToolList,
+  ViewOutcome,
 } from "./runtime-types.js";
 
 /** What a gateway is made of again after the end of an instance: bounded by its servers. */
@@ -102,6 +109,56 @@ export class GatewayRuntime {
   /** Returns the tools that a client sees. */
   listTools(session: string, caller?: string): ToolList {
     return this.#run("list_tools", encode({ session, caller }));
+  }
+
+  /** Returns the resources of all servers. */
+  listResources(session: string, caller?: string): readonly JsonObject[] {
+    return this.#run<{ resources: JsonObject[] }>("list_resources", encode({ session, caller })).resources;
+  }
+
+  /** Returns the templates of resources of all servers. */
+  listResourceTemplates(session: string, caller?: string): readonly JsonObject[] {
+    return this.#run<{ resource_templates: JsonObject[] }>("list_resource_templates", encode({ session, caller })).resource_templates;
+  }
+
+  /** Returns the prompts of all servers. */
+  listPrompts(session: string, caller?: string): readonly JsonObject[] {
+    return this.#run<{ prompts: JsonObject[] }>("list_prompts", encode({ session, caller })).prompts;
+  }
+
+  /** Returns which servers to ask for a resource. Errors: `NOT_FOUND`. */
+  findResource(session: string, uri: string): FoundResource {
+    return this.#run("find_resource", encode({ session, uri }));
+  }
+
+  /** Returns the server of a prompt, and its name there. Errors: `NOT_FOUND`, with the nearest name as a hint. */
+  findPrompt(session: string, name: string): FoundPrompt {
+    return this.#run("find_prompt", encode({ session, name }));
+  }
+
+  /** Returns what `initialize` tells a client. */
+  instructions(): string {
+    return this.#run<{ text: string }>("instructions", "{}").text;
+  }
+
+  /** Chooses tools for a query among those that every client may see. Errors: `NO_CANDIDATES`. */
+  route(query: string, options: GatewayRouteOptions = {}): RoutedTools {
+    return this.#run("route", encode({ ...options, query }));
+  }
+
+  /** Returns what the gateway has done so far. */
+  stats(): GatewayStats {
+    return this.#run("stats", "{}");
+  }
+
+  /** Writes the answer to a `drilldown` that is `plain`. */
+  viewReply(handle: string, outcome: ViewOutcome): JsonObject {
+    return this.#run<{ reply: JsonObject }>("view_reply", encode({ handle, ...outcome })).reply;
+  }
+
+  /** Notes whose results handles are, after a restart: a policy may say that those of some tools are not to be read. */
+  ownHandles(session: string, handles: readonly OwnedHandle[]): void {
+    this.#run("own_handles", encode({ session, handles }));
   }
 
   /** Says what to do with a call of a client. */

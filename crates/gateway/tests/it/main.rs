@@ -10,4 +10,5 @@ mod calls;
 mod costs;
 mod listings;
 mod poisoned;
+mod properties;
 mod support;
