@@ -200,8 +200,11 @@ fn compile(dirs: &Dirs, build: Build, toolchain: &WasmToolchain, module: &Module
         command.args(["--features", "console-panics"]);
     }
     let mut inputs = Inputs::default().text(toolchain.release()).text(module.features);
-    for input in ["src", "crates", "Cargo.toml", "Cargo.lock", ".cargo"] {
+    for input in ["src", "Cargo.toml", "Cargo.lock", ".cargo"] {
         inputs = inputs.path(&dirs.root.join(input))?;
+    }
+    for folder in crates_of(dirs, module)? {
+        inputs = inputs.path(&folder)?;
     }
     let stamp = inputs.stamp(glue.join(format!("{name}_compiled.stamp")));
     if stamp.is_current() {
@@ -212,6 +215,20 @@ fn compile(dirs: &Dirs, build: Build, toolchain: &WasmToolchain, module: &Module
     let output = WasmToolchain::module(dirs, build.name());
     fs::copy(&output, compiled(&glue, module)).context(|| format!("cannot copy {}", output.display()))?;
     stamp.record()
+}
+
+/// The crates that may matter to a module: what only the exports of another reach, the linker leaves out.
+fn crates_of(dirs: &Dirs, module: &Module) -> Outcome<Vec<PathBuf>> {
+    const OF_EXPORTS: [(&str, &str); 2] = [("decisions", "decisions-exports"), ("gateway", "gateway-exports")];
+    let folder = dirs.root.join("crates");
+    let entries = fs::read_dir(&folder).context(|| format!("cannot list {}", folder.display()))?;
+    let mut crates: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    crates.retain(|path| {
+        let is_left_out = |(name, exports): &(&str, &str)| path.ends_with(name) && !module.features.contains(exports);
+        !OF_EXPORTS.iter().any(is_left_out)
+    });
+    crates.sort();
+    Ok(crates)
 }
 
 fn bind(dirs: &Dirs, build: Build, tools: &WasmBindgen, module: &Module) -> Outcome<()> {

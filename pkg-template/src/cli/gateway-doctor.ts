@@ -1,5 +1,5 @@
 // `contextweaver gateway doctor`: what is wrong with a configuration or a server, and how to mend it.
-import { runGateway } from "../gateway/gateway.js";
+import { runGateway } from "../mcp-server.js";
 import type { GatewayServerEvent } from "../gateway/gateway.js";
 import type { ServersConfig } from "../gateway/config.js";
 import type { ListingReport } from "../gateway/runtime-types.js";

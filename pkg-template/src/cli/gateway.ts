@@ -4,7 +4,7 @@ import process from "node:process";
 import { ContextWeaverError, version } from "../index.js";
 import { parseConfigText, readServers } from "../gateway/config.js";
 import type { ServersConfig } from "../gateway/config.js";
-import { runGateway } from "../gateway/gateway.js";
+import { runGateway } from "../mcp-server.js";
 import type { Gateway, GatewayOptions, GatewaySdk, GatewayServerEvent } from "../gateway/gateway.js";
 import type { ServerStdioSdk } from "../gateway/server-sdk.js";
 import { doctor } from "./gateway-doctor.js";
@@ -143,9 +143,9 @@ async function serveHttp(line: CommandLine, options: GatewayOptions, config: Ser
 
 /** Ends everything, and says what it was good for. */
 async function stopped(gateway: Gateway): Promise<void> {
-  const { calls, tokens_saved } = gateway.stats().totals;
+  const { calls, saved_tokens } = gateway.stats().totals;
   await gateway.close().catch(onError);
-  process.stderr.write(`contextweaver gateway: ${calls} calls, ${tokens_saved} tokens saved\n`);
+  process.stderr.write(`contextweaver gateway: ${calls} calls, ${saved_tokens} tokens saved\n`);
 }
 
 /** What a running gateway has counted, or what the servers of a configuration have. */

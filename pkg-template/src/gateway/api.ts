@@ -3,3 +3,19 @@ export { gateway } from "./gateway.js";
 export type { Gateway, GatewayOptions, GatewaySdk, GatewayServerEvent } from "./gateway.js";
 export type { GatewayAuthorize, GatewayCaller, GatewayHttpOptions } from "./http.js";
 export type { ConfigWarning } from "./config-types.js";
+export { sidecar } from "./sidecar.js";
+export type {
+  RoutedCards,
+  ServiceCaller,
+  SidecarArtifactLimits,
+  SidecarCompact,
+  SidecarErrorBody,
+  SidecarErrorCode,
+  SidecarManager,
+  SidecarOptions,
+  SidecarRateLimit,
+  SidecarRequest,
+  SidecarRoute,
+  SidecarRouteOptions,
+  SidecarRouter,
+} from "./sidecar.js";

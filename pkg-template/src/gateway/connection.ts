@@ -1,70 +1,13 @@
 // One connection to an upstream server: made when it is needed, again when it was lost, and never two at a time.
 import type { JsonObject } from "../types.js";
-import type { ServerConfig, ServerTransport } from "./config-types.js";
+import type { ServerTransport } from "./config-types.js";
+import type { CallRef, ConnectionSettings, ServerMessage, UpstreamRequestOptions } from "./connection-types.js";
 import { UpstreamError, failureOf, maskedText, noteOf } from "./failure.js";
 import type { UpstreamFailure } from "./failure.js";
-import type { Fetch } from "./http-link.js";
-import type { PriorDiscovery, Progress, SdkClient, SdkSubscription, UpstreamSdk } from "./sdk.js";
+import type { Progress, SdkClient, SdkSubscription, SdkTransport } from "./sdk.js";
 import { within } from "./timers.js";
 import { openLink, refusesStreamable } from "./transports.js";
 import type { Link } from "./transports.js";
-
-/** A request that waits for the server's answer. */
-export interface CallRef {
-  /** Counts up over all calls of a connection. */
-  readonly id: number;
-  readonly method: string;
-  readonly params: JsonObject;
-  /** What whoever made the request has said of it, see {@link UpstreamRequestOptions}. */
-  readonly context: unknown;
-}
-
-/** How a request is made. */
-export interface UpstreamRequestOptions {
-  readonly signal?: AbortSignal;
-  readonly onprogress?: (progress: Progress) => void;
-  /** Default: that of the server's config. With `onprogress`, each progress starts it anew, ten times at most. */
-  readonly timeout_ms?: number;
-  /** Fields of `_meta`, beside those in the parameters. */
-  readonly meta?: JsonObject;
-  /** Kept in the {@link CallRef}, such as the session and request of the client, by which a question of the server finds its way. */
-  readonly context?: unknown;
-}
-
-/** A request or notification of a server. */
-export interface ServerMessage {
-  readonly method: string;
-  readonly params?: JsonObject;
-}
-
-/** What a connection tells. Nothing that is thrown here gets out of it. @internal */
-export interface ConnectionEvents {
-  onRequest(connection: UpstreamConnection, request: ServerMessage, options: { readonly signal: AbortSignal }): Promise<JsonObject>;
-  onNotification(connection: UpstreamConnection, notification: ServerMessage): void;
-  onReady(connection: UpstreamConnection): void;
-  onLost(connection: UpstreamConnection, failure: UpstreamFailure): void;
-}
-
-/** What all connections to a server share. @internal */
-export interface ConnectionSettings {
-  readonly config: ServerConfig;
-  readonly sdk: UpstreamSdk;
-  readonly events: ConnectionEvents;
-  readonly client_info: { readonly name: string; readonly version: string };
-  readonly auth_provider?: object | undefined;
-  readonly fetch?: Fetch | undefined;
-  readonly secrets: readonly string[];
-  readonly connect_timeout_ms: number;
-  readonly probe_timeout_ms: number;
-  readonly max_message_bytes: number;
-  readonly backoff: { readonly first_ms: number; readonly most_ms: number };
-  readonly now: () => number;
-  readonly random: () => number;
-  /** The definition of a tool of which arguments are repeated in headers (SEP-2243). */
-  mirrored(tool: string): JsonObject | undefined;
-  /** What was learned of the server, so that no further connection has to find out. */
-  readonly learned: { is_sse: boolean; prior?: { readonly verdict: PriorDiscovery; readonly until: number } };
-}
 
 /** What we can do for a server, whoever the client is: one that cannot is answered with an error when it is asked. */
 const CAPABILITIES = { sampling: { tools: {}, context: {} }, elicitation: { form: {}, url: {} }, roots: { listChanged: true } };
@@ -90,10 +33,22 @@ const ANY_RESULT = { "~standard": { version: 1, vendor: "contextweaver", validat
 /** The runtime checks results against the schemas of tools, with a budget; the SDK would compile them. */
 const NO_VALIDATOR = { getValidator: () => (input: unknown) => ({ valid: true, data: input, errorMessage: undefined }) };
 
+/** Ends a program at once. */
+function killed({ transport }: Link): void {
+  const { pid } = transport as { readonly pid?: number | null };
+  const { process } = globalThis as { readonly process?: { kill?(pid: number, signal: string): void } };
+  if (typeof pid === "number") quietly(() => process?.kill?.(pid, "SIGKILL"));
+}
+
+/** What the SDK says of a message of a program that is larger than its buffer. */
+const TOO_LARGE = /exceeded maximum size/i;
+
 interface Live {
   readonly client: SdkClient;
   readonly link: Link;
   readonly since: number;
+  /** How to end the requests under way. A promise that all of them wait for would keep something of each. */
+  readonly waiting: Set<(failure: UpstreamError) => void>;
 }
 
 type Context = { readonly mcpReq: { readonly signal: AbortSignal } };
@@ -128,6 +83,7 @@ export class UpstreamConnection {
   /** Notifications that were too many. @internal */
   dropped = 0;
 
+  /** Made by `Upstream.connection`. @internal */
   constructor(settings: ConnectionSettings, key: string, session: string | undefined, forwarded: Readonly<Record<string, string>>) {
     this.#settings = settings;
     [this.server, this.key, this.session, this.#forwarded] = [settings.config.name, key, session, forwarded];
@@ -137,6 +93,11 @@ export class UpstreamConnection {
   /** Requests that wait for the server's answer. */
   get inFlight(): ReadonlySet<CallRef> {
     return this.#inFlight;
+  }
+
+  /** Whether it was closed for good. */
+  get isClosed(): boolean {
+    return this.#closed.signal.aborted;
   }
 
   get isReady(): boolean {
@@ -219,9 +180,11 @@ export class UpstreamConnection {
     try {
       const tool = method === "tools/call" && live.link.kind === "http" && live.client.getProtocolEra() === "modern" ? this.#settings.mirrored(String(all["name"])) : undefined;
       // Without the schema of its output, so that the SDK checks nothing and throws nothing away.
-      const result = tool
-        ? await live.client.callTool(all as never, { ...how, toolDefinition: { name: tool["name"], inputSchema: tool["inputSchema"] } } as never)
-        : await live.client.request({ method, params: all }, ANY_RESULT as never, how as never);
+      const result = await unlessLost(live, () =>
+        tool
+          ? live.client.callTool(all as never, { ...how, toolDefinition: { name: tool["name"], inputSchema: tool["inputSchema"] } } as never)
+          : live.client.request({ method, params: all }, ANY_RESULT as never, how as never),
+      );
       this.#failures = 0;
       if (typeof result === "object" && result !== null && !Array.isArray(result)) return result as JsonObject;
       throw new UpstreamError({ kind: "malformed", message: "the server's result is not an object" });
@@ -284,7 +247,7 @@ export class UpstreamConnection {
     if (this.#closed.signal.aborted) throw this.#unavailable("the connection was closed");
     const wait = this.#retryAt - this.#settings.now();
     if (isPatient && wait > 0) {
-      if (wait > PATIENCE_MS) throw this.#unavailable(this.#failure?.message ?? "the server is not connected", undefined, wait);
+      if (wait > PATIENCE_MS) throw new UpstreamError({ kind: "unavailable", message: "the server is not connected", ...this.#failure, retry_after_ms: wait });
       await new Promise((done) => setTimeout(done, wait));
     }
     const attempt = (this.#attempt += 1);
@@ -336,7 +299,7 @@ export class UpstreamConnection {
       // A program that is silent is an older one; a server that is silent is out of reach.
       versionNegotiation: { mode: "auto", probe: { timeoutMs: config.transport.type === "stdio" ? Math.min(probe_timeout_ms, timeout) : timeout } },
       inputRequired: { autoFulfill: false },
-    } as never);
+    } as never) as SdkClient;
     const link = await openLink(config, {
       sdk,
       forwarded: this.#forwarded,
@@ -347,7 +310,7 @@ export class UpstreamConnection {
       onend: (message) => this.#lose(attempt, { kind: "unavailable", message }),
     });
     this.#stderr = link.stderr;
-    const live: Live = { client, link, since: now() };
+    const live: Live = { client, link, since: now(), waiting: new Set() };
     let lastError: Error | undefined;
     client.onerror = (error) => {
       lastError = error;
@@ -367,16 +330,19 @@ export class UpstreamConnection {
       if (failure.kind === "unavailable" && link.kind === "stdio" && (link.stderr?.bytes ?? 0) > 0) throw new UpstreamError({ ...failure, message: this.#withStderr(failure.message, link) });
       throw error;
     }
+    answersLast(link.transport);
     if (client.getProtocolEra() === "legacy") learned.prior ??= { verdict: { kind: "legacy" }, until: now() + PRIOR_MS };
     return live;
   }
 
   #ended(link: Link, lastError: Error | undefined): UpstreamFailure {
     const what = link.kind === "stdio" ? "the program ended" : "the connection was closed";
-    // A buffer that was too small is what ended it.
-    const isTooLarge = /exceeded maximum size/i.test(lastError?.message ?? "");
-    if (isTooLarge) return { kind: "malformed", message: `the server sent a message larger than ${this.#settings.max_message_bytes} bytes` };
+    if (TOO_LARGE.test(lastError?.message ?? "")) return this.#tooLarge();
     return { kind: "unavailable", message: this.#withStderr(what, link) };
+  }
+
+  #tooLarge(): UpstreamFailure {
+    return { kind: "malformed", message: `the server sent a message larger than ${this.#settings.max_message_bytes} bytes` };
   }
 
   #withStderr(message: string, link: Link): string {
@@ -409,7 +375,8 @@ export class UpstreamConnection {
   }
 
   /** Counts what is none of the protocol; a server that sends nothing else is given up. */
-  #erred(attempt: number, _error: Error): void {
+  #erred(attempt: number, { message }: Error): void {
+    if (TOO_LARGE.test(message)) return this.#lose(attempt, this.#tooLarge());
     if (!overrun(this.#malformed, MAX_MALFORMED, 10_000, this.#settings.now())) return;
     this.#lose(attempt, { kind: "malformed", message: `the server sent ${MAX_MALFORMED} messages that are none of the protocol` });
   }
@@ -422,7 +389,7 @@ export class UpstreamConnection {
     this.#attempt += 1;
     if (this.#settings.now() - live.since >= STABLE_MS) this.#failures = 0;
     this.#failed(failure);
-    this.#end(live);
+    this.#end(live, failure);
     quietly(() => this.#settings.events.onLost(this, failure));
   }
 
@@ -434,15 +401,18 @@ export class UpstreamConnection {
     this.#retryAt = now() + Math.max(delay * (0.5 + random() / 2), failure.retry_after_ms ?? 0);
   }
 
-  #end({ client, link }: Live): void {
+  #end({ client, link, waiting }: Live, failure: UpstreamFailure = { kind: "unavailable", message: "the connection was closed" }): void {
     client.onclose = undefined;
+    // What a program goes on to send would be read until it has ended, which it is given seconds for.
+    if (failure.kind === "malformed") killed(link);
+    for (const fail of waiting) fail(new UpstreamError(failure));
     // Both, since a client that never got to the transport does not close it.
     const ended = [client.close(), link.transport.close()].map((closed) => closed.catch(() => undefined));
     this.#closing = Promise.all([this.#closing, ...ended]);
   }
 
-  #unavailable(message: string, kind: "timeout" | "unavailable" = "unavailable", retry_after_ms?: number): UpstreamError {
-    return new UpstreamError({ kind, message, ...(retry_after_ms !== undefined && { retry_after_ms }) });
+  #unavailable(message: string, kind: "timeout" | "unavailable" = "unavailable"): UpstreamError {
+    return new UpstreamError({ kind, message });
   }
 
   /** Disconnects until it is used again. @internal */
@@ -464,6 +434,29 @@ export class UpstreamConnection {
     await this.#opening?.catch(() => undefined);
     await this.#closing;
   }
+}
+
+/**
+ * Hands on an answer a little later than what came before it. The SDK runs handlers of notifications one turn after they came and
+ * answers at once, so that it would drop the last progress of a request when both come together.
+ */
+function answersLast(transport: SdkTransport): void {
+  const deliver = transport.onmessage;
+  if (deliver === undefined) return;
+  transport.onmessage = (message, extra) => {
+    if (message.method === undefined) queueMicrotask(() => deliver(message, extra));
+    else deliver(message, extra);
+  };
+}
+
+/** Waits for an answer as long as the connection is there: a program that is told to end may take seconds. */
+function unlessLost<T>({ waiting }: Live, ask: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    waiting.add(reject);
+    void ask()
+      .then(resolve, reject)
+      .finally(() => waiting.delete(reject));
+  });
 }
 
 /** Runs what others gave us, whose mistakes are theirs. */

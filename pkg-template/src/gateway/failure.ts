@@ -55,6 +55,7 @@ export function noteOf(error: unknown): HttpNote | undefined {
 /** Characters that are searched for credentials: what is shown is a part of it, cut when it is masked. */
 const MAX_MASKED = 16_384;
 const MAX_MESSAGE = 2_000;
+const MAX_CAUSES = 4;
 
 /** Masks what is known to be secret, and what looks like it. @internal */
 export function maskedText(text: string, secrets: readonly string[], most = MAX_MESSAGE): string {
@@ -76,6 +77,10 @@ export function failureOf(error: unknown, secrets: readonly string[], signal?: A
   const thrown = (typeof error === "object" && error !== null ? error : { message: String(error) }) as Thrown;
   const note = noteOf(error);
   const message = maskedText(note?.limit ?? messageOf(thrown), secrets);
+  // The SDK has asked for the protocol's revision, and wraps what came of that.
+  if (thrown.code === "ERA_NEGOTIATION_FAILED" && statusOf(thrown) === undefined && note === undefined) {
+    return { ...(thrown.cause === undefined ? { kind: "unavailable" } : failureOf(thrown.cause, secrets, signal)), message };
+  }
   if (signal?.aborted) return { kind: "cancelled", message: "the call was cancelled" };
   if (note?.limit !== undefined) return { kind: "malformed", message };
   if (error instanceof ContextWeaverError) return { kind: error.code === "TOO_LARGE" ? "malformed" : "other", message };
@@ -90,8 +95,6 @@ export function failureOf(error: unknown, secrets: readonly string[], signal?: A
     if (TIMEOUTS.includes(code)) return { kind: "timeout", message };
     if (GONE.includes(code) || isSystemCode(code)) return { kind: "unavailable", message };
     if (MALFORMED.includes(code)) return { kind: "malformed", message };
-    // The probe of the protocol's revision failed: as a rule there was no connection at all.
-    if (code === "ERA_NEGOTIATION_FAILED") return { kind: "unavailable", message };
   }
   if (thrown.name === "SyntaxError" || thrown.name === "ZodError" || thrown.name === "$ZodError") return { kind: "malformed", message: "the server sent what is no message of the protocol" };
   if (thrown.name === "TypeError" && /fetch|network|terminated/i.test(thrown.message ?? "")) return { kind: "unavailable", message };
@@ -104,12 +107,18 @@ function isSystemCode(code: string): boolean {
   return /^(?:E[A-Z]{2,}|UND_ERR_[A-Z_]+)$/.test(code);
 }
 
+/** What an error says, with what its causes add: those of `fetch` say nothing themselves. */
 function messageOf({ message, cause, code }: Thrown): string {
-  const { message: inner, code: systemCode } = (typeof cause === "object" && cause !== null ? cause : {}) as Thrown;
-  const reason = typeof inner === "string" && inner !== "" ? inner : typeof systemCode === "string" ? systemCode : undefined;
-  if (code === "ENOENT") return `${message ?? ""}: there is no such program, or no such folder to run it in`;
-  const said = message || "the request failed";
-  return reason === undefined || said.includes(reason) ? said : `${said}: ${reason}`;
+  let said = message || "the request failed";
+  if (code === "ENOENT") return `${said}: there is no such program, or no such folder to run it in`;
+  let inner = cause;
+  for (let level = 0; level < MAX_CAUSES && typeof inner === "object" && inner !== null; level += 1) {
+    const { message: reason, code: systemCode, cause: next } = inner as Thrown;
+    const more = reason || (typeof systemCode === "string" ? systemCode : "");
+    if (!said.includes(more)) said += `: ${more}`;
+    inner = next;
+  }
+  return said;
 }
 
 /** The status that an error of the SDK carries. */

@@ -5,7 +5,7 @@ import type { JsonObject } from "../types.js";
 import { PendingCalls, UpstreamCall } from "./bridge.js";
 import type { CallClient, CallProgress } from "./bridge.js";
 import type { GatewayRuntime } from "./runtime.js";
-import type { CallStep, ForwardedCall } from "./runtime-types.js";
+import type { CallStep, ForwardedCall, StoredPart } from "./runtime-types.js";
 import type { Fields, McpRequest, RequestContext, SdkMcpServer, SdkServer, SdkStateCodec, ServerSdk } from "./server-sdk.js";
 import type { GatewaySession } from "./session.js";
 import { failureOf } from "./failure.js";
@@ -14,6 +14,7 @@ import type { Upstream, UpstreamConnection } from "./upstream.js";
 
 const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
+const RESOURCE_NOT_FOUND = -32002;
 const URL_ELICITATION_REQUIRED = -32042;
 const CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
@@ -96,7 +97,6 @@ export class ClientFront {
     const schema = typeof called === "string" ? host.schemaWithHeaders(client.key, client.caller, called) : undefined;
     // The SDK compares headers with arguments for tools that it knows. It is never the one to answer.
     if (schema && typeof called === "string") this.product.registerTool(called, { inputSchema: sdk.fromJsonSchema(schema) }, () => Promise.resolve({}));
-    this.server.onerror = (error) => host.onError(error);
     this.#register();
   }
 
@@ -172,6 +172,9 @@ export class ClientFront {
   async #callTool({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
     await this.#host.started();
     const { key: session, caller } = this.client;
+    const { handle } = (params["arguments"] ?? {}) as Fields;
+    const owned = typeof handle === "string" ? await this.client.results.ownerOf(handle) : undefined;
+    if (owned) this.#host.runtime.ownHandles(session, [owned]);
     const step = this.#host.runtime.beginCall({
       session,
       caller,
@@ -187,15 +190,23 @@ export class ClientFront {
   async #take(step: CallStep, context: RequestContext): Promise<Fields> {
     if ("reply" in step) return step.reply;
     if ("error" in step) throw this.#error(step.error.code, step.error.message, step.error.data);
-    if ("drilldown" in step) return this.client.results.read(step.drilldown as unknown as DrilldownInput);
+    if ("drilldown" in step) return this.#read(step.drilldown);
     if ("confirm" in step) return this.#confirm(step.confirm, context);
     if ("forward" in step) return this.#forward(step.forward, context);
     if ("read_resource" in step) {
       const { call, server, uri } = step.read_resource;
       return this.#run({ call, server, tool: uri, arguments: {} }, "resources/read", { uri }, context);
     }
+    if (!("get_prompt" in step)) throw this.#error(INTERNAL_ERROR, "a call that has not begun cannot be tried again");
     const { call, server, name, arguments: given } = step.get_prompt;
     return this.#run({ call, server, tool: name, arguments: given }, "prompts/get", { name, arguments: given }, context);
+  }
+
+  /** Reads a part of a stored result. */
+  async #read({ plain = false, ...part }: StoredPart): Promise<Fields> {
+    const input = part as unknown as DrilldownInput;
+    if (!plain) return this.client.results.read(input);
+    return this.#host.runtime.viewReply(part.handle, await this.client.results.slice(input));
   }
 
   /** Has the user confirm a call, by a form without fields. */
@@ -231,7 +242,7 @@ export class ClientFront {
       const envelope = this.#envelope(context);
       call.start(() => this.#send(about.server, call, method, { ...params, ...answers }, { meta: step?.meta, envelope }));
     };
-    send();
+    send(answersOf(context));
     const proceed = async (now: RequestContext): Promise<Fields> => {
       for (;;) {
         const progress = await call.next(now);
@@ -265,7 +276,7 @@ export class ClientFront {
       const { resultType, inputRequests, requestState } = progress.result;
       if (resultType !== "input_required") return undefined;
       const state = requestState === undefined ? {} : { requestState };
-      const resume = again(({ mcpReq }) => ({ ...state, ...(mcpReq.inputResponses && { inputResponses: mcpReq.inputResponses }) }));
+      const resume = again((then) => ({ ...state, ...answersOf(then) }));
       return this.#ask({ call, resume }, (inputRequests ?? {}) as Record<string, McpRequest>, context);
     }
     const { code, data } = failureOf(progress.error, []);
@@ -308,24 +319,44 @@ export class ClientFront {
   async #readResource({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
     await this.#host.started();
     const uri = String(params["uri"]);
-    const { servers } = this.#host.runtime.findResource(this.client.key, uri);
     let missing: unknown;
-    for (const server of servers) {
+    for (const { server, uri: known } of this.#having(uri)) {
       try {
-        return await this.#pass(server, "resources/read", { uri }, context);
+        return await this.#pass(server, "resources/read", { uri: known }, context);
       } catch (error) {
         // The next one may know it.
         if (!isUnknown(error)) throw this.#told(error);
         missing ??= error;
       }
     }
-    throw missing === undefined ? this.#error(this.client.is_modern ? INVALID_PARAMS : -32002, "Resource not found", { uri }) : this.#told(missing);
+    throw missing === undefined ? this.#noResource(uri) : this.#told(missing);
+  }
+
+  /** The servers that may have a resource, with the address that each has for it. */
+  #having(uri: string): readonly { readonly server: string; readonly uri: string }[] {
+    const found = this.#found(() => this.#host.runtime.findResource(this.client.key, uri));
+    return found?.servers.map((server, place) => ({ server, uri: place === 0 ? found.uri : uri })) ?? [];
+  }
+
+  /** What the runtime finds; nothing where there is no such thing. */
+  #found<T>(find: () => T): T | undefined {
+    try {
+      return find();
+    } catch (error) {
+      if (ContextWeaverError.is(error) && error.code === "NOT_FOUND") return undefined;
+      throw error;
+    }
+  }
+
+  #noResource(uri: string): Error {
+    return this.#error(this.client.is_modern ? INVALID_PARAMS : RESOURCE_NOT_FOUND, "Resource not found", { uri });
   }
 
   async #getPrompt({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
     await this.#host.started();
-    const found = this.#host.runtime.findPrompt(this.client.key, String(params["name"]));
-    if ("error" in found) throw this.#error(found.error.code, found.error.message, found.error.data);
+    const name = String(params["name"]);
+    const found = this.#found(() => this.#host.runtime.findPrompt(this.client.key, name));
+    if (!found) throw this.#error(INVALID_PARAMS, `no prompt is called \`${name.slice(0, 100)}\``);
     try {
       return await this.#pass(found.server, "prompts/get", { ...params, name: found.name }, context);
     } catch (error) {
@@ -339,7 +370,7 @@ export class ClientFront {
     const { inputResponses: _, requestState: __, _meta, ...own } = params;
     void _meta;
     const send = (answers?: Fields): void => call.start(() => this.#send(server, call, method, { ...own, ...answers }, { envelope: this.#envelope(context) }));
-    send();
+    send(answersOf(context));
     const proceed = async (now: RequestContext): Promise<Fields> => {
       const progress = await call.next(now);
       const asked = await this.#asked(progress, call, now, send, proceed);
@@ -353,19 +384,17 @@ export class ClientFront {
   async #complete({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
     await this.#host.started();
     const ref = (params["ref"] ?? {}) as Fields;
-    const { runtime } = this.#host;
-    const session = this.client.key;
     try {
       if (ref["type"] === "ref/prompt") {
-        const found = runtime.findPrompt(session, String(ref["name"]));
-        if ("error" in found) throw this.#error(found.error.code, found.error.message, found.error.data);
-        return await this.#pass(found.server, "completion/complete", { ...params, ref: { ...ref, name: found.name } }, context);
-      }
-      for (const server of runtime.findResource(session, String(ref["uri"])).servers) {
-        try {
-          return await this.#pass(server, "completion/complete", params, context);
-        } catch (error) {
-          if (!isUnknown(error)) throw error;
+        const found = this.#found(() => this.#host.runtime.findPrompt(this.client.key, String(ref["name"])));
+        if (found) return await this.#pass(found.server, "completion/complete", { ...params, ref: { ...ref, name: found.name } }, context);
+      } else {
+        for (const { server, uri } of this.#having(String(ref["uri"]))) {
+          try {
+            return await this.#pass(server, "completion/complete", { ...params, ref: { ...ref, uri } }, context);
+          } catch (error) {
+            if (!isUnknown(error)) throw error;
+          }
         }
       }
     } catch (error) {
@@ -378,7 +407,7 @@ export class ClientFront {
     await this.#host.started();
     if (this.#subscribed.has(uri)) return;
     let missing: unknown;
-    for (const server of this.#host.runtime.findResource(this.client.key, uri).servers) {
+    for (const { server } of this.#having(uri)) {
       const connection = this.#connection(this.#host.upstream(server));
       try {
         await this.#host.subscriptions.add(connection, uri);
@@ -389,7 +418,7 @@ export class ClientFront {
         missing ??= error;
       }
     }
-    throw missing === undefined ? this.#error(INVALID_PARAMS, "Resource not found", { uri }) : this.#told(missing);
+    throw missing === undefined ? this.#noResource(uri) : this.#told(missing);
   }
 
   #connection(upstream: Upstream): UpstreamConnection {
@@ -445,10 +474,15 @@ interface Metadata {
   readonly envelope: Fields;
 }
 
+/** What a client answers to an upstream's questions. */
+function answersOf({ mcpReq: { inputResponses } }: RequestContext): Fields | undefined {
+  return inputResponses && { inputResponses };
+}
+
 /** Whether a server says that it has no such thing. */
 function isUnknown(error: unknown): boolean {
   const { code } = failureOf(error, []);
-  return code === -32002 || code === -32601 || code === INVALID_PARAMS;
+  return code === RESOURCE_NOT_FOUND || code === -32601 || code === INVALID_PARAMS;
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

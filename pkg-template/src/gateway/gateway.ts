@@ -21,7 +21,7 @@ import type { GatewayRuntimeOptions, GatewayStats, ListingReport } from "./runti
 import type { ServerSdk, ServerStdioSdk } from "./server-sdk.js";
 import { GatewaySessions } from "./session.js";
 import { sidecar } from "./sidecar.js";
-import type { SidecarRequest } from "./sidecar.js";
+import type { SidecarRequest, SidecarRouteOptions } from "./sidecar.js";
 import { ResourceSubscriptions } from "./subscriptions.js";
 import { Upstream } from "./upstream.js";
 import type { UpstreamListing, UpstreamReport, UpstreamSdk, UpstreamState } from "./upstream.js";
@@ -299,7 +299,7 @@ class RunningGateway {
     const forwarded = [...new Set(this.#servers.flatMap(({ forward_headers = [] }) => forward_headers))];
     const callers = new WeakMap<object, string>();
     const endpoints = sidecar<Request & SidecarRequest>({
-      router: { route: (query, options) => runtime.route(query, options) },
+      router: { route: (query: string, options: SidecarRouteOptions) => runtime.route(query, options) },
       manager: new ContextManager(manager),
       // Who asks was found out before.
       authorize: (request) => ({ tenant: callers.get(request) ?? "" }),

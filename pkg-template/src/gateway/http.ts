@@ -180,10 +180,11 @@ export class GatewayHttp {
   }
 
   #modern(caller: string): ReturnType<ServerSdk["createMcpHandler"]> {
-    const { sdk, clients, onError } = this.#parts;
+    const { sdk, clients } = this.#parts;
     const factory = ({ requestInfo }: { readonly requestInfo?: Request }): ClientFront["product"] =>
       clients.passing(caller, requestInfo ? this.#forwarded(requestInfo) : {}, requestInfo?.headers.get("mcp-name")).product;
-    return sdk.createMcpHandler(factory, { legacy: "reject", onerror: onError, maxRequestBodySize: this.#options.max_body_bytes });
+    // What is refused is the client's mistake, and answered.
+    return sdk.createMcpHandler(factory, { legacy: "reject", maxRequestBodySize: this.#options.max_body_bytes });
   }
 
   /** A request of a revision with sessions. */

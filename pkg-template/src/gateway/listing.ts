@@ -7,6 +7,7 @@ import type { ServerConfig } from "./config-types.js";
 import { UpstreamError } from "./failure.js";
 import type { UpstreamFailure } from "./failure.js";
 import { fitsGlob } from "./glob.js";
+import { MIRRORED, wrongMirroring } from "./mirrored-headers.js";
 
 /** The lists of a server. */
 export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
@@ -85,17 +86,25 @@ const MAX_CURSOR = 64 * 1024;
 const MAX_PROBLEMS = 100;
 const MAX_INSTRUCTIONS = 64 * 1024;
 const METHOD_NOT_FOUND = -32_601;
-const MIRRORED = '"x-mcp-header"';
 
 /** The lists a server says it has. @internal */
 export function listsOf(capabilities: JsonObject): ListKind[] {
   return LIST_KINDS.filter((kind) => typeof capabilities[LISTS[kind].capability] === "object" && capabilities[LISTS[kind].capability] !== null);
 }
 
+/** How lists are read. @internal */
+export interface Listed {
+  readonly config: ServerConfig;
+  readonly limits: ListingLimits;
+  /** Whether arguments are repeated in headers: over HTTP, from 2026-07-28 on. */
+  readonly isMirroring: boolean;
+}
+
 /** Reads one list. Errors: {@link UpstreamError} when not even the first page came. @internal */
-export async function readList(ask: Asker, kind: ListKind, config: ServerConfig, limits: ListingLimits, bytesLeft: number): Promise<List> {
+export async function readList(ask: Asker, kind: ListKind, how: Listed, bytesLeft: number): Promise<List> {
+  const { limits } = how;
   const { method } = LISTS[kind];
-  const reader = new ListReader(kind, config, limits.entries, bytesLeft);
+  const reader = new ListReader(kind, how, bytesLeft);
   const seen = new Set<string>();
   let cursor: string | undefined;
   for (let page = 1; ; page += 1) {
@@ -125,6 +134,7 @@ class ListReader {
   readonly #kind: ListKind;
   readonly #config: ServerConfig;
   readonly #most: number;
+  readonly #isMirroring: boolean;
   readonly #entries: string[] = [];
   readonly #problems: ListingProblem[] = [];
   readonly #mirrored = new Map<string, JsonObject>();
@@ -132,8 +142,8 @@ class ListReader {
   #leftOut = 0;
   #index = 0;
 
-  constructor(kind: ListKind, config: ServerConfig, most: number, bytesLeft: number) {
-    [this.#kind, this.#config, this.#most, this.#bytesLeft] = [kind, config, most, bytesLeft];
+  constructor(kind: ListKind, { config, limits, isMirroring }: Listed, bytesLeft: number) {
+    [this.#kind, this.#config, this.#most, this.#bytesLeft, this.#isMirroring] = [kind, config, limits.entries, bytesLeft, isMirroring];
   }
 
   /** Adds a page; returns why there can be no further. */
@@ -166,7 +176,11 @@ class ListReader {
     }
     try {
       const text = encode(entry, `/${this.#kind}/${index}`, ENTRY);
-      if (this.#kind === "tools" && text.includes(MIRRORED)) this.#mirrored.set(name, fields);
+      if (this.#kind !== "tools" || !this.#isMirroring || !text.includes(`"${MIRRORED}"`)) return text;
+      // A client must not offer what it could not call as the server wants it.
+      const wrong = wrongMirroring(fields["inputSchema"]);
+      if (wrong !== undefined) return this.#skip(index, wrong);
+      this.#mirrored.set(name, fields);
       return text;
     } catch (error) {
       return this.#skip(index, error instanceof ContextWeaverError ? error.message : "the entry cannot be read");

@@ -1,5 +1,5 @@
 // Records of the gateway's runtime: what it is made of, what it is asked, and what it answers.
-import type { CatalogFinding, ChoiceCard, RouteOptions, RouteResult } from "../routing-types.js";
+import type { CatalogFinding } from "../routing-types.js";
 import type { JsonObject, JsonValue } from "../types.js";
 
 /** Which tools clients see. `auto` is `firewall` up to a number of tools and `search` beyond. */
@@ -44,6 +44,76 @@ export interface ToolPolicy {
   readonly rules?: readonly PolicyRule[];
 }
 
+/** How often something may be called. */
+export interface CallLimits {
+  /** Calls within 60 seconds, at least 1. Default: any number. */
+  readonly max_calls_per_minute?: number;
+  /** Calls of one client as long as it is there, at least 1. Default: any number. */
+  readonly max_calls_per_session?: number;
+}
+
+/** How often tools may be called. Calls that a policy refuses count, too. */
+export interface GatewayRateLimits {
+  /** All calls of tools together. */
+  readonly tool_execute?: CallLimits;
+  /** Parts of stored results that are read. */
+  readonly tool_view?: CallLimits;
+  /** Searches of tools. */
+  readonly tool_browse?: CallLimits;
+  /** Calls of one tool, by the id that statistics and policies have for it. */
+  readonly per_tool?: Readonly<Record<string, CallLimits>>;
+}
+
+/** When a call that failed is made again. Tools that change something are not called twice unless `retry_writes`. */
+export interface RetryPolicy {
+  /** At least 1. Default: 1. */
+  readonly max_attempts?: number;
+  /** Seconds before the second attempt, doubled for each that follows. Default: 0.1. */
+  readonly base_delay?: number;
+  /** Most seconds. A server that asks for longer is not called again. Default: 5. */
+  readonly max_delay?: number;
+  /** Which part of a pause is random, 0 to 1. Default: 0. */
+  readonly jitter?: number;
+  /** Default: `UPSTREAM_TIMEOUT` and `UPSTREAM_UNAVAILABLE`; `RATE_LIMITED` may be added. */
+  readonly retryable_codes?: readonly ("UPSTREAM_TIMEOUT" | "UPSTREAM_UNAVAILABLE" | "RATE_LIMITED")[];
+  /** Default: false. */
+  readonly retry_writes?: boolean;
+}
+
+/** What of tools that change nothing is answered again without asking the server; each client has what it asked itself. */
+export interface CachePolicy {
+  /** Default: 60. */
+  readonly ttl_seconds?: number;
+  /** Default: 256. */
+  readonly max_entries?: number;
+  readonly max_bytes?: number;
+  /** Names or globs. Default: all tools that change nothing. */
+  readonly tools?: readonly string[];
+}
+
+/** Which tools of an inventory are seen, by `metadata._contextweaver.inventory`. Excluded is what is known to be so. */
+export interface VisibilityProfile {
+  readonly name: string;
+  readonly exclude_namespaces?: readonly string[];
+  readonly include_namespaces?: readonly string[];
+  readonly exclude_domains?: readonly string[];
+  readonly include_domains?: readonly string[];
+  readonly exclude_risk_levels?: readonly string[];
+  readonly exclude_lifecycles?: readonly string[];
+  readonly allow_side_effects?: readonly string[];
+  readonly environments?: readonly string[];
+}
+
+/** Settings of reference mode. */
+export interface ReferenceModeOptions {
+  /** Whether all tools are listed without their schemas, with `tool_hydrate`. Default: false. */
+  readonly proxy?: boolean;
+  /** Whether what was browsed stands first, as it was, for the sake of provider prompt caches. Default: false. */
+  readonly cache_stable?: boolean;
+  /** Cards of a browse. Default: 10. */
+  readonly top_k?: number;
+}
+
 /** What a server is called, and what holds for its tools alone. */
 export interface GatewayServer {
   /** Letters, digits, `_`, `.` and `-`, at most 64. */
@@ -66,82 +136,6 @@ export interface GatewayToolNames {
   readonly call_tool?: string;
 }
 
-/** How often something may be called, at most 100,000 times; what is absent is not limited. */
-export interface CallLimits {
-  /** Calls within any sixty seconds. */
-  readonly max_calls_per_minute?: number;
-  /** Calls of one session in all. */
-  readonly max_calls_per_session?: number;
-}
-
-/** How often a client may call: by what it does, and by tool. Calls that a policy denies count too. */
-export interface RateLimits {
-  /** Searches of tools. */
-  readonly tool_browse?: CallLimits;
-  /** Calls of tools, in every mode. */
-  readonly tool_execute?: CallLimits;
-  /** Reads of stored results, in every mode. */
-  readonly tool_view?: CallLimits;
-  readonly tool_hydrate?: CallLimits;
-  readonly resource_browse?: CallLimits;
-  readonly resource_read?: CallLimits;
-  readonly prompt_browse?: CallLimits;
-  readonly prompt_get?: CallLimits;
-  /** By the name that clients see, `<server>__<tool>`, or the name that the server has. */
-  readonly per_tool?: Readonly<Record<string, CallLimits>>;
-}
-
-/** When a call that failed is made again: tools that only read or say that they are idempotent, unless `retry_writes` is set. */
-export interface RetryPolicy {
-  /** Attempts in all, at most 20. Default: 1. */
-  readonly max_attempts?: number;
-  /** Seconds before the second attempt; it doubles with every further one. Default: 0.1. */
-  readonly base_delay?: number;
-  /** Most seconds between two attempts. Default: 5. */
-  readonly max_delay?: number;
-  /** Part of the delay, 0 to 1, that a random fraction may take off. Default: 0. */
-  readonly jitter?: number;
-  /** Default: `UPSTREAM_TIMEOUT` and `UPSTREAM_UNAVAILABLE`. */
-  readonly retryable_codes?: readonly ("UPSTREAM_TIMEOUT" | "UPSTREAM_UNAVAILABLE" | "RATE_LIMITED")[];
-  /** Default: false. */
-  readonly retry_writes?: boolean;
-}
-
-/** What is kept of results of tools that only read, for the same session. */
-export interface CachePolicy {
-  /** Default: 60. */
-  readonly ttl_seconds?: number;
-  /** Results of one session. Default: 256. */
-  readonly max_entries?: number;
-  /** Bytes of one session. Default: 8 MiB; all sessions together keep at most 64 MiB. */
-  readonly max_bytes?: number;
-  /** Globs of ids or names of tools. Default: every tool that only reads. */
-  readonly tools?: readonly string[];
-}
-
-/** Which tools there are for clients. A list of what alone is shown shows nothing if it is empty. */
-export interface VisibilityProfile {
-  readonly name: string;
-  readonly exclude_namespaces?: readonly string[];
-  readonly include_namespaces?: readonly string[];
-  readonly exclude_domains?: readonly string[];
-  readonly include_domains?: readonly string[];
-  readonly exclude_risk_levels?: readonly string[];
-  readonly exclude_lifecycles?: readonly string[];
-  readonly allow_side_effects?: readonly string[];
-  readonly environments?: readonly string[];
-}
-
-/** How reference mode differs from what is usual in it. */
-export interface ReferenceOptions {
-  /** Whether clients see every tool by its id and without its schema, in place of a tool that browses. Default: false. */
-  readonly proxy?: boolean;
-  /** Whether an answer begins with what the session has seen before, so that a provider's cache of prompts holds. Default: false. */
-  readonly cache_stable?: boolean;
-  /** Tools that a browse answers, at most 50. Default: 10. */
-  readonly top_k?: number;
-}
-
 /** Options of the runtime. Unknown fields are refused. */
 export interface GatewayRuntimeOptions {
   /** Default: `auto`. */
@@ -152,17 +146,18 @@ export interface GatewayRuntimeOptions {
   readonly servers: readonly GatewayServer[];
   /** Who may call what. Default: everything is allowed. */
   readonly policy?: ToolPolicy;
-  readonly rate_limits?: RateLimits;
+  /** How often tools may be called. Default: any number of times. */
+  readonly rate_limits?: GatewayRateLimits;
+  /** When calls that failed are made again. Default: never. */
   readonly retry?: RetryPolicy;
-  /** Default: nothing is kept. */
+  /** What is answered again without asking the server. Default: nothing. */
   readonly cache?: CachePolicy;
+  /** Which tools are seen. Default: all. */
   readonly visibility?: VisibilityProfile;
-  /**
-   * What the four policies are that are not given. `safe`: every call needs approval, 30 in a minute, two attempts; `balanced`: 120 in a
-   * minute, three attempts; `throughput`: five attempts, results are kept.
-   */
+  /** What `policy`, `rate_limits`, `retry` and `cache` are where they are not given. `safe` has the user confirm each call. */
   readonly preset?: "safe" | "balanced" | "throughput";
-  readonly reference?: ReferenceOptions;
+  /** Settings of reference mode. */
+  readonly reference?: ReferenceModeOptions;
   /** Whether arguments that are texts are read as what the schema asks for. Default: false. */
   readonly tolerant_args?: boolean;
   /** Whether arguments are checked against the schema of the tool. Default: true. */
@@ -231,13 +226,6 @@ export interface SkippedEntry {
   readonly reason: string;
 }
 
-/** A schema that makes trouble. */
-export interface SchemaFinding {
-  readonly tool_id: string;
-  readonly kind: "size_exceeded" | "depth_exceeded" | "properties_exceeded" | "not_well_formed";
-  readonly detail: string;
-}
-
 /** What was found in the listing of a server. */
 export interface ListingReport {
   readonly server: string;
@@ -253,10 +241,8 @@ export interface ListingReport {
   readonly changed: readonly DriftedTool[];
   readonly quarantined: readonly QuarantinedTool[];
   readonly skipped: readonly SkippedEntry[];
-  /** What looks wrong with tools, the worst first; `index` is the place among the tools that were read. */
+  /** What looks wrong with tools, the worst first. */
   readonly findings: readonly CatalogFinding[];
-  /** Schemas that make trouble by their size, or are none; their tools are there. */
-  readonly schema_findings: readonly SchemaFinding[];
   /** Entries and findings that are not told one by one: at most 200 of a kind are. */
   readonly not_told: number;
 }
@@ -315,18 +301,24 @@ export interface ForwardedCall {
   readonly output_schema?: JsonObject;
 }
 
+/** A part of a stored result. */
+export interface StoredPart {
+  readonly handle: string;
+  readonly selector: JsonObject;
+  readonly max_tokens?: number;
+  /** Whether the answer is the text alone, which the runtime writes. */
+  readonly plain?: boolean;
+}
+
 /** What a host does next with a call. */
 export type CallStep =
   | { readonly reply: JsonObject }
   | { readonly error: RpcError }
-  /** Answer from the session's artifacts. Where it is `plain`, `viewReply` writes the answer. */
-  | { readonly drilldown: { readonly handle: string; readonly selector: JsonObject; readonly max_tokens?: number; readonly plain?: true } }
-  /** Reference mode: read the resource, keep it as an artifact, and report it with its envelope. */
-  | { readonly read_resource: { readonly call: number; readonly server: string; readonly uri: string } }
-  /** Reference mode: get the prompt, keep it as an artifact, and report it with its envelope. */
-  | { readonly get_prompt: { readonly call: number; readonly server: string; readonly name: string; readonly arguments: Readonly<Record<string, string>> } }
+  | { readonly drilldown: StoredPart }
   | { readonly forward: ForwardedCall }
   | { readonly confirm: { readonly call: number; readonly message: string } }
+  | { readonly read_resource: { readonly call: number; readonly server: string; readonly uri: string } }
+  | { readonly get_prompt: { readonly call: number; readonly server: string; readonly name: string; readonly arguments: JsonObject } }
   | { readonly retry: { readonly after_ms: number } };
 
 /** In what way a server failed to answer. */
@@ -361,50 +353,45 @@ export interface MeasuredResult {
   readonly handles?: readonly string[] | undefined;
 }
 
-/** A part of a stored result, or why it could not be read. */
-export type ViewOutcome =
-  | {
-      readonly slice: {
-        readonly text: string;
-        readonly unit: string;
-        readonly start: number;
-        readonly end: number;
-        readonly total: number;
-        readonly truncated: boolean;
-      };
-    }
-  | { readonly error: { readonly code: string; readonly message: string } };
-
-/** Whose result a handle is. */
-export interface OwnedHandle {
-  readonly handle: string;
-  readonly server: string;
-  /** The name that the server has for the tool. */
-  readonly tool: string;
+/** A call that a server answered. */
+export interface FinishedCall {
+  readonly call: number;
+  /** The `CallToolResult` that the client is to get. */
+  readonly reply: JsonObject;
+  /** The envelope of `ingestMcpResult`; only reference mode needs it. */
+  readonly envelope?: JsonObject | undefined;
+  readonly measured: MeasuredResult;
+  readonly now_ms: number;
 }
 
-/** Where to ask for a resource. */
+/** What a client gets. */
+export interface FinishedReply {
+  readonly reply: JsonObject;
+  readonly changed: ListChanges;
+}
+
+/** The servers that may have a resource, to be asked in this order. */
 export interface FoundResource {
-  /** To be asked in this order. */
   readonly servers: readonly string[];
-  /** The address that the first of them has for it: a list shows one without its credentials. */
+  /** The address that the first of them has for it. */
   readonly uri: string;
 }
 
-/** Where to ask for a prompt. */
+/** The server of a prompt, and its name there. */
 export interface FoundPrompt {
   readonly server: string;
   readonly name: string;
 }
 
-/** Tools that were chosen for a query. */
-export interface RoutedTools {
-  readonly route: RouteResult;
-  readonly cards: readonly ChoiceCard[];
+/** Whose result a handle is of. */
+export interface OwnedHandle {
+  readonly handle: string;
+  readonly server: string;
+  readonly tool: string;
 }
 
-/** Options of a route. @internal */
-export type GatewayRouteOptions = Pick<RouteOptions, "top_k"> & Record<string, JsonValue | undefined>;
+/** What became of a part of a stored result: the part, or why there is none. */
+export type ViewOutcome = { readonly slice: JsonObject } | { readonly error: { readonly code: string; readonly message: string } };
 
 /** What was counted of one tool, or of all. */
 export interface CallCounts {
@@ -423,7 +410,7 @@ export interface CallCounts {
 }
 
 /** What was counted of one tool. */
-export interface ToolStats extends CallCounts {
+export interface GatewayToolStats extends CallCounts {
   readonly server: string;
   readonly tool: string;
 }
@@ -434,17 +421,19 @@ export interface LargeResult {
   readonly tool: string;
   readonly tokens: number;
   readonly bytes: number;
+  /** When it came, in milliseconds since 1970. */
   readonly at_ms: number;
 }
 
 /** A server in the statistics. */
-export interface ServerStats {
+export interface GatewayServerStats {
   readonly name: string;
   readonly status: ServerStatus;
+  /** Why it cannot be reached. */
   readonly detail?: string;
   readonly tools: number;
+  /** Those of its tools that are neither shown nor called. */
   readonly quarantined: number;
-  /** Its resources and templates of such. */
   readonly resources: number;
   readonly prompts: number;
   /** Tokens of its tools as it listed them. */
@@ -455,46 +444,35 @@ export interface ServerStats {
 export interface RefusalStats {
   /** The code that models were told. */
   readonly error: string;
-  /** The reason of the policy, or the limit that was reached; else empty. */
+  /** The reason of the policy, the limit that was reached, or nothing. */
   readonly reason: string;
   readonly count: number;
 }
 
 /** What a gateway has done so far. */
 export interface GatewayStats {
+  /** Which tools clients see. */
   readonly mode: Exclude<GatewayMode, "auto">;
   /** Tokens of the list of tools of a client that has used nothing. */
   readonly front_tokens: number;
+  /** Clients that have called something. */
   readonly sessions: number;
+  /** Calls that wait for a server or a user. */
   readonly open_calls: number;
   readonly totals: CallCounts;
+  /** Searches of tools. */
   readonly searches: number;
+  /** Parts of results that were read. */
   readonly drilldowns: number;
   /** Calls that were answered from what was kept. */
   readonly cache_hits: number;
+  /** Calls that were made again. */
   readonly retries: number;
-  readonly servers: readonly ServerStats[];
+  readonly servers: readonly GatewayServerStats[];
   /** The tools that saved most, at most 100. */
-  readonly tools: readonly ToolStats[];
-  /** At most ten. */
+  readonly tools: readonly GatewayToolStats[];
+  /** The largest results, at most ten. */
   readonly largest: readonly LargeResult[];
   /** What was refused and why, the most frequent first. */
   readonly refusals: readonly RefusalStats[];
-}
-
-/** A call that a server answered. */
-export interface FinishedCall {
-  readonly call: number;
-  /** The `CallToolResult` that the client is to get. */
-  readonly reply: JsonObject;
-  /** The envelope of `ingestMcpResult`; only reference mode needs it. */
-  readonly envelope?: JsonObject | undefined;
-  readonly measured: MeasuredResult;
-  readonly now_ms: number;
-}
-
-/** What a client gets. */
-export interface FinishedReply {
-  readonly reply: JsonObject;
-  readonly changed: ListChanges;
 }

@@ -14,18 +14,17 @@ import type {
   FinishedReply,
   FoundPrompt,
   FoundResource,
-  GatewayRouteOptions,
   GatewayRuntimeOptions,
   GatewayStats,
   ListChanges,
   ListedServer,
   OwnedHandle,
   PinState,
-  RoutedTools,
   ServerStatus,
   ToolList,
   ViewOutcome,
 } from "./runtime-types.js";
+import type { RoutedCards, SidecarRouteOptions } from "./sidecar.js";
 
 /** What a gateway is made of again after the end of an instance: bounded by its servers. */
 interface Recipe {
@@ -111,56 +110,6 @@ export class GatewayRuntime {
     return this.#run("list_tools", encode({ session, caller }));
   }
 
-  /** Returns the resources of all servers. */
-  listResources(session: string, caller?: string): readonly JsonObject[] {
-    return this.#run<{ resources: JsonObject[] }>("list_resources", encode({ session, caller })).resources;
-  }
-
-  /** Returns the templates of resources of all servers. */
-  listResourceTemplates(session: string, caller?: string): readonly JsonObject[] {
-    return this.#run<{ resource_templates: JsonObject[] }>("list_resource_templates", encode({ session, caller })).resource_templates;
-  }
-
-  /** Returns the prompts of all servers. */
-  listPrompts(session: string, caller?: string): readonly JsonObject[] {
-    return this.#run<{ prompts: JsonObject[] }>("list_prompts", encode({ session, caller })).prompts;
-  }
-
-  /** Returns which servers to ask for a resource. Errors: `NOT_FOUND`. */
-  findResource(session: string, uri: string): FoundResource {
-    return this.#run("find_resource", encode({ session, uri }));
-  }
-
-  /** Returns the server of a prompt, and its name there. Errors: `NOT_FOUND`, with the nearest name as a hint. */
-  findPrompt(session: string, name: string): FoundPrompt {
-    return this.#run("find_prompt", encode({ session, name }));
-  }
-
-  /** Returns what `initialize` tells a client. */
-  instructions(): string {
-    return this.#run<{ text: string }>("instructions", "{}").text;
-  }
-
-  /** Chooses tools for a query among those that every client may see. Errors: `NO_CANDIDATES`. */
-  route(query: string, options: GatewayRouteOptions = {}): RoutedTools {
-    return this.#run("route", encode({ ...options, query }));
-  }
-
-  /** Returns what the gateway has done so far. */
-  stats(): GatewayStats {
-    return this.#run("stats", "{}");
-  }
-
-  /** Writes the answer to a `drilldown` that is `plain`. */
-  viewReply(handle: string, outcome: ViewOutcome): JsonObject {
-    return this.#run<{ reply: JsonObject }>("view_reply", encode({ handle, ...outcome })).reply;
-  }
-
-  /** Notes whose results handles are, after a restart: a policy may say that those of some tools are not to be read. */
-  ownHandles(session: string, handles: readonly OwnedHandle[]): void {
-    this.#run("own_handles", encode({ session, handles }));
-  }
-
   /** Says what to do with a call of a client. */
   beginCall(request: CallRequest): CallStep {
     return this.#run("begin_call", encode(request));
@@ -184,6 +133,56 @@ export class GatewayRuntime {
   /** Gives a call up. */
   cancelCall(call: number): void {
     this.#run("cancel_call", encode({ call }));
+  }
+
+  /** Returns the resources of all servers, each as its server wrote it. */
+  listResources(session: string, caller?: string): readonly JsonObject[] {
+    return this.#run<{ resources: readonly JsonObject[] }>("list_resources", encode({ session, caller })).resources;
+  }
+
+  /** Returns the templates of resources of all servers. */
+  listResourceTemplates(session: string, caller?: string): readonly JsonObject[] {
+    return this.#run<{ resource_templates: readonly JsonObject[] }>("list_resource_templates", encode({ session, caller })).resource_templates;
+  }
+
+  /** Returns the prompts of all servers, under names of which each is there once. */
+  listPrompts(session: string, caller?: string): readonly JsonObject[] {
+    return this.#run<{ prompts: readonly JsonObject[] }>("list_prompts", encode({ session, caller })).prompts;
+  }
+
+  /** Returns which servers may have a resource. Errors: `NOT_FOUND`. */
+  findResource(session: string, uri: string): FoundResource {
+    return this.#run("find_resource", encode({ session, uri }));
+  }
+
+  /** Returns the server of a prompt. Errors: `NOT_FOUND`. */
+  findPrompt(session: string, name: string): FoundPrompt {
+    return this.#run("find_prompt", encode({ session, name }));
+  }
+
+  /** Says what clients are told of the gateway and its servers. */
+  instructions(): string {
+    return this.#run<{ text: string }>("instructions", "{}").text;
+  }
+
+  /** Writes the answer to a call that reads a part of a stored result, where it is the text alone. */
+  viewReply(handle: string, outcome: ViewOutcome): JsonObject {
+    return this.#run<{ reply: JsonObject }>("view_reply", encode({ handle, ...outcome })).reply;
+  }
+
+  /** Notes whose results handles are: a policy may say that those of some tools are not to be read. */
+  ownHandles(session: string, handles: readonly OwnedHandle[]): void {
+    this.#run("own_handles", encode({ session, handles }));
+  }
+
+  /** Chooses tools of all servers for a query, as a router does. Errors: `NO_CANDIDATES`. */
+  route(query: string, options: SidecarRouteOptions): RoutedCards {
+    return this.#run("route", encode({ ...options, query }));
+  }
+
+  /** Returns what was counted so far. */
+  stats(now_ms: number): GatewayStats {
+    return this.#run("stats", encode({ now_ms }));
   }
 
   /** Forgets what is known of a client. */

@@ -90,17 +90,17 @@ export interface SdkClient {
   onerror?: ((error: Error) => void) | undefined;
 }
 
-/** The module `@modelcontextprotocol/client`. */
+/** The module `@modelcontextprotocol/client`, as far as it is given: what its classes make is known by the shapes above. */
 export interface ClientModule {
-  readonly Client: new (info: { name: string; version: string }, options: never) => SdkClient;
-  readonly StreamableHTTPClientTransport: new (url: URL, options: never) => SdkHttpTransport;
-  readonly SSEClientTransport: new (url: URL, options: never) => SdkTransport;
+  readonly Client: new (info: { name: string; version: string }, options: never) => object;
+  readonly StreamableHTTPClientTransport: new (url: URL, options: never) => object;
+  readonly SSEClientTransport: new (url: URL, options: never) => object;
   readonly ClientCredentialsProvider: new (options: never) => object;
 }
 
 /** The module `@modelcontextprotocol/client/stdio`. */
 export interface StdioModule {
-  readonly StdioClientTransport: new (server: never) => SdkStdioTransport;
+  readonly StdioClientTransport: new (server: never) => object;
 }
 
 /** The modules of the SDK that connect to upstream servers. */

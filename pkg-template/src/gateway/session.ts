@@ -3,9 +3,11 @@ import { readOnAsync } from "../adapters/read-on.js";
 import type { DrilldownInput } from "../adapters/read-on.js";
 import { encodeBase64 } from "../base64.js";
 import { ContextManager } from "../context-manager.js";
+import { ContextWeaverError } from "../errors.js";
 import { ResultDigests } from "../mcp-digest.js";
 import type { AnsweredCall, DigestedResult } from "../mcp-digest.js";
 import type { ContextManagerOptions } from "../options.js";
+import type { OwnedHandle, ViewOutcome } from "./runtime-types.js";
 import { openSession } from "../stored-session.js";
 import type { StoredSession } from "../stored-session.js";
 import type { SessionStore } from "../storage/storage-types.js";
@@ -178,6 +180,33 @@ export class GatewaySession {
     const block = error_type === undefined ? undefined : mediaBlock(manager, handle);
     if (block) return { content: [block] };
     return { content: [{ type: "text", text: result }], ...(error_type !== undefined && { isError: true }) };
+  }
+
+  /** Reads a part of a stored result, or says why there is none. */
+  async slice({ handle, selector, max_tokens }: DrilldownInput): Promise<ViewOutcome> {
+    const { manager } = (await this.#all.find(this.caller, handle)) ?? (await this.#current());
+    try {
+      const slice = await manager.drilldownAsync(handle, selector, max_tokens === undefined ? {} : { max_tokens });
+      const { text, unit, start, end, total, truncated } = slice;
+      return { slice: { text, unit, start, end, total, truncated } };
+    } catch (error) {
+      if (!ContextWeaverError.is(error)) throw error;
+      return { error: { code: error.code, message: error.message } };
+    }
+  }
+
+  /** Whose result a handle is of, where another session was given it; what is this one's, the runtime knows. */
+  async ownerOf(handle: string): Promise<OwnedHandle | undefined> {
+    if (this.#shelves.some(({ name }) => handle.includes(`${name}-`))) return undefined;
+    const shelf = await this.#all.find(this.caller, handle);
+    const call = shelf && new RegExp(`${shelf.name}-\\d+`).exec(handle)?.[0];
+    if (!call) return undefined;
+    try {
+      const { server, tool_name } = shelf.manager.events.get(`result:${call}`).metadata;
+      return typeof server === "string" && typeof tool_name === "string" ? { handle, server, tool: tool_name } : undefined;
+    } catch {
+      return undefined; // The reading says that it is gone.
+    }
   }
 
   async close(): Promise<void> {

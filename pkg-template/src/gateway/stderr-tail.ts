@@ -6,7 +6,7 @@ const MAX_LINE = 500;
 /** Bytes that are read of one piece: a program that floods is not worth more. */
 const MAX_PIECE = 16 * 1024;
 
-/** Keeps the last lines of a stream, and masks them when somebody asks. @internal */
+/** Keeps the last lines of a stream, and masks them when somebody asks. */
 export class StderrTail {
   readonly #lines: string[] = [];
   readonly #decoder = new TextDecoder();

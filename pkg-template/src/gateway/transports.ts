@@ -3,14 +3,14 @@ import { ContextWeaverError } from "../errors.js";
 import type { ServerConfig, ServerTransport } from "./config-types.js";
 import { HttpLink } from "./http-link.js";
 import type { Fetch } from "./http-link.js";
-import type { SdkHttpTransport, SdkTransport, UpstreamSdk } from "./sdk.js";
+import type { SdkHttpTransport, SdkStdioTransport, SdkTransport, UpstreamSdk } from "./sdk.js";
 import { StderrTail } from "./stderr-tail.js";
 
 /**
- * Bytes of one message. More than the 16 MiB that are stored of one result, as base64 in JSON; the SDK's reader of a program's output
- * copies what it has with every piece, so that much more would stop everything else.
+ * Bytes of one message: 12 MiB of a file as base64. The SDK's reader of a program's output copies what it has with every piece, so that
+ * 24 MiB would already take six times as long, and hold up everything else.
  */
-export const MAX_MESSAGE_BYTES = 24 * 1024 * 1024;
+export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /** What a transport is made with. */
 export interface LinkOptions {
@@ -48,7 +48,7 @@ export async function openLink({ name, transport }: ServerConfig, options: LinkO
   const { StdioClientTransport } = await sdk.stdio();
   const { command, args, env, cwd } = transport;
   // The SDK adds the few variables of its own environment that every program may see.
-  const made = new StdioClientTransport({ command, args: [...args], env: { ...env }, ...(cwd !== undefined && { cwd }), stderr: "pipe", maxBufferSize } as never);
+  const made = new StdioClientTransport({ command, args: [...args], env: { ...env }, ...(cwd !== undefined && { cwd }), stderr: "pipe", maxBufferSize } as never) as SdkStdioTransport;
   // It is read even if nobody asks: a program stops when this pipe is full.
   return { transport: made, kind: "stdio", stderr: new StderrTail(made.stderr) };
 }
@@ -63,8 +63,8 @@ function httpLink({ type, url, headers }: HttpTransport, options: LinkOptions): 
   for (const [name, value] of Object.entries(forwarded)) sent.set(name, value);
   const made = { requestInit: { headers: sent }, fetch: link.fetch, ...(auth_provider && { authProvider: auth_provider }) } as never;
   const address = new URL(url);
-  const inner: SdkHttpTransport = is_sse ? new sdk.client.SSEClientTransport(address, made) : new sdk.client.StreamableHTTPClientTransport(address, made);
-  return { transport: link.around(inner), kind: is_sse ? "sse" : "http" };
+  const inner = is_sse ? new sdk.client.SSEClientTransport(address, made) : new sdk.client.StreamableHTTPClientTransport(address, made);
+  return { transport: link.around(inner as SdkHttpTransport), kind: is_sse ? "sse" : "http" };
 }
 
 /**

@@ -1,104 +1,25 @@
 // One configured server: its connections, what it offers, and how it is.
 import { ContextWeaverError } from "../errors.js";
 import type { JsonObject } from "../types.js";
-import type { ServerConfig, ServerDescription } from "./config-types.js";
+import type { ServerConfig } from "./config-types.js";
+import type { ConnectionEvents, ConnectionSettings, UpstreamRequestOptions } from "./connection-types.js";
 import { UpstreamConnection } from "./connection.js";
-import type { ConnectionEvents, ConnectionSettings, ServerMessage, UpstreamRequestOptions } from "./connection.js";
 import { UpstreamError, failureOf } from "./failure.js";
 import type { UpstreamFailure } from "./failure.js";
-import type { Fetch } from "./http-link.js";
 import { CHANGED, LISTING_LIMITS, LIST_KINDS, listingOf, listsOf, readList } from "./listing.js";
-import type { List, ListKind, ListingLimits, ListingProblem, UpstreamListing } from "./listing.js";
-import type { UpstreamSdk } from "./sdk.js";
+import type { List, ListKind, ListingProblem, UpstreamListing } from "./listing.js";
 import { describeServer, secretsOf } from "./server-description.js";
 import { later } from "./timers.js";
 import { MAX_MESSAGE_BYTES, credentialsOf } from "./transports.js";
+import type { UpstreamOptions, UpstreamReport, UpstreamState } from "./upstream-types.js";
 
 export { UpstreamConnection } from "./connection.js";
-export type { CallRef, ServerMessage, UpstreamRequestOptions } from "./connection.js";
+export type { CallRef, ServerMessage, UpstreamRequestOptions } from "./connection-types.js";
 export { UpstreamError } from "./failure.js";
 export type { UpstreamFailure } from "./failure.js";
 export type { ListKind, ListingLimits, ListingProblem, UpstreamListing } from "./listing.js";
 export type { SdkSubscription, UpstreamSdk } from "./sdk.js";
-
-/** Who is told what happens with a server, and answers its questions. What is thrown by those that return nothing is lost. */
-export interface UpstreamHost {
-  /**
-   * Answers a request of a server to its client: `sampling/createMessage`, `elicitation/create`, `roots/list`, or one nobody knows.
-   * An error with a whole number as `code` becomes that error of JSON-RPC; any other says nothing to the server.
-   */
-  onRequest(server: string, connection: UpstreamConnection, request: ServerMessage, options: { readonly signal: AbortSignal }): Promise<JsonObject>;
-  /** Takes a notification, of which `list_changed` needs nothing else. Progress comes by `onprogress` of the request. */
-  onNotification(server: string, connection: UpstreamConnection, notification: ServerMessage): void;
-  /** Takes what the server offers, first and whenever it is not as before. */
-  onListing(server: string, listing: UpstreamListing): void;
-  /** Is told of a new state. A server becomes `ready` after its listing was told. */
-  onState(server: string, state: UpstreamState): void;
-}
-
-/** How a server is. `since` and `retry_at` are milliseconds since the epoch. */
-export type UpstreamState =
-  | { readonly status: "connecting"; readonly since: number; readonly attempts: number }
-  | { readonly status: "ready"; readonly since: number; readonly protocol_version?: string }
-  | {
-      readonly status: "unavailable";
-      readonly since: number;
-      /** Attempts that failed one after another. */
-      readonly attempts: number;
-      readonly reason: string;
-      readonly failure: UpstreamFailure;
-      /** When it is tried again; not there when it was closed. */
-      readonly retry_at?: number;
-    };
-
-/** How a server is connected. Times are milliseconds. */
-export interface UpstreamOptions {
-  readonly sdk: UpstreamSdk;
-  readonly host: UpstreamHost;
-  /** How the gateway introduces itself. */
-  readonly client_info: { readonly name: string; readonly version: string };
-  /** A provider of the SDK for a server that asks a user to log in; a server with `oauth` has its own. */
-  readonly auth_provider?: object;
-  /** Default: the global `fetch`. */
-  readonly fetch?: Fetch;
-  /** For `initialize` and all that comes before. Default: 30,000. */
-  readonly connect_timeout_ms?: number;
-  /** How long a program is asked for the newest era. Default: 5,000. */
-  readonly probe_timeout_ms?: number;
-  /** Bytes. Default: 24 Mi. A larger message ends the connection to a program, and a request over HTTP. */
-  readonly max_message_bytes?: number;
-  /** Most connections of sessions. Default: 1,000. */
-  readonly max_connections?: number;
-  /** After so long without a request, a session's connection is closed. Default: 600,000. */
-  readonly idle_ms?: number;
-  /** A connection over HTTP is asked after so long without a request whether it still is one. Default: 60,000. */
-  readonly ping_ms?: number;
-  /** How long to wait after failures: the first time, and at most. Default: 500 and 60,000; the half of it is random. */
-  readonly backoff?: { readonly first_ms: number; readonly most_ms: number };
-  /** How long to wait for further changes before a server is asked for its lists. Default: 100. */
-  readonly debounce_ms?: number;
-  readonly listing?: Partial<ListingLimits>;
-  /** Default: `Date.now`. */
-  readonly now?: () => number;
-  /** Default: `Math.random`. */
-  readonly random?: () => number;
-}
-
-/** How a server is, for people. */
-export interface UpstreamReport extends ServerDescription {
-  readonly state: UpstreamState;
-  readonly server_info?: JsonObject;
-  readonly counts?: UpstreamListing["counts"];
-  readonly left_out?: number;
-  readonly problems?: readonly ListingProblem[];
-  /** Connections that are open, and requests under way on them. */
-  readonly connections: number;
-  readonly in_flight: number;
-  /** Notifications that were dropped since they were too many. */
-  readonly dropped_notifications: number;
-  /** The last lines of the program's standard error, masked. */
-  readonly stderr?: readonly string[];
-}
+export type { UpstreamHost, UpstreamOptions, UpstreamReport, UpstreamState } from "./upstream-types.js";
 
 /** Between two listings of a server that changes all the time passes this many times what a listing takes. */
 const LISTING_PAUSES = 4;
@@ -106,6 +27,8 @@ const MAX_PAUSE_MS = 10_000;
 const PING_TIMEOUT_MS = 10_000;
 const FORBIDDEN = [401, 403];
 const METHOD_NOT_FOUND = -32_601;
+/** Headers and arguments disagree: the server has not run the tool. */
+const HEADER_MISMATCH = -32_020;
 /** Tools whose definitions are kept for their headers. */
 const NO_TOOLS: ReadonlyMap<string, JsonObject> = new Map();
 
@@ -235,11 +158,23 @@ export class Upstream {
     if (connection === this.#source) this.#source = this.#main;
   }
 
-  /** Sends a request over a connection of this server. Errors: {@link UpstreamError}. */
-  request(connection: UpstreamConnection, method: string, params?: JsonObject, options?: UpstreamRequestOptions): Promise<JsonObject> {
-    if (this.#isClosed) return Promise.reject(new UpstreamError({ kind: "unavailable", message: "the gateway was closed" }));
-    if (connection !== this.#main && !this.#pool.has(connection.key)) this.#pool.set(connection.key, connection);
-    return connection.request(method, params, options);
+  /**
+   * Sends a request over a connection of this server. A call that the server refused since it wants other arguments in headers by now
+   * is sent again when its tools were listed anew. Errors: {@link UpstreamError}.
+   */
+  async request(connection: UpstreamConnection, method: string, params?: JsonObject, options?: UpstreamRequestOptions): Promise<JsonObject> {
+    if (this.#isClosed) throw new UpstreamError({ kind: "unavailable", message: "the gateway was closed" });
+    if (connection !== this.#main && !connection.isClosed && !this.#pool.has(connection.key)) this.#pool.set(connection.key, connection);
+    try {
+      return await connection.request(method, params, options);
+    } catch (error) {
+      const isMismatch = method === "tools/call" && error instanceof UpstreamError && error.failure.code === HEADER_MISMATCH;
+      if (!isMismatch || options?.signal?.aborted) throw error;
+      await this.#listingRun;
+      this.#list(["tools"]);
+      await this.#listingRun;
+      return connection.request(method, params, options);
+    }
   }
 
   /** Closes the connections of a session. */
@@ -369,6 +304,7 @@ export class Upstream {
     this.#dirty = new Set();
     const offered = listsOf(connection.capabilities);
     const limits = { ...LISTING_LIMITS, ...this.#options.listing };
+    const how = { config: this.config, limits, isMirroring: connection.era === "modern" && connection.kind === "http" };
     const failed: (ListingProblem & { readonly isFinal: boolean })[] = [];
     let left = limits.bytes;
     for (const kind of LIST_KINDS) {
@@ -379,7 +315,7 @@ export class Upstream {
       if (wanted.has(kind) || !this.#lists.has(kind)) {
         try {
           const ask = (method: string, params: JsonObject, timeout_ms: number): Promise<JsonObject> => connection.request(method, params, { timeout_ms });
-          this.#lists.set(kind, await readList(ask, kind, this.config, limits, left));
+          this.#lists.set(kind, await readList(ask, kind, how, left));
         } catch (error) {
           // It is asked again when it is connected again.
           if (!connection.isReady || this.#isClosed) return;

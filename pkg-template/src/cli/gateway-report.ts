@@ -1,0 +1,54 @@
+// What the gateway says of its servers and of what it has counted, for a terminal.
+import type { GatewayServerEvent } from "../gateway/gateway.js";
+import type { GatewayStats } from "../gateway/runtime-types.js";
+import { safe } from "./print.js";
+import type { Paint } from "./print.js";
+
+/** One line about a server that has come or gone; nothing for what is no news. */
+export function serverLine({ server, status, detail, report }: GatewayServerEvent, paint: Paint, ms: number): string | undefined {
+  const name = safe(server);
+  if (report) {
+    const { tools, tokens, resources, prompts, quarantined, skipped } = report;
+    const less = [
+      ...(quarantined.length > 0 ? [`${quarantined.length} in quarantine: ${quarantined.map((tool) => tool.name).join(", ")}`] : []),
+      ...(skipped.length > 0 ? [`${skipped.length} left out`] : []),
+    ].map((text) => `; ${text}`);
+    return `  ${paint("ok", "green")} ${name}: ${tools} tools (${tokens} tokens), ${resources} resources, ${prompts} prompts, ${(ms / 1000).toFixed(1)} s${safe(less.join(""))}`;
+  }
+  return status === "unavailable" ? `  ${paint("--", "red")} ${name}: ${safe(detail ?? "unavailable")}` : undefined;
+}
+
+/** What a gateway has counted. */
+export function statsText(stats: GatewayStats, paint: Paint): string {
+  const { mode, front_tokens, sessions, totals, searches, drilldowns, cache_hits, retries, servers, tools, largest, refusals } = stats;
+  const listed = servers.reduce((sum, { tokens }) => sum + tokens, 0);
+  const part = (title: string, rows: readonly (readonly string[])[]): readonly string[] => (rows.length === 0 ? [] : ["", paint(title, "bold"), ...table(rows)]);
+  return `${[
+    `${paint(mode, "bold")} mode: clients list ${count(front_tokens, "token")}, the servers list ${count(listed, "token")}`,
+    `${count(totals.calls, "call")} of ${count(sessions, "client")}: ${totals.tokens} tokens came, ${totals.shown_tokens} were shown, ${paint(`${totals.saved_tokens} saved`, "green")}; ${totals.errors} errors, ${totals.failures} failures`,
+    `${count(searches, "search", "searches")}, ${count(drilldowns, "drilldown")}, ${count(cache_hits, "cache hit")}, ${count(retries, "retry", "retries")}`,
+    ...part("Servers", servers.map(({ name, status, detail, tools: all, quarantined, resources, prompts, tokens }) => [
+      name,
+      status,
+      `${count(all, "tool")} (${count(tokens, "token")})${quarantined > 0 ? `, ${quarantined} in quarantine` : ""}, ${count(resources, "resource")}, ${count(prompts, "prompt")}${detail === undefined ? "" : `: ${detail}`}`,
+    ])),
+    ...part("Tools by tokens saved", tools.slice(0, MAX_ROWS).map((tool) => [`${tool.server}/${tool.tool}`, `${tool.saved_tokens} of ${tool.tokens}`, `${count(tool.calls, "call")}, ${tool.errors} errors`])),
+    ...part("Largest results", largest.map(({ server, tool, tokens, bytes, at_ms }) => [`${server}/${tool}`, `${tokens} tokens`, `${bytes} bytes, ${new Date(at_ms).toISOString()}`])),
+    ...part("Refused", refusals.map(({ error, reason, count: times }) => [error, String(times), reason])),
+  ].join("\n")}\n`;
+}
+
+/** Tools that are told; as JSON there are more. */
+const MAX_ROWS = 20;
+
+function count(number: number, of: string, many = `${of}s`): string {
+  return `${number} ${number === 1 ? of : many}`;
+}
+
+/** Rows with their first two columns below each other. */
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const cells = rows.map((row) => row.map((text) => safe(text).replaceAll("\n", " ")));
+  const width = (column: number): number => Math.max(...cells.map((row) => row[column]?.length ?? 0));
+  const [first, second] = [width(0), width(1)];
+  return cells.map(([one = "", two = "", ...rest]) => `  ${one.padEnd(first)}  ${two.padEnd(second)}  ${rest.join("  ")}`.trimEnd());
+}

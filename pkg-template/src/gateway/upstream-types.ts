@@ -1,0 +1,88 @@
+// How a configured server is connected, watched and told of.
+import type { JsonObject } from "../types.js";
+import type { ServerDescription } from "./config-types.js";
+import type { ServerMessage } from "./connection-types.js";
+import type { UpstreamConnection } from "./connection.js";
+import type { UpstreamFailure } from "./failure.js";
+import type { Fetch } from "./http-link.js";
+import type { ListingLimits, ListingProblem, UpstreamListing } from "./listing.js";
+import type { UpstreamSdk } from "./sdk.js";
+
+/** Who is told what happens with a server, and answers its questions. What is thrown by those that return nothing is lost. */
+export interface UpstreamHost {
+  /**
+   * Answers a request of a server to its client: `sampling/createMessage`, `elicitation/create`, `roots/list`, or one nobody knows.
+   * An error with a whole number as `code` becomes that error of JSON-RPC; any other says nothing to the server.
+   */
+  onRequest(server: string, connection: UpstreamConnection, request: ServerMessage, options: { readonly signal: AbortSignal }): Promise<JsonObject>;
+  /** Takes a notification, of which `list_changed` needs nothing else. Progress comes by `onprogress` of the request. */
+  onNotification(server: string, connection: UpstreamConnection, notification: ServerMessage): void;
+  /** Takes what the server offers, first and whenever it is not as before. */
+  onListing(server: string, listing: UpstreamListing): void;
+  /** Is told of a new state. A server becomes `ready` after its listing was told. */
+  onState(server: string, state: UpstreamState): void;
+}
+
+/** How a server is. `since` and `retry_at` are milliseconds since the epoch. */
+export type UpstreamState =
+  | { readonly status: "connecting"; readonly since: number; readonly attempts: number }
+  | { readonly status: "ready"; readonly since: number; readonly protocol_version?: string }
+  | {
+      readonly status: "unavailable";
+      readonly since: number;
+      /** Attempts that failed one after another. */
+      readonly attempts: number;
+      readonly reason: string;
+      readonly failure: UpstreamFailure;
+      /** When it is tried again; not there when it was closed. */
+      readonly retry_at?: number;
+    };
+
+/** How a server is connected. Times are milliseconds. */
+export interface UpstreamOptions {
+  readonly sdk: UpstreamSdk;
+  readonly host: UpstreamHost;
+  /** How the gateway introduces itself. */
+  readonly client_info: { readonly name: string; readonly version: string };
+  /** A provider of the SDK for a server that asks a user to log in; a server with `oauth` has its own. */
+  readonly auth_provider?: object;
+  /** Default: the global `fetch`. */
+  readonly fetch?: Fetch;
+  /** For `initialize` and all that comes before. Default: 30,000. */
+  readonly connect_timeout_ms?: number;
+  /** How long a program is asked for the newest era. Default: 5,000. */
+  readonly probe_timeout_ms?: number;
+  /** Bytes. Default: 16 Mi. A larger message ends the connection to a program, and a request over HTTP. */
+  readonly max_message_bytes?: number;
+  /** Most connections of sessions. Default: 1,000. */
+  readonly max_connections?: number;
+  /** After so long without a request, a session's connection is closed. Default: 600,000. */
+  readonly idle_ms?: number;
+  /** A connection over HTTP is asked after so long without a request whether it still is one. Default: 60,000. */
+  readonly ping_ms?: number;
+  /** How long to wait after failures: the first time, and at most. Default: 500 and 60,000; the half of it is random. */
+  readonly backoff?: { readonly first_ms: number; readonly most_ms: number };
+  /** How long to wait for further changes before a server is asked for its lists. Default: 100. */
+  readonly debounce_ms?: number;
+  readonly listing?: Partial<ListingLimits>;
+  /** Default: `Date.now`. */
+  readonly now?: () => number;
+  /** Default: `Math.random`. */
+  readonly random?: () => number;
+}
+
+/** How a server is, for people. */
+export interface UpstreamReport extends ServerDescription {
+  readonly state: UpstreamState;
+  readonly server_info?: JsonObject;
+  readonly counts?: UpstreamListing["counts"];
+  readonly left_out?: number;
+  readonly problems?: readonly ListingProblem[];
+  /** Connections that are open, and requests under way on them. */
+  readonly connections: number;
+  readonly in_flight: number;
+  /** Notifications that were dropped since they were too many. */
+  readonly dropped_notifications: number;
+  /** The last lines of the program's standard error, masked. */
+  readonly stderr?: readonly string[];
+}
