@@ -73,8 +73,8 @@ pub struct Gateway {
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RoutedTools {
-    /// The route.
-    pub route: RouteResult,
+    /// What the router found.
+    pub result: RouteResult,
     /// A card of each tool, the best first; a tool that is too large for one has none.
     pub cards: Vec<ChoiceCard>,
 }
@@ -143,7 +143,7 @@ impl Gateway {
     /// let mut gateway = Gateway::new(GatewayOptions::from_value(json!({ "servers": [{ "name": "files" }] }))?);
     /// gateway.set_listing("files", br#"{"tools":[{"name":"read","description":"Read a file."}]}"#, 0)?;
     /// let routed = gateway.route("read a file", &RouteOptions::default())?;
-    /// assert_eq!((routed.route.candidate_ids[0].as_str(), routed.cards[0].name.as_str()), ("read", "read"));
+    /// assert_eq!((routed.result.candidate_ids[0].as_str(), routed.cards[0].name.as_str()), ("read", "read"));
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn route(&mut self, query: &str, options: &RouteOptions) -> Result<RoutedTools> {
@@ -152,12 +152,12 @@ impl Gateway {
         let filters = RouteFilters { exclude_ids: WordSet::new(hidden), ..options.filters.clone() };
         let options = RouteOptions { filters, ..options.clone() };
         let router = &mut self.index().router;
-        let route = router.route(query, &options)?;
+        let result = router.route(query, &options)?;
         let mut scores = SortedMap::new();
-        scores.extend(route.candidate_ids.iter().cloned().zip(route.scores.iter().copied()));
-        let found = route.candidate_ids.iter().filter_map(|id| router.catalog().find(id));
+        scores.extend(result.candidate_ids.iter().cloned().zip(result.scores.iter().copied()));
+        let found = result.candidate_ids.iter().filter_map(|id| router.catalog().find(id));
         let cards = crate::browse::cards(found, Some(&scores));
-        Ok(RoutedTools { route, cards })
+        Ok(RoutedTools { result, cards })
     }
 
     /// Counts a search.
