@@ -7,13 +7,18 @@ mod open_calls;
 mod request;
 mod sessions;
 mod step;
+mod validate;
+mod view;
 
-pub(crate) use call::{CallContext, Checked, head, validate};
-pub use finish::{FailedCall, FinishedCall, FinishedReply, ViewOutcome};
+pub(crate) use call::{CallContext, Checked};
+pub use finish::{FailedCall, FinishedCall, FinishedReply};
 pub use listing::{AcceptedTools, ListedServer, PinState};
 pub use request::{CallRequest, MeasuredResult};
 pub(crate) use sessions::{Session, Sessions, ToolRef};
 pub use step::{CallStep, ForwardedCall, RpcError};
+pub(crate) use validate::validate;
+pub use view::ViewOutcome;
+pub(crate) use view::head;
 
 use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, Result};

@@ -11,4 +11,5 @@ mod costs;
 mod listings;
 mod poisoned;
 mod properties;
+mod reference;
 mod support;

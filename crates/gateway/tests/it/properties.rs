@@ -208,7 +208,7 @@ proptest! {
         let (first, second) = (gateway.begin_call(call(tool, arguments.clone())).unwrap(), gateway.begin_call(call(tool, arguments)).unwrap());
         match (&first, &second) {
             (CallStep::Forward(a), CallStep::Forward(b)) => prop_assert_eq!(&a.arguments, &b.arguments),
-            (CallStep::ReadResource { .. }, _) | (CallStep::GetPrompt { .. }, _) => {}
+            (CallStep::ReadResource { .. } | CallStep::GetPrompt { .. }, _) => {}
             _ => prop_assert_eq!(&first, &second),
         }
     }
