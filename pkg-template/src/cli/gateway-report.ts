@@ -1,6 +1,5 @@
 // What the gateway says of its servers and of what it has counted, for a terminal.
-import type { GatewayServerEvent } from "../gateway/gateway.js";
-import type { GatewayStats } from "../gateway/runtime-types.js";
+import type { GatewayCounts, GatewayServerEvent } from "../gateway/gateway.js";
 import { safe } from "./print.js";
 import type { Paint } from "./print.js";
 
@@ -19,7 +18,7 @@ export function serverLine({ server, status, detail, report }: GatewayServerEven
 }
 
 /** What a gateway has counted. */
-export function statsText(stats: GatewayStats, paint: Paint): string {
+export function statsText(stats: GatewayCounts, paint: Paint): string {
   const { mode, front_tokens, sessions, totals, searches, drilldowns, cache_hits, retries, servers, tools, largest, refusals } = stats;
   const listed = servers.reduce((sum, { tokens }) => sum + tokens, 0);
   const part = (title: string, rows: readonly (readonly string[])[]): readonly string[] => (rows.length === 0 ? [] : ["", paint(title, "bold"), ...table(rows)]);

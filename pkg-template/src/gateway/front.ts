@@ -61,8 +61,8 @@ export interface FrontClient {
   /** What the runtime and the upstreams call it. */
   readonly key: string;
   readonly results: GatewaySession;
-  /** Headers of the client's requests that servers may be given, in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Headers of the client's last request that servers may be given, in lower case. */
+  headers: Readonly<Record<string, string>>;
 }
 
 /** Capabilities of the gateway: what no server offers is an empty list. */

@@ -68,6 +68,14 @@ export interface GatewayServerEvent {
   readonly report?: ListingReport;
 }
 
+/** What a gateway has counted. */
+export interface GatewayCounts extends GatewayStats {
+  /** Clients that are connected, or have a session; those of revision 2026-07-28 over HTTP have none. */
+  readonly clients: number;
+  /** Log messages of servers that several clients share, and that were told to nobody: they could have been about any of them. */
+  readonly undelivered: number;
+}
+
 /** A running gateway: a `fetch` handler with what else can be done to it. */
 export interface Gateway {
   (request: Request): Promise<Response>;
@@ -82,7 +90,7 @@ export interface Gateway {
   /** How each server is: its state, what it offers, why it cannot be reached, and what a program wrote to its standard error. */
   servers(): Promise<readonly UpstreamReport[]>;
   /** Counts since the start: servers, tools, tokens that were saved, what policies refused. */
-  stats(): GatewayStats;
+  stats(): GatewayCounts;
   /** Takes tools out of quarantine as they are now; all of a server without a tool. Returns their names. */
   accept(server: string, tool?: string): Promise<readonly string[]>;
   /** Ends all sessions and connections. */
@@ -150,6 +158,7 @@ class RunningGateway {
   readonly #runtimeOptions: JsonObject;
   #runtime: GatewayRuntime;
   #starting: Promise<Started> | undefined;
+  #clients: GatewayClients | undefined;
   /** Servers with tools of which clients repeat arguments in headers. */
   readonly #hasHeaders = new Set<string>();
   #isClosed = false;
@@ -190,8 +199,9 @@ class RunningGateway {
     return [...(await this.#started()).upstreams.values()].map((upstream) => upstream.report());
   }
 
-  stats(): GatewayStats {
-    return this.#runtime.stats(Date.now());
+  stats(): GatewayCounts {
+    const { size: clients = 0, undelivered = 0 } = this.#clients ?? {};
+    return { ...this.#runtime.stats(Date.now()), clients, undelivered };
   }
 
   async accept(server: string, tool?: string): Promise<readonly string[]> {
@@ -279,6 +289,7 @@ class RunningGateway {
       runtime.endSession(session);
       for (const upstream of upstreams.values()) void upstream.endSession(session).catch(this.#onError);
     });
+    this.#clients = clients;
     for (const config of this.#servers) {
       const upstream = new Upstream(config, {
         sdk: { client, stdio: stdio as NonNullable<UpstreamSdk["stdio"]> },

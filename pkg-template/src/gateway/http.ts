@@ -199,6 +199,8 @@ export class GatewayHttp {
     const session = known ?? this.#begin(caller, this.#forwarded(request));
     session.used = Date.now();
     session.open += 1;
+    // Credentials may have been renewed since the session began.
+    session.front.client.headers = this.#forwarded(request);
     const done = (): void => {
       session.open -= 1;
       session.used = Date.now();
