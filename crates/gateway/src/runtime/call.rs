@@ -55,9 +55,7 @@ impl Gateway {
         let CallRequest { session, caller, name, arguments, meta, can_confirm, now_ms } = request;
         if session.is_empty() {
             let message = "the name of a session is empty";
-            return Err(
-                contextweaver_base::Error::new(contextweaver_base::ErrorCode::InvalidInput, message).at("/session")
-            );
+            return Err(Error::new(ErrorCode::InvalidInput, message).at("/session"));
         }
         self.heard_of(&session);
         let meta = passing(meta, &self.options.meta_allow);

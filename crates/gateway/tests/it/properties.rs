@@ -118,7 +118,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(property(500))]
+    #![proptest_config(property(200))]
 
     /// No name is shown twice, and each reaches the tool that it was shown for.
     #[test]
