@@ -139,7 +139,9 @@ impl Browsed<'_> {
             let count = counts.get(&name).copied().filter(|_| path.matches('/').count() == 1)?;
             Some(node(&path, &name, count))
         });
-        nodes.collect()
+        let mut nodes: Vec<ChoiceCard> = nodes.collect();
+        sort_by(&mut nodes, |a, b| a.id.cmp(&b.id));
+        nodes
     }
 }
 

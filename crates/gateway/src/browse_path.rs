@@ -3,7 +3,7 @@
 use contextweaver_base::Result;
 use contextweaver_routing::graph::path;
 
-use crate::failure::{GatewayError, GatewayErrorCode};
+use crate::failure::{GatewayError, GatewayErrorCode, upstream_detail_within};
 
 /// A path of segments below the root.
 ///
@@ -44,8 +44,7 @@ impl BrowsePath {
     pub fn parse_of_model(text: &str) -> std::result::Result<Self, GatewayError> {
         Self::parse(text).map_err(|_| {
             let message = "a path looks like `/`, `/github` or `/github/*`";
-            GatewayError::new(GatewayErrorCode::PathInvalid, message)
-                .at(contextweaver_text::unicode::truncate(&contextweaver_text::unicode::sanitize(text), 80))
+            GatewayError::new(GatewayErrorCode::PathInvalid, message).at(upstream_detail_within(text, 80))
         })
     }
 

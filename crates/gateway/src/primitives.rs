@@ -135,6 +135,17 @@ impl Gateway {
     ///
     /// # Errors
     /// `NOT_FOUND` when there is no server that could have it.
+    ///
+    /// ```
+    /// use contextweaver_gateway::{Gateway, GatewayOptions};
+    /// use serde_json::json;
+    ///
+    /// let options = json!({ "servers": [{ "name": "a" }, { "name": "b" }] });
+    /// let mut gateway = Gateway::new(GatewayOptions::from_value(options)?);
+    /// gateway.set_listing("b", br#"{"tools":[],"resources":[{"uri":"file:///x","name":"x"}]}"#, 0)?;
+    /// assert_eq!(gateway.find_resource("file:///x")?.servers, ["b", "a"]);
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn find_resource(&self, uri: &str) -> Result<FoundResource> {
         let mut found = FoundResource { servers: Vec::new(), uri: uri.to_owned() };
         let listed = |server: &Server| {

@@ -226,6 +226,13 @@ export interface SkippedEntry {
   readonly reason: string;
 }
 
+/** A schema that makes trouble. */
+export interface GatewaySchemaFinding {
+  readonly tool_id: string;
+  readonly kind: "size_exceeded" | "depth_exceeded" | "properties_exceeded" | "not_well_formed";
+  readonly detail: string;
+}
+
 /** What was found in the listing of a server. */
 export interface ListingReport {
   readonly server: string;
@@ -241,8 +248,10 @@ export interface ListingReport {
   readonly changed: readonly DriftedTool[];
   readonly quarantined: readonly QuarantinedTool[];
   readonly skipped: readonly SkippedEntry[];
-  /** What looks wrong with tools, the worst first. */
+  /** What looks wrong with tools, the worst first; `index` is the place among the tools that were read. */
   readonly findings: readonly CatalogFinding[];
+  /** Schemas that make trouble by their size, or are none; their tools are there. */
+  readonly schema_findings: readonly GatewaySchemaFinding[];
   /** Entries and findings that are not told one by one: at most 200 of a kind are. */
   readonly not_told: number;
 }

@@ -133,7 +133,7 @@ mod tests {
                 "required": ["repo", "last"] })
         );
         assert_eq!(least.left_out, 2);
-        let some = reduced(&schema, 45);
+        let some = reduced(&schema, 55);
         assert_eq!((some.left_out, some.schema["properties"].as_object().unwrap().len()), (1, 3));
     }
 }

@@ -1,20 +1,18 @@
 //! How a call begins.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use contextweaver_base::Result;
-use contextweaver_base::limits;
-use contextweaver_convert::tools::validate_args;
+use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, type_name};
 
 use super::open_calls::{OpenCall, OpenTarget, WaitingCall};
 use super::request::CallRequest;
 use super::step::{CallStep, ForwardedCall, RpcError};
-use super::{Gateway, passing, subject};
+use super::{Gateway, passing, subject, validate};
 use crate::cache::cache_key;
 use crate::failure::{GatewayError, GatewayErrorCode};
-use crate::front::{FrontMode, Resolved, ToolPlace, safe_line};
-use crate::policy::{PolicyAction, PolicySubject};
+use crate::front::{FrontMode, Resolved, ToolPlace};
+use crate::policy::PolicyAction;
 use crate::repair::{ArgumentRepair, repair_arguments};
 
 /// Invalid parameters, as JSON-RPC calls it.
@@ -57,9 +55,7 @@ impl Gateway {
         let CallRequest { session, caller, name, arguments, meta, can_confirm, now_ms } = request;
         if session.is_empty() {
             let message = "the name of a session is empty";
-            return Err(
-                contextweaver_base::Error::new(contextweaver_base::ErrorCode::InvalidInput, message).at("/session")
-            );
+            return Err(Error::new(ErrorCode::InvalidInput, message).at("/session"));
         }
         self.heard_of(&session);
         let meta = passing(meta, &self.options.meta_allow);
@@ -302,6 +298,19 @@ impl Gateway {
     ///
     /// # Errors
     /// `NOT_FOUND` for a call that does not wait for its user.
+    ///
+    /// ```
+    /// use contextweaver_gateway::{CallRequest, CallStep, Gateway, GatewayOptions};
+    /// use serde_json::json;
+    ///
+    /// let options = json!({ "servers": [{ "name": "a" }], "policy": { "rules": [{ "action": "ask", "destructive": true }] } });
+    /// let mut gateway = Gateway::new(GatewayOptions::from_value(options)?);
+    /// gateway.set_listing("a", br#"{"tools":[{"name":"erase"}]}"#, 0)?;
+    /// let call = CallRequest { session: "s".into(), name: "erase".into(), can_confirm: true, ..CallRequest::default() };
+    /// let CallStep::Confirm { call, .. } = gateway.begin_call(call)? else { panic!() };
+    /// assert!(matches!(gateway.confirm_call(call, true, 0)?, CallStep::Forward(_)));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn confirm_call(&mut self, call: u64, accepted: bool, now_ms: u64) -> Result<CallStep> {
         let (open, waiting) = self.calls.take_waiting(call)?;
         if !accepted {
@@ -329,111 +338,8 @@ impl Gateway {
     pub fn cancel_call(&mut self, call: u64) {
         self.calls.drop(call);
     }
-
-    /// Reads on in a stored result, where the policy of the tool that it is of allows that.
-    fn drilldown(&mut self, context: &CallContext, mut arguments: JsonMap) -> CallStep {
-        let invalid = |message: &str| GatewayError::new(GatewayErrorCode::ArgsInvalid, message);
-        let Some(Value::String(handle)) = arguments.shift_remove("handle") else {
-            return self.refuse(&invalid("`handle` is a string: the handle of a stored result"));
-        };
-        let selector = match arguments.shift_remove("selector") {
-            Some(Value::Object(selector)) => selector,
-            None => head(),
-            Some(_) => return self.refuse(&invalid("`selector` is an object, such as {\"type\": \"head\"}")),
-        };
-        let max_tokens = match arguments.shift_remove("max_tokens") {
-            None | Some(Value::Null) => None,
-            Some(number) => match number.as_u64().filter(|tokens| (1..=limits::MAX_BUDGET_TOKENS).contains(tokens)) {
-                Some(tokens) => Some(tokens),
-                None => return self.refuse(&invalid("`max_tokens` is a whole number from 1 on")),
-            },
-        };
-        if let Some(error) = self.view_refusal(&handle, context) {
-            return self.refuse(&error);
-        }
-        self.stats.drilldowns += 1;
-        CallStep::Drilldown { handle, selector, max_tokens, plain: false }
-    }
-
-    /// Returns why a client may not read a stored result; nothing where it may.
-    ///
-    /// Of a result whose tool is not known, after a restart for instance, only a policy allows reading that refuses none.
-    pub(crate) fn view_refusal(&self, handle: &str, context: &CallContext) -> Option<GatewayError> {
-        let owner = self.sessions.get(&context.session).and_then(|session| session.owner(handle));
-        let caller = context.caller.as_deref();
-        if let Some((server, tool)) = owner.and_then(|owner| self.place(owner)).and_then(|place| self.tool(place)) {
-            let subject = subject(server, tool, "tool_view", caller);
-            // Nobody is asked for each page of a result that was allowed already.
-            return self.ruling(&subject).to_error(&subject).map(|error| error.at(safe_line(handle)));
-        }
-        if self.options.policy.allows_all("tool_view")
-            && self
-                .options
-                .servers
-                .iter()
-                .filter_map(|server| server.policy.as_ref())
-                .all(|own| own.allows_all("tool_view"))
-        {
-            return None;
-        }
-        let message =
-            "it is not known which tool this result is of, and the policy allows some only; call the tool again";
-        let subject = PolicySubject { meta_tool: Some("tool_view"), caller, ..PolicySubject::default() };
-        let error = GatewayError::new(GatewayErrorCode::PolicyDenied, message).at(safe_line(handle));
-        Some(self.ruling(&subject).to_error(&subject).map_or(error, |error| error.at(safe_line(handle))))
-    }
-}
-
-/// The selector of the beginning.
-pub(crate) fn head() -> JsonMap {
-    let mut head = JsonMap::new();
-    head.insert("type".to_owned(), "head".into());
-    head
 }
 
 pub(crate) fn too_many(label: &str) -> GatewayError {
     GatewayError::new(GatewayErrorCode::RateLimited, "too many calls are open; try again later").at(label)
-}
-
-/// Checks arguments against the schema of a tool. What is wrong is told by place and what is expected, never by the value.
-/// With `keys` the place of the first is told as a list of keys, as contextweaver 0.18 has it.
-pub(crate) fn validate(schema: &JsonMap, arguments: &JsonMap, keys: bool) -> Checked<()> {
-    if schema.is_empty() {
-        return Ok(());
-    }
-    let (schema, arguments) = (Value::Object(schema.clone()), Value::Object(arguments.clone()));
-    let checked = validate_args(&schema, "", &arguments, false).map_err(|error| {
-        let reason = error.details().get("reason").cloned().unwrap_or_else(|| "invalid_schema".into());
-        let message = "the tool's own schema of its arguments cannot be used";
-        GatewayError::new(GatewayErrorCode::SchemaInvalid, message).detail("reason", reason)
-    })?;
-    if checked.valid {
-        return Ok(());
-    }
-    let errors: Vec<Value> = checked
-        .errors
-        .iter()
-        .map(|error| {
-            json!({ "path": safe_line(&error.path), "keyword": error.keyword, "expected": safe_line(&error.expected) })
-        })
-        .collect();
-    let first = checked.errors.first();
-    let message = first.map_or_else(
-        || "the arguments do not fit the schema of the tool".to_owned(),
-        |error| {
-            let place = if error.path.is_empty() { "the arguments".to_owned() } else { safe_line(&error.path) };
-            format!("{place}: expected {}", safe_line(&error.expected))
-        },
-    );
-    let refusal = GatewayError::new(GatewayErrorCode::ArgsInvalid, message);
-    Err(match first.filter(|_| keys) {
-        Some(first) => refusal.detail("path", steps(&first.path)).detail("errors", errors),
-        None => refusal.detail("errors", errors),
-    })
-}
-
-/// The steps of a JSON pointer, numbers as such.
-fn steps(pointer: &str) -> Vec<Value> {
-    let steps = pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
-    steps.map(|step| step.parse::<u64>().map_or_else(|_| safe_line(&step).into(), Value::from)).collect()
 }

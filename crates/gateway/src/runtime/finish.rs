@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use contextweaver_base::{Error, Result};
+use contextweaver_base::Result;
 use contextweaver_model::json::{JsonMap, missing_field};
 use contextweaver_model::{FirewallStats, ResultEnvelope, Status, Strategy};
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_value};
@@ -13,7 +13,7 @@ use super::Gateway;
 use super::open_calls::{OpenCall, OpenTarget};
 use super::request::MeasuredResult;
 use super::step::{CallStep, RpcError, text_result};
-use crate::failure::{FailureKind, GatewayError, GatewayErrorCode, UpstreamFailure, classify, upstream_detail};
+use crate::failure::{FailureKind, GatewayError, UpstreamFailure, classify, upstream_detail};
 use crate::front::{FrontMode, safe_line};
 use crate::servers::ListChanges;
 
@@ -61,33 +61,6 @@ pub struct FailedCall {
     pub random: f64,
 }
 
-/// What became of reading on in a stored result.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ViewOutcome {
-    /// The part.
-    Slice {
-        /// Its text.
-        text: String,
-        /// What it is counted in, such as `lines`.
-        unit: String,
-        /// First unit shown, from 0.
-        start: u64,
-        /// Unit after the last one shown.
-        end: u64,
-        /// Units there are.
-        total: u64,
-        /// Whether less is shown than was asked for.
-        truncated: bool,
-    },
-    /// Why it could not be read: the code of the error, and its message.
-    Failed {
-        /// The code.
-        code: String,
-        /// The message.
-        message: String,
-    },
-}
-
 impl Gateway {
     /// Ends a call that a server answered, and says what the client gets.
     ///
@@ -131,10 +104,30 @@ impl Gateway {
         Ok(FinishedReply { reply, changed })
     }
 
-    /// Ends a call that failed, or says when to try again.
+    /// Ends a call that failed, or says when to try again: only what reads, or is idempotent, is tried again.
     ///
     /// # Errors
     /// `NOT_FOUND` for a call that is not at its server.
+    ///
+    /// ```
+    /// use contextweaver_gateway::{
+    ///     CallRequest, CallStep, FailedCall, FailureKind, Gateway, GatewayOptions, UpstreamFailure,
+    /// };
+    /// use serde_json::json;
+    ///
+    /// let options = json!({ "servers": [{ "name": "a" }], "retry": { "max_attempts": 2, "base_delay": 0.5 } });
+    /// let mut gateway = Gateway::new(GatewayOptions::from_value(options)?);
+    /// let tool = json!({ "name": "read", "annotations": { "readOnlyHint": true } });
+    /// gateway.set_listing("a", json!({ "tools": [tool] }).to_string().as_bytes(), 0)?;
+    /// let call = CallRequest { session: "s".into(), name: "read".into(), ..CallRequest::default() };
+    /// let CallStep::Forward(forward) = gateway.begin_call(call)? else { panic!() };
+    /// let failure = UpstreamFailure::new(FailureKind::Timeout, "no answer");
+    /// let failed = FailedCall { call: forward.call, failure, now_ms: 0, random: 0.0 };
+    /// assert_eq!(gateway.fail_call(failed.clone())?, CallStep::Retry { after_ms: 500 });
+    /// // The second attempt was the last: the client is told.
+    /// assert!(matches!(gateway.fail_call(failed)?, CallStep::Reply(_)));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn fail_call(&mut self, failed: FailedCall) -> Result<CallStep> {
         let FailedCall { call, failure, random, .. } = failed;
         let open = self.calls.take_sent(call)?;
@@ -157,50 +150,6 @@ impl Gateway {
             return Ok(CallStep::Error(passed_on(failure)));
         }
         Ok(CallStep::refused(&GatewayError::of_upstream(&failure).at(open.label)))
-    }
-
-    /// Writes what a model gets of a part of a stored result, where the step said `plain`.
-    ///
-    /// ```
-    /// use contextweaver_gateway::{Gateway, GatewayOptions, ViewOutcome};
-    /// use serde_json::json;
-    ///
-    /// let mut gateway = Gateway::new(GatewayOptions::from_value(json!({ "servers": [] }))?);
-    /// let failed = ViewOutcome::Failed { code: "ARTIFACT_NOT_FOUND".to_owned(), message: "no such artifact".to_owned() };
-    /// let reply = gateway.view_reply("artifact:x", failed);
-    /// assert!(reply["content"][0]["text"].as_str().unwrap().contains("VIEW_FAILED"));
-    /// # Ok::<(), contextweaver_base::Error>(())
-    /// ```
-    pub fn view_reply(&mut self, handle: &str, outcome: ViewOutcome) -> Value {
-        match outcome {
-            ViewOutcome::Slice { text, unit, start, end, total, truncated } => {
-                let note = if truncated { format!("\n({unit} {start} to {end} of {total})") } else { String::new() };
-                text_result(&(text + &note), false)
-            }
-            ViewOutcome::Failed { message, .. } => {
-                let error = GatewayError::new(GatewayErrorCode::ViewFailed, upstream_detail(&message));
-                let error = error.at(safe_line(handle));
-                self.stats.refused(&error);
-                text_result(&error.to_json().to_string(), true)
-            }
-        }
-    }
-
-    /// Notes whose results handles are, after a restart: a policy may say that those of some tools are not to be read.
-    ///
-    /// # Errors
-    /// `NOT_FOUND` for a server that the options do not name.
-    pub fn own_handles(&mut self, session: &str, handles: Vec<(String, String, String)>) -> Result<()> {
-        let mut owned = Vec::new();
-        for (at, (handle, server, tool)) in handles.into_iter().enumerate() {
-            let place = self.server(&server).map_err(|error: Error| error.under(format!("/handles/{at}/server")))?;
-            owned.push((handle, super::ToolRef { server: place, name: tool.into() }));
-        }
-        let (session, _) = self.sessions.touch(session);
-        for (handle, tool) in owned {
-            session.own(&handle, &tool);
-        }
-        Ok(())
     }
 }
 

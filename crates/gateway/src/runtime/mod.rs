@@ -7,13 +7,18 @@ mod open_calls;
 mod request;
 mod sessions;
 mod step;
+mod validate;
+mod view;
 
-pub(crate) use call::{CallContext, Checked, head, validate};
-pub use finish::{FailedCall, FinishedCall, FinishedReply, ViewOutcome};
+pub(crate) use call::{CallContext, Checked};
+pub use finish::{FailedCall, FinishedCall, FinishedReply};
 pub use listing::{AcceptedTools, ListedServer, PinState};
 pub use request::{CallRequest, MeasuredResult};
 pub(crate) use sessions::{Session, Sessions, ToolRef};
 pub use step::{CallStep, ForwardedCall, RpcError};
+pub(crate) use validate::validate;
+pub use view::ViewOutcome;
+pub(crate) use view::head;
 
 use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, Result};
@@ -73,8 +78,8 @@ pub struct Gateway {
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RoutedTools {
-    /// The route.
-    pub route: RouteResult,
+    /// What the router found.
+    pub result: RouteResult,
     /// A card of each tool, the best first; a tool that is too large for one has none.
     pub cards: Vec<ChoiceCard>,
 }
@@ -143,7 +148,7 @@ impl Gateway {
     /// let mut gateway = Gateway::new(GatewayOptions::from_value(json!({ "servers": [{ "name": "files" }] }))?);
     /// gateway.set_listing("files", br#"{"tools":[{"name":"read","description":"Read a file."}]}"#, 0)?;
     /// let routed = gateway.route("read a file", &RouteOptions::default())?;
-    /// assert_eq!((routed.route.candidate_ids[0].as_str(), routed.cards[0].name.as_str()), ("read", "read"));
+    /// assert_eq!((routed.result.candidate_ids[0].as_str(), routed.cards[0].name.as_str()), ("read", "read"));
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn route(&mut self, query: &str, options: &RouteOptions) -> Result<RoutedTools> {
@@ -152,12 +157,12 @@ impl Gateway {
         let filters = RouteFilters { exclude_ids: WordSet::new(hidden), ..options.filters.clone() };
         let options = RouteOptions { filters, ..options.clone() };
         let router = &mut self.index().router;
-        let route = router.route(query, &options)?;
+        let result = router.route(query, &options)?;
         let mut scores = SortedMap::new();
-        scores.extend(route.candidate_ids.iter().cloned().zip(route.scores.iter().copied()));
-        let found = route.candidate_ids.iter().filter_map(|id| router.catalog().find(id));
+        scores.extend(result.candidate_ids.iter().cloned().zip(result.scores.iter().copied()));
+        let found = result.candidate_ids.iter().filter_map(|id| router.catalog().find(id));
         let cards = crate::browse::cards(found, Some(&scores));
-        Ok(RoutedTools { route, cards })
+        Ok(RoutedTools { result, cards })
     }
 
     /// Counts a search.

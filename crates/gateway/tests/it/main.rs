@@ -10,4 +10,6 @@ mod calls;
 mod costs;
 mod listings;
 mod poisoned;
+mod properties;
+mod reference;
 mod support;

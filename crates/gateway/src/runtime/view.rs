@@ -1,0 +1,147 @@
+//! Reading on in stored results.
+
+use serde_json::Value;
+
+use contextweaver_base::limits;
+use contextweaver_base::{Error, Result};
+use contextweaver_model::json::JsonMap;
+
+use super::call::CallContext;
+use super::step::{CallStep, text_result};
+use super::{Gateway, ToolRef, subject};
+use crate::failure::{GatewayError, GatewayErrorCode, upstream_detail};
+use crate::front::safe_line;
+use crate::policy::PolicySubject;
+
+/// What became of reading on in a stored result.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ViewOutcome {
+    /// The part.
+    Slice {
+        /// Its text.
+        text: String,
+        /// What it is counted in, such as `lines`.
+        unit: String,
+        /// First unit shown, from 0.
+        start: u64,
+        /// Unit after the last one shown.
+        end: u64,
+        /// Units there are.
+        total: u64,
+        /// Whether less is shown than was asked for.
+        truncated: bool,
+    },
+    /// Why it could not be read: the code of the error, and its message.
+    Failed {
+        /// The code.
+        code: String,
+        /// The message.
+        message: String,
+    },
+}
+
+impl Gateway {
+    /// Reads on in a stored result, where the policy of the tool that it is of allows that.
+    pub(super) fn drilldown(&mut self, context: &CallContext, mut arguments: JsonMap) -> CallStep {
+        let invalid = |message: &str| GatewayError::new(GatewayErrorCode::ArgsInvalid, message);
+        let Some(Value::String(handle)) = arguments.shift_remove("handle") else {
+            return self.refuse(&invalid("`handle` is a string: the handle of a stored result"));
+        };
+        let selector = match arguments.shift_remove("selector") {
+            Some(Value::Object(selector)) => selector,
+            None => head(),
+            Some(_) => return self.refuse(&invalid("`selector` is an object, such as {\"type\": \"head\"}")),
+        };
+        let max_tokens = match arguments.shift_remove("max_tokens") {
+            None | Some(Value::Null) => None,
+            Some(number) => match number.as_u64().filter(|tokens| (1..=limits::MAX_BUDGET_TOKENS).contains(tokens)) {
+                Some(tokens) => Some(tokens),
+                None => return self.refuse(&invalid("`max_tokens` is a whole number from 1 on")),
+            },
+        };
+        if let Some(error) = self.view_refusal(&handle, context) {
+            return self.refuse(&error);
+        }
+        self.stats.drilldowns += 1;
+        CallStep::Drilldown { handle, selector, max_tokens, plain: false }
+    }
+
+    /// Returns why a client may not read a stored result; nothing where it may.
+    ///
+    /// Of a result whose tool is not known, after a restart for instance, only a policy allows reading that refuses none.
+    pub(crate) fn view_refusal(&self, handle: &str, context: &CallContext) -> Option<GatewayError> {
+        let owner = self.sessions.get(&context.session).and_then(|session| session.owner(handle));
+        let caller = context.caller.as_deref();
+        if let Some((server, tool)) = owner.and_then(|owner| self.place(owner)).and_then(|place| self.tool(place)) {
+            let subject = subject(server, tool, "tool_view", caller);
+            // Nobody is asked for each page of a result that was allowed already.
+            return self.ruling(&subject).to_error(&subject).map(|error| error.at(safe_line(handle)));
+        }
+        if self.options.policy.allows_all("tool_view")
+            && self
+                .options
+                .servers
+                .iter()
+                .filter_map(|server| server.policy.as_ref())
+                .all(|own| own.allows_all("tool_view"))
+        {
+            return None;
+        }
+        let message =
+            "it is not known which tool this result is of, and the policy allows some only; call the tool again";
+        let subject = PolicySubject { meta_tool: Some("tool_view"), caller, ..PolicySubject::default() };
+        let error = GatewayError::new(GatewayErrorCode::PolicyDenied, message).at(safe_line(handle));
+        Some(self.ruling(&subject).to_error(&subject).map_or(error, |error| error.at(safe_line(handle))))
+    }
+
+    /// Writes what a model gets of a part of a stored result, where the step said `plain`.
+    ///
+    /// ```
+    /// use contextweaver_gateway::{Gateway, GatewayOptions, ViewOutcome};
+    /// use serde_json::json;
+    ///
+    /// let mut gateway = Gateway::new(GatewayOptions::from_value(json!({ "servers": [] }))?);
+    /// let failed = ViewOutcome::Failed { code: "ARTIFACT_NOT_FOUND".to_owned(), message: "no such artifact".to_owned() };
+    /// let reply = gateway.view_reply("artifact:x", failed);
+    /// assert!(reply["content"][0]["text"].as_str().unwrap().contains("VIEW_FAILED"));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn view_reply(&mut self, handle: &str, outcome: ViewOutcome) -> Value {
+        match outcome {
+            ViewOutcome::Slice { text, unit, start, end, total, truncated } => {
+                let note = if truncated { format!("\n({unit} {start} to {end} of {total})") } else { String::new() };
+                text_result(&(text + &note), false)
+            }
+            ViewOutcome::Failed { message, .. } => {
+                let error = GatewayError::new(GatewayErrorCode::ViewFailed, upstream_detail(&message));
+                let error = error.at(safe_line(handle));
+                self.stats.refused(&error);
+                text_result(&error.to_json().to_string(), true)
+            }
+        }
+    }
+
+    /// Notes whose results handles are, after a restart: a policy may say that those of some tools are not to be read.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for a server that the options do not name.
+    pub fn own_handles(&mut self, session: &str, handles: Vec<(String, String, String)>) -> Result<()> {
+        let mut owned = Vec::new();
+        for (at, (handle, server, tool)) in handles.into_iter().enumerate() {
+            let place = self.server(&server).map_err(|error: Error| error.under(format!("/handles/{at}/server")))?;
+            owned.push((handle, ToolRef { server: place, name: tool.into() }));
+        }
+        let (session, _) = self.sessions.touch(session);
+        for (handle, tool) in owned {
+            session.own(&handle, &tool);
+        }
+        Ok(())
+    }
+}
+
+/// The selector of the beginning.
+pub(crate) fn head() -> JsonMap {
+    let mut head = JsonMap::new();
+    head.insert("type".to_owned(), "head".into());
+    head
+}
