@@ -8,6 +8,7 @@ import type { GatewaySessions } from "./session.js";
 import type { UpstreamConnection } from "./upstream.js";
 
 const CHANGES = ["tools", "resources", "prompts"] as const;
+const LISTS_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
 const METHOD_NOT_FOUND = -32601;
 
 /** A caller of revision 2026-07-28, which has no sessions: all its requests share what it was given. */
@@ -123,6 +124,8 @@ export class GatewayClients {
       this.#log(connection, params);
       return;
     }
+    // The lists of clients change when the server was asked for its own: until then they would read what they have.
+    if (LISTS_CHANGED.test(method)) return;
     // Such as `notifications/elicitation/complete`: whoever the connection is of knows what it is about.
     for (const front of this.#of(connection)) void front.server.notification({ method, params }).catch(onError);
   }

@@ -213,7 +213,9 @@ class RunningGateway {
   }
 
   async serve(transport: object, sdk?: object): Promise<{ close(): Promise<void> }> {
-    const { clients } = await this.#started();
+    const { clients, host } = await this.#started();
+    // The client is told with its first answer what the servers say of themselves.
+    await host.started();
     const { serveStdio } = (sdk ?? (await imported("@modelcontextprotocol/server/stdio"))) as ServerStdioSdk;
     const joined = new Set<ReturnType<GatewayClients["join"]>>();
     const served = serveStdio(
@@ -268,7 +270,7 @@ class RunningGateway {
     const runtime = this.#runtime;
     const sessions = new GatewaySessions({ store, manager, drilldown: this.#options.names?.drilldown ?? "drilldown" });
     const upstreams = new Map<string, Upstream>();
-    let ready: Promise<void> = Promise.resolve();
+    let started: Promise<void> = Promise.resolve();
     const host: FrontHost = {
       sdk,
       runtime,
@@ -282,7 +284,7 @@ class RunningGateway {
         if (!upstream) throw new ContextWeaverError("INTERNAL", `no upstream is called \`${name}\``);
         return upstream;
       },
-      started: () => Promise.race([ready, new Promise<void>((done) => void unref(setTimeout(done, start_timeout_ms)))]),
+      started: () => started,
       onError: this.#onError,
     };
     const clients = new GatewayClients(host, sessions, (session) => {
@@ -306,7 +308,9 @@ class RunningGateway {
       });
       upstreams.set(config.name, upstream);
     }
-    ready = Promise.all([...upstreams.values()].map((upstream) => upstream.connect())).then(() => undefined);
+    const ready = Promise.all([...upstreams.values()].map((upstream) => upstream.connect())).then(() => undefined);
+    // Whoever comes first waits, once: a server that hangs must not delay each request until it is given up.
+    started = Promise.race([ready, new Promise<void>((done) => void unref(setTimeout(done, start_timeout_ms)))]);
     const forwarded = [...new Set(this.#servers.flatMap(({ forward_headers = [] }) => forward_headers))];
     const callers = new WeakMap<object, string>();
     const endpoints = sidecar<Request & SidecarRequest>({
@@ -322,7 +326,7 @@ class RunningGateway {
       return (await endpoints(request as Request & SidecarRequest)) as Response;
     };
     const http = new GatewayHttp(
-      { sdk, clients, forwarded, stats: () => this.stats(), beside, onError: this.#onError },
+      { sdk, clients, forwarded, started: host.started, stats: () => this.stats(), beside, onError: this.#onError },
       this.#http,
     );
     return { host, clients, sessions, upstreams, http, pins, ready };

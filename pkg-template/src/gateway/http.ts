@@ -51,6 +51,8 @@ export interface HttpParts {
   readonly clients: GatewayClients;
   /** Names of headers that servers may be given, in lower case. */
   readonly forwarded: readonly string[];
+  /** Resolves when the servers have answered, or should have. */
+  started(): Promise<void>;
   stats(): object;
   /** Answers what is beside MCP, such as `/v1/route`; nothing for other paths. */
   beside(request: Request, path: string, caller: string): Promise<Response | undefined>;
@@ -169,6 +171,8 @@ export class GatewayHttp {
       if (error.reason === "too_large") return failure(413, INVALID_REQUEST, `a request has at most ${max_body_bytes} bytes`);
       return failure(400, PARSE_ERROR, "the request is no JSON in UTF-8");
     }
+    // A client is told with its first answer what the servers say of themselves.
+    await this.#parts.started();
     const copy = (): Request => new Request(request.url, { method, headers: request.headers, body: text, signal: request.signal });
     if (await sdk.isLegacyRequest(copy(), undefined, { maxRequestBodySize: this.#options.max_body_bytes })) return this.#inSession(copy(), caller, text);
     const headers = this.#forwarded(request);

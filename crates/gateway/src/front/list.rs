@@ -109,11 +109,13 @@ impl Gateway {
     }
 
     /// A tool as clients see it, under its name and with a mark where its server cannot be reached.
+    ///
+    /// Without `outputSchema`: clients refuse a result that lacks the structured content it promises, and a digest has none.
     pub(crate) fn tool_as_shown(&self, place: ToolPlace) -> JsonMap {
         let Some((server, tool)) = self.tool(place) else { return JsonMap::new() };
         let mut shown = JsonMap::new();
         shown.insert("name".to_owned(), self.names.table.name(place).into());
-        let rest = tool.shown.iter().filter(|(key, _)| *key != "name");
+        let rest = tool.shown.iter().filter(|(key, _)| *key != "name" && *key != "outputSchema");
         shown.extend(rest.map(|(key, value)| (key.clone(), value.clone())));
         if server.is_unavailable() {
             mark_unavailable(&mut shown, &server.name);

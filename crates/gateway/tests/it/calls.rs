@@ -126,6 +126,20 @@ fn only_what_is_allowed_of_meta_passes() {
 }
 
 #[test]
+fn no_tool_promises_structured_content() {
+    let mut typed = tool("x");
+    typed["outputSchema"] = json!({ "type": "object", "properties": { "n": { "type": "number" } }, "required": ["n"] });
+    for mode in ["firewall", "search"] {
+        let mut gateway =
+            with_tools(&[("a", json!([typed]))], json!({ "mode": mode, "pinned_tools": ["x"] }));
+        let listed = gateway.list_tools("s", None).tools;
+        let shown = listed.iter().find(|tool| tool["name"] == "x").unwrap();
+        assert!(!shown.contains_key("outputSchema"), "{mode}");
+        assert!(forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap()).output_schema.is_some());
+    }
+}
+
+#[test]
 fn tools_of_a_dead_server_stay_and_say_so() {
     let mut gateway = with_tools(&[("a", json!([tool("x")])), ("b", json!([tool("y")]))], json!({}));
     let changed =
