@@ -1,6 +1,6 @@
 // `contextweaver gateway doctor`: what is wrong with a configuration or a server, and how to mend it.
 import { runGateway } from "../mcp-server.js";
-import type { GatewayServerEvent } from "../gateway/gateway.js";
+import type { GatewayOptions, GatewayServerEvent } from "../gateway/gateway.js";
 import type { ServersConfig } from "../gateway/config.js";
 import type { ListingReport } from "../gateway/runtime-types.js";
 import type { UpstreamReport } from "../gateway/upstream.js";
@@ -24,10 +24,12 @@ interface Examined {
 
 /** Findings about one server that are told. */
 const MAX_FINDINGS = 5;
+/** The reason of a server that nobody has logged in to. */
+const WAITS = /^waits for its user to log in/;
 
 /** Examines the servers of a configuration, each by connecting to it; the exit code is 1 when something is wrong. */
-export async function doctor({ values }: CommandLine, config: ServersConfig, sdk: { server: object; client: object; client_stdio: object }): Promise<Printed> {
-  const { servers, problems } = await examined(config, sdk);
+export async function doctor({ values }: CommandLine, config: ServersConfig, options: GatewayOptions): Promise<Printed> {
+  const { servers, problems } = await examined(config, options);
   const all = [...ofConfig(config), ...problems];
   const code = all.some(({ severity }) => severity === "error") ? 1 : 0;
   if (values["json"] === true) return { text: `${safeJson({ servers: servers.map(({ report, listing }) => ({ ...report, ...(listing && { listing }) })), problems: all })}\n`, code };
@@ -37,14 +39,13 @@ export async function doctor({ values }: CommandLine, config: ServersConfig, sdk
   return { text: `${[...rows, ...(told.length > 0 ? ["", ...told] : ["", "nothing is wrong"])].join("\n")}\n`, code };
 }
 
-async function examined(config: ServersConfig, sdk: { server: object; client: object; client_stdio: object }): Promise<Examined> {
+async function examined(config: ServersConfig, options: GatewayOptions): Promise<Examined> {
   const listings = new Map<string, ListingReport>();
   const errors: unknown[] = [];
   const gateway = runGateway(
     {
-      ...(config.gateway as object | undefined),
+      ...options,
       token: false,
-      sdk,
       on_server: ({ server, report }: GatewayServerEvent) => void (report && listings.set(server, report)),
       on_error: (error) => void errors.push(error),
     },
@@ -79,6 +80,8 @@ function ofServer({ name, state, stderr = [], problems = [] }: UpstreamReport): 
 
 /** What people do about the failures that are common. */
 function hintFor(status: number | undefined, reason: string): string | undefined {
+  // The reason itself says what to do.
+  if (WAITS.test(reason)) return undefined;
   if (status === 401 || status === 403) return "it needs credentials: `headers` with `Authorization`, or `oauth`, in its entry of the configuration";
   if (status === 404 || status === 405) return "nothing is at this address: most servers are at a path such as /mcp or /sse";
   if (status !== undefined && status >= 500) return "the server itself fails; try again later, or look at its log";
@@ -109,7 +112,7 @@ function ofListing({ server, quarantined, skipped, findings, not_told }: Listing
 }
 
 function row({ name, type, state }: UpstreamReport, listing: ListingReport | undefined, paint: Paint): string {
-  const mark = state.status === "ready" ? paint("ok  ", "green") : paint("FAIL", "red");
+  const mark = state.status === "ready" ? paint("ok   ", "green") : state.status === "unavailable" && WAITS.test(state.reason) ? paint("LOGIN", "yellow") : paint("FAIL ", "red");
   const has = listing ? `${listing.tools} tools (${listing.tokens} tokens), ${listing.resources} resources, ${listing.prompts} prompts` : "";
   const version = state.status === "ready" && state.protocol_version !== undefined ? `, MCP ${state.protocol_version}` : "";
   return `${mark} ${safe(name)} (${type}${version})${has && `: ${has}`}`;

@@ -8,6 +8,7 @@ import { runGateway } from "../mcp-server.js";
 import type { Gateway, GatewayOptions, GatewaySdk, GatewayServerEvent } from "../gateway/gateway.js";
 import type { ServerStdioSdk } from "../gateway/server-sdk.js";
 import { doctor } from "./gateway-doctor.js";
+import { GatewayLogins, mayLogIn } from "./gateway-login.js";
 import { serverLine, statsText } from "./gateway-report.js";
 import { isLoopback, listen, webRequest } from "./http-server.js";
 import { UsageError, wholeNumber } from "./options.js";
@@ -31,7 +32,12 @@ interface BundledSdk {
 /** Runs the command, and its parts `doctor` and `accept`. */
 export async function gatewayCommand(line: CommandLine): Promise<string | Printed> {
   const [part, ...rest] = line.files;
-  if (part === "doctor" && rest.length === 0) return doctor(line, configOf(line), await bundled());
+  if (part === "doctor" && rest.length === 0) {
+    const config = configOf(line);
+    const { store: _, ...options } = (await optionsOf(line, config, await bundled())).options;
+    void _;
+    return doctor(line, config, options);
+  }
   if (part === "accept") return accept(line, rest);
   if (part !== undefined) throw new UsageError(`gateway knows doctor and accept, not '${part}'`);
   if (line.values["inspect"] === true) return inspect(line);
@@ -65,18 +71,31 @@ async function bundled(): Promise<BundledSdk> {
   return (await import(SDK)) as BundledSdk;
 }
 
-/** Options of the command line go before those of the file. */
-async function optionsOf({ values }: CommandLine, config: ServersConfig, sdk: GatewaySdk): Promise<GatewayOptions> {
+/** Options of the command line go before those of the file. With `logs_in`, pages are printed for servers whose user has to log in. */
+async function optionsOf({ values }: CommandLine, config: ServersConfig, sdk: GatewaySdk, logs_in = false): Promise<{ options: GatewayOptions; logins: GatewayLogins }> {
   const mode = values["mode"] as string | undefined;
   if (mode !== undefined && !MODES.includes(mode)) throw new UsageError(`--mode is one of ${MODES.join(", ")}`);
   const path = values["store"] as string | undefined;
-  return {
+  const store = path === undefined ? undefined : await openedStore(path);
+  const logins = new GatewayLogins({
+    client: sdk.client,
+    servers: config.servers,
+    store,
+    port: wholeNumber(values, "login-port"),
+    is_interactive: logs_in,
+    is_shared: values["http"] === true,
+    print: (text) => void process.stderr.write(`contextweaver gateway: ${text}`),
+    onError,
+  });
+  const options = {
     ...(config.gateway as GatewayOptions | undefined),
     ...(mode !== undefined && { mode: mode as NonNullable<GatewayOptions["mode"]> }),
-    ...(path !== undefined && { store: await openedStore(path) }),
+    ...(store && { store }),
+    auth_provider: logins.provider,
     sdk: { server: sdk.server, client: sdk.client, ...(sdk.client_stdio && { client_stdio: sdk.client_stdio }) },
     on_error: onError,
   };
+  return { options, logins };
 }
 
 function onError(error: unknown): void {
@@ -103,14 +122,15 @@ async function serve(line: CommandLine): Promise<string> {
   const config = configOf(line);
   for (const { file, path, message } of config.warnings) process.stderr.write(`contextweaver gateway: ${safe(`${file} ${path}: ${message}`)}\n`);
   const sdk = await bundled();
-  const options = await optionsOf(line, config, sdk);
+  const { options, logins } = await optionsOf(line, config, sdk, true);
   const on_server = reporter(line, config.servers.filter(({ disabled }) => !disabled).length);
-  return values["http"] === true ? serveHttp(line, { ...options, on_server }, config) : serveStdio(values, { ...options, on_server }, config, sdk);
+  return values["http"] === true ? serveHttp(line, { ...options, on_server }, config, logins) : serveStdio(values, { ...options, on_server }, config, sdk, logins);
 }
 
-async function serveStdio(values: CommandLine["values"], options: GatewayOptions, config: ServersConfig, sdk: BundledSdk): Promise<string> {
+async function serveStdio(values: CommandLine["values"], options: GatewayOptions, config: ServersConfig, sdk: BundledSdk, logins: GatewayLogins): Promise<string> {
   for (const name of ["port", "host", "token"]) if (values[name] !== undefined) throw new UsageError(`--${name} goes with --http`);
   const gateway = runGateway({ ...options, token: false }, config);
+  logins.attach(gateway);
   const transport = new sdk.server_stdio.StdioServerTransport();
   const ended = new Promise<void>((done) => {
     process.stdin.once("end", done);
@@ -125,12 +145,15 @@ async function serveStdio(values: CommandLine["values"], options: GatewayOptions
   process.exit(0);
 }
 
-async function serveHttp(line: CommandLine, options: GatewayOptions, config: ServersConfig): Promise<string> {
+async function serveHttp(line: CommandLine, options: GatewayOptions, config: ServersConfig, logins: GatewayLogins): Promise<string> {
   const { values } = line;
   const host = (values["host"] as string | undefined) ?? "127.0.0.1";
   const token = (values["token"] as string | undefined) ?? process.env["CONTEXTWEAVER_TOKEN"];
   if (token === undefined && !isLoopback(host)) throw new UsageError("beyond this machine the gateway needs --token, or CONTEXTWEAVER_TOKEN");
   const gateway = runGateway({ ...options, token: token ?? false }, config);
+  logins.attach(gateway);
+  const shared = config.servers.filter((server) => !server.disabled && mayLogIn(server)).map(({ name }) => safe(name));
+  if (shared.length > 0) process.stderr.write(`contextweaver gateway: a login to ${shared.join(", ")}, where one is asked for, counts for every client of this gateway\n`);
   const at = await listen(host, wholeNumber(values, "port") ?? PORT, (incoming, outgoing) => gateway(webRequest(incoming, outgoing)));
   process.stdout.write(`listening on ${at}/mcp\n`);
   void gateway.ready().catch(onError);
@@ -161,7 +184,7 @@ async function inspect(line: CommandLine): Promise<string> {
     return print((await response.json()) as ReturnType<Gateway["stats"]>);
   }
   const config = configOf(line);
-  const gateway = runGateway({ ...(await optionsOf(line, config, await bundled())), token: false, on_server: reporter(line, config.servers.length) }, config);
+  const gateway = runGateway({ ...(await optionsOf(line, config, await bundled())).options, token: false, on_server: reporter(line, config.servers.length) }, config);
   await gateway.ready();
   const text = print(gateway.stats());
   await gateway.close();
@@ -173,7 +196,7 @@ async function accept(line: CommandLine, [server, tool, ...more]: readonly strin
   if (server === undefined || more.length > 0) throw new UsageError("gateway accept <server> [tool] --config <file> --store <path>");
   if (line.values["store"] === undefined) throw new UsageError("accept needs --store: what is accepted is kept there");
   const config = configOf(line);
-  const gateway = runGateway({ ...(await optionsOf(line, config, await bundled())), token: false, on_server: reporter(line, config.servers.length) }, config);
+  const gateway = runGateway({ ...(await optionsOf(line, config, await bundled())).options, token: false, on_server: reporter(line, config.servers.length) }, config);
   await gateway.ready();
   const names = await gateway.accept(server, tool);
   await gateway.close();

@@ -93,6 +93,8 @@ declare module "node:http" {
     listen(port: number, host: string, then: () => void): void;
     address(): { readonly port: number };
     on(event: "error", then: (error: { code?: string }) => void): void;
+    close(): void;
+    unref(): void;
   }
   export function createServer(answer: (incoming: Incoming, outgoing: Outgoing) => void): Server;
 }

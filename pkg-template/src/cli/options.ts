@@ -122,6 +122,7 @@ convert session: a recorded session of MCP, one JSON object per line, becomes it
   --port <number>       default: 8322; 0 for any that is free
   --host <name>         default: 127.0.0.1
   --token <text>        what clients must send (default: CONTEXTWEAVER_TOKEN); needed beyond this machine
+  --login-port <number> where the browser comes back to after a login to a server, on 127.0.0.1 (default: any that is free)
   --inspect             print servers, tools and tokens saved of the gateway that runs on --port, or of --config
 `,
   demo: "",
@@ -204,6 +205,7 @@ const OPTIONS = {
   guardrails: { type: "string" },
   agent: { type: "string" },
   port: { type: "string" },
+  "login-port": { type: "string" },
   "idle-days": { type: "string" },
   host: { type: "string" },
   token: { type: "string" },
@@ -232,7 +234,7 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   convert: "server id-form to from tool artifacts json",
   decisions: "store guardrails agent json",
   serve: "store port host token idle-days",
-  gateway: "config mode store http port host token inspect json",
+  gateway: "config mode store http login-port port host token inspect json",
   demo: "session",
 };
 const SELECTORS = ["lines", "rows", "search", "path", "head", "selector"];
@@ -372,6 +374,7 @@ const NUMBERS: Readonly<Record<string, readonly [of: string, least: number, most
   head: ["characters", 0, 2 ** 31 - 1002],
   top: ["tools", 1, 10_000],
   port: ["ports", 0, 65_535],
+  "login-port": ["ports", 1, 65_535],
   "idle-days": ["days", 1, 36_500],
 };
 

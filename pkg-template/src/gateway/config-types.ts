@@ -21,10 +21,23 @@ export type ServerTransport =
       readonly sse_fallback?: boolean;
     };
 
-/** Credentials of a client that is no user (grant `client_credentials`). */
+/** How the gateway is authorized at a server (OAuth 2.1). */
 export interface ServerOAuth {
-  readonly client_id: string;
-  readonly client_secret: string;
+  /**
+   * `client_credentials`: the gateway is the client, no user takes part, and `client_id` and a secret or key are there.
+   * `authorization_code`: a user logs in. Default: the former where there is a secret or key.
+   */
+  readonly grant: "client_credentials" | "authorization_code";
+  /** As registered with the authorization server. Without it the gateway registers itself. */
+  readonly client_id?: string;
+  readonly client_secret?: string;
+  /** In place of a secret: a private key, PKCS #8 as PEM, that signs who the client is (`private_key_jwt`). */
+  readonly private_key?: string;
+  /** What it signs with, such as `RS256` or `ES256`. */
+  readonly signing_algorithm?: string;
+  /** Where the client's metadata are published, for authorization servers that read them there (`https`). */
+  readonly client_metadata_url?: string;
+  /** What to ask for where the server does not say. Default: nothing in particular. */
   readonly scopes?: readonly string[];
   /** The authorization server these credentials are for. They are sent to no other. */
   readonly issuer?: string;

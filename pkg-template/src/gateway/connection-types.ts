@@ -50,7 +50,10 @@ export interface ConnectionSettings {
   readonly client_info: { readonly name: string; readonly version: string };
   readonly auth_provider?: object | undefined;
   readonly fetch?: Fetch | undefined;
+  /** What must not be told, with what was learned since. */
   readonly secrets: readonly string[];
+  /** Adds credentials to what must not be told. */
+  readonly onsecret: (credentials: string) => void;
   readonly connect_timeout_ms: number;
   readonly probe_timeout_ms: number;
   readonly max_message_bytes: number;

@@ -1,5 +1,6 @@
 // One connection to an upstream server: made when it is needed, again when it was lost, and never two at a time.
 import type { JsonObject } from "../types.js";
+import { awaitedLogin, loginMessage } from "./auth-provider.js";
 import type { ServerTransport } from "./config-types.js";
 import type { CallRef, ConnectionSettings, ServerMessage, UpstreamRequestOptions } from "./connection-types.js";
 import { UpstreamError, failureOf, maskedText, noteOf } from "./failure.js";
@@ -27,6 +28,7 @@ const PRIOR_MS = 10 * 60_000;
 const PATIENCE_MS = 2_000;
 /** A connection that held so long, or that has answered, was a success. */
 const STABLE_MS = 10_000;
+const UNAUTHORIZED = 401;
 
 /** Results are taken as they come: they are checked where they are used, and a field nobody knows yet is no reason to lose them. */
 const ANY_RESULT = { "~standard": { version: 1, vendor: "contextweaver", validate: (value: unknown) => ({ value }) } };
@@ -147,7 +149,6 @@ export class UpstreamConnection {
    */
   async request(method: string, params: JsonObject = {}, options: UpstreamRequestOptions = {}): Promise<JsonObject> {
     const { signal, timeout_ms = this.#settings.config.timeout_ms } = options;
-    const { secrets } = this.#settings;
     for (let round = 0; ; round += 1) {
       try {
         const late = (): Error => this.#unavailable("the server is not connected in time", "timeout");
@@ -159,9 +160,17 @@ export class UpstreamConnection {
           this.#lose(this.#attempt, { kind: "unavailable", message: "the server has forgotten the session" });
           continue;
         }
-        throw new UpstreamError(failureOf(error, secrets, signal));
+        throw new UpstreamError(this.#failureOf(error, signal));
       }
     }
+  }
+
+  /** What went wrong; where a user has to log in, what to do. */
+  #failureOf(error: unknown, signal?: AbortSignal): UpstreamFailure {
+    const { secrets, auth_provider } = this.#settings;
+    const failure = failureOf(error, secrets, signal);
+    const awaited = failure.status === UNAUTHORIZED ? awaitedLogin(auth_provider) : undefined;
+    return awaited === undefined ? failure : { ...failure, message: loginMessage(awaited) };
   }
 
   async #send(live: Live, method: string, params: JsonObject, options: UpstreamRequestOptions, timeout: number): Promise<JsonObject> {
@@ -245,6 +254,9 @@ export class UpstreamConnection {
 
   async #opened(isPatient: boolean): Promise<Live> {
     if (this.#closed.signal.aborted) throw this.#unavailable("the connection was closed");
+    const awaited = awaitedLogin(this.#settings.auth_provider);
+    // Another attempt would only begin another login.
+    if (awaited?.is_blocking === true) throw new UpstreamError((this.#failure = { kind: "http", status: UNAUTHORIZED, message: loginMessage(awaited) }));
     const wait = this.#retryAt - this.#settings.now();
     if (isPatient && wait > 0) {
       if (wait > PATIENCE_MS) throw new UpstreamError({ kind: "unavailable", message: "the server is not connected", ...this.#failure, retry_after_ms: wait });
@@ -264,7 +276,7 @@ export class UpstreamConnection {
       quietly(() => this.#settings.events.onReady(this));
       return live;
     } catch (error) {
-      const failure = failureOf(error, this.#settings.secrets);
+      const failure = this.#failureOf(error);
       this.#failed(failure);
       throw new UpstreamError(failure);
     }
@@ -307,6 +319,7 @@ export class UpstreamConnection {
       is_sse,
       ...(auth_provider && { auth_provider }),
       ...(this.#settings.fetch && { fetch: this.#settings.fetch }),
+      onsecret: this.#settings.onsecret,
       onend: (message) => this.#lose(attempt, { kind: "unavailable", message }),
     });
     this.#stderr = link.stderr;
@@ -413,6 +426,17 @@ export class UpstreamConnection {
 
   #unavailable(message: string, kind: "timeout" | "unavailable" = "unavailable"): UpstreamError {
     return new UpstreamError({ kind, message });
+  }
+
+  /** Forgets failures: the next request connects at once. @internal */
+  again(): void {
+    this.#failures = 0;
+    this.#retryAt = 0;
+  }
+
+  /** Gives up a connection that can do nothing. @internal */
+  giveUp(failure: UpstreamFailure): void {
+    if (this.#inFlight.size === 0) this.#lose(this.#attempt, failure);
   }
 
   /** Disconnects until it is used again. @internal */

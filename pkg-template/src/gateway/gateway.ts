@@ -50,6 +50,14 @@ export interface GatewayOptions extends GatewayHttpOptions, Omit<GatewayRuntimeO
   readonly manager?: ContextManagerOptions;
   /** Milliseconds that the first list waits for servers that have not answered. Default: 5,000. */
   readonly start_timeout_ms?: number;
+  /**
+   * Logs in to servers with `url`: gets a server's name and address, and returns a provider of the SDK (`OAuthClientProvider` or
+   * `AuthProvider`), or nothing. It is asked once for each server that has no `client_credentials` of its own. All clients of the gateway
+   * share what the provider has; where each shall have their own, use `forward_headers`. A provider may say by a method `awaited()`,
+   * `{ hint, is_blocking }`, that its user has to log in: then the server counts as unavailable for that reason, calls are refused with
+   * `AUTH_FAILED`, and after `transport.finishAuth(…)` you call `reconnect(server)`. Default: no server is logged in to.
+   */
+  readonly auth_provider?: (server: string, url: string) => object | undefined;
   /** The modules of the SDK. Default: imported when the gateway starts. */
   readonly sdk?: GatewaySdk;
   /** Hears of what goes wrong and is nobody's answer. Default: nobody. */
@@ -93,11 +101,13 @@ export interface Gateway {
   stats(): GatewayCounts;
   /** Takes tools out of quarantine as they are now; all of a server without a tool. Returns their names. */
   accept(server: string, tool?: string): Promise<readonly string[]>;
+  /** Connects to a server at once, as after a login, in place of when it would be tried again. Returns how it is then. */
+  reconnect(server: string): Promise<UpstreamReport>;
   /** Ends all sessions and connections. */
   close(): Promise<void>;
 }
 
-const OWN = ["mcpServers", "servers", "env", "store", "manager", "start_timeout_ms", "sdk", "on_error", "on_server"] as const;
+const OWN = ["mcpServers", "servers", "env", "store", "manager", "start_timeout_ms", "auth_provider", "sdk", "on_error", "on_server"] as const;
 const HTTP = ["token", "authorize", "origins", "hosts", "path", "protected_resource", "max_body_bytes", "max_sessions", "session_idle_ms"] as const;
 const START_MS = 5_000;
 const STATE_SECONDS = 600;
@@ -134,6 +144,7 @@ export function runGateway(options: GatewayOptions, servers?: ServersConfig): Ga
     servers: () => running.servers(),
     stats: () => running.stats(),
     accept: (server: string, tool?: string) => running.accept(server, tool),
+    reconnect: (server: string) => running.reconnect(server),
     close: () => running.close(),
   });
 }
@@ -170,6 +181,7 @@ class RunningGateway {
     this.#servers = read.servers.filter(({ disabled }) => !disabled);
     this.#options = options;
     this.#http = Object.fromEntries(HTTP.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])));
+    checkLogins(options.auth_provider, this.#servers);
     const rest = Object.fromEntries(Object.entries(options).filter(([name]) => !(OWN as readonly string[]).includes(name) && !(HTTP as readonly string[]).includes(name)));
     this.#runtimeOptions = {
       ...(rest as JsonObject),
@@ -210,6 +222,14 @@ class RunningGateway {
     clients.changed(changed);
     await this.#keepPins(pins);
     return accepted;
+  }
+
+  async reconnect(server: string): Promise<UpstreamReport> {
+    const { upstreams } = await this.#started();
+    const upstream = upstreams.get(server);
+    if (!upstream) throw new ContextWeaverError("NOT_FOUND", `no server is called \`${server.slice(0, 100)}\``, { path: "/server", hint: `one of ${[...upstreams.keys()].join(", ")}` });
+    await upstream.reconnect();
+    return upstream.report();
   }
 
   async serve(transport: object, sdk?: object): Promise<{ close(): Promise<void> }> {
@@ -296,6 +316,7 @@ class RunningGateway {
       const upstream = new Upstream(config, {
         sdk: { client, stdio: stdio as NonNullable<UpstreamSdk["stdio"]> },
         client_info: { name: "contextweaver-gateway", version: this.#version },
+        auth_provider: this.#provider(config),
         host: {
           onRequest: async (_, connection, request, { signal }) => (await clients.asked(connection, request, signal)) as JsonObject,
           onNotification: (_, connection, notification) => clients.notified(connection, notification),
@@ -330,6 +351,15 @@ class RunningGateway {
       this.#http,
     );
     return { host, clients, sessions, upstreams, http, pins, ready };
+  }
+
+  /** The provider of a server that is logged in to by a user. */
+  #provider({ name, transport, oauth }: ServerConfig): object | undefined {
+    if (transport.type === "stdio" || oauth?.grant === "client_credentials") return undefined;
+    const provider: unknown = this.#options.auth_provider?.(name, transport.url);
+    if (provider === undefined || provider === null) return undefined;
+    if (typeof provider === "object") return provider;
+    throw new ContextWeaverError("CALLBACK_FAILED", `\`auth_provider\` returned no provider for \`${name}\``, { hint: "an OAuthClientProvider or AuthProvider of the SDK, or nothing" });
   }
 
   #withPins(pins: StoredRecords<JsonValue>): void {
@@ -385,6 +415,15 @@ class RunningGateway {
       // Whoever hears of errors is the last to be told.
     }
   };
+}
+
+function checkLogins(auth_provider: unknown, servers: readonly ServerConfig[]): void {
+  const path = "/auth_provider";
+  if (auth_provider !== undefined && typeof auth_provider !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path });
+  const waiting = servers.find(({ oauth }) => oauth?.grant === "authorization_code");
+  if (waiting === undefined || auth_provider !== undefined) return;
+  const hint = "`contextweaver gateway` has one; here it returns an OAuthClientProvider of the SDK for the server";
+  throw new ContextWeaverError("MISSING_FIELD", `the server \`${waiting.name}\` is logged in to by a user, for which \`auth_provider\` is missing`, { path, hint });
 }
 
 function schemaOf(tools: readonly JsonObject[], name: string): JsonObject | undefined {

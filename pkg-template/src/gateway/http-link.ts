@@ -27,6 +27,8 @@ export interface HttpWatch {
   readonly onend: (reason: string) => void;
   /** Whether messages come over one stream, as in HTTP+SSE. */
   readonly isSse: boolean;
+  /** The server's: what an authorization server answers says nothing of the session. */
+  readonly address: URL;
 }
 
 /** A transport over HTTP that is watched. Give {@link fetch} to the transport that {@link around} takes. @internal */
@@ -143,7 +145,7 @@ export class HttpLink implements SdkTransport {
     const response = await this.#watch.fetch(input, init);
     const { status, ok } = response;
     const method = init?.method ?? "GET";
-    const hasSession = this.#inner.sessionId !== undefined && !this.#watch.isSse;
+    const hasSession = this.#inner.sessionId !== undefined && !this.#watch.isSse && new URL(input).href === this.#watch.address.href;
     if (!ok && method === "POST") {
       const isGone = status === 404 && hasSession;
       this.#note(init, { status, ...retryAfter(response), ...(isGone && { isGone }) });

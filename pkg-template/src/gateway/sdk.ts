@@ -96,6 +96,7 @@ export interface ClientModule {
   readonly StreamableHTTPClientTransport: new (url: URL, options: never) => object;
   readonly SSEClientTransport: new (url: URL, options: never) => object;
   readonly ClientCredentialsProvider: new (options: never) => object;
+  readonly PrivateKeyJwtProvider: new (options: never) => object;
 }
 
 /** The module `@modelcontextprotocol/client/stdio`. */

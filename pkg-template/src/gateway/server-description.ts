@@ -5,8 +5,8 @@ import type { Expansion } from "./expand.js";
 /** What was expanded in a server's settings. */
 const expansions = new WeakMap<ServerConfig, { readonly names: readonly string[]; readonly values: readonly string[] }>();
 
-/** Shorter values are words of every other sentence: to mask them would hide nothing and garble everything. */
-const SHORTEST_SECRET = 6;
+/** Shorter values are words of every other sentence: to mask them would hide nothing and garble everything. @internal */
+export const SHORTEST_SECRET = 6;
 /** How a header says what kind of credential follows. */
 const SCHEME = /^(?:bearer|basic|digest|apikey|api-key|token)$/i;
 const NODE_INSPECT = Symbol.for("nodejs.util.inspect.custom");
@@ -65,7 +65,10 @@ export function secretsOf(config: ServerConfig): readonly string[] {
     for (const value of Object.values(transport.headers)) values.push(value, ...value.split(" "));
     values.push(...queryOf(transport.url));
   }
-  if (oauth) values.push(oauth.client_secret);
+  const { client_secret, private_key } = oauth ?? {};
+  if (client_secret !== undefined) values.push(client_secret);
+  // Whoever shows a key in part shows a line of it.
+  if (private_key !== undefined) values.push(private_key, ...private_key.split(/\s+/).filter((line) => line.length >= 16));
   return [...new Set(values)].filter((value) => value.length >= SHORTEST_SECRET && !SCHEME.test(value)).sort((a, b) => b.length - a.length);
 }
 

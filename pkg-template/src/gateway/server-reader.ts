@@ -1,10 +1,11 @@
 // One server of a configuration, as any of the known programs writes it.
 import { ContextWeaverError } from "../errors.js";
-import { encode, fields, listed, refuseUnknown, token } from "../guard.js";
+import { encode, fields, listed, token } from "../guard.js";
 import { nearest } from "../nearest.js";
 import type { JsonObject } from "../types.js";
 import type { ConfigWarning, ServerConfig, ServerOAuth, ServerTransport } from "./config-types.js";
 import type { Expansion } from "./expand.js";
+import { readOAuth } from "./oauth-reader.js";
 
 /** Milliseconds of a call unless the config says otherwise: what the official SDKs take. */
 export const TIMEOUT_MS = 60_000;
@@ -25,7 +26,7 @@ const KNOWN = [
 const IGNORED: Readonly<Record<string, string>> = {
   autoApprove: "say by `policy` what is allowed", alwaysAllow: "say by `policy` what is allowed", trust: "say by `policy` what is allowed",
   disabledAutoApprove: "say by `policy` what is allowed", envFile: "load it into the environment, and name the variables in `env`",
-  auth: "give client credentials as `oauth`", dev: "", gallery: "", version: "", description: "", title: "", note: "", comment: "", $comment: "",
+  auth: "say how the gateway is authorized by `oauth`", dev: "", gallery: "", version: "", description: "", title: "", note: "", comment: "", $comment: "",
   icon: "", iconPath: "", watch: "", sandbox: "", sandboxEnabled: "", fromGalleryId: "", isActive: "use `disabled`", name: "", id: "", tags: "",
   chatMenu: "", serverInstructions: "", startup: "", initTimeout: "", autoStart: "", restart: "", retry: "", source: "", installUrl: "", provider: "",
 };
@@ -60,7 +61,7 @@ export class ServerReader {
     const include_tools = this.#tools("include_tools", "includeTools", "enabledTools", "tools");
     const exclude_tools = this.#tools("exclude_tools", "excludeTools", "disabledTools");
     const forward_headers = this.#forwarded(transport);
-    const oauth = this.#oauth(transport);
+    const oauth = this.#written["oauth"] === undefined ? undefined : this.#oauth(transport);
     const { policy } = this.#written;
     return {
       name: this.#name,
@@ -251,30 +252,9 @@ export class ServerReader {
     throw new ContextWeaverError("INVALID_INPUT", "expected `shared` or `session`", { path: this.#at("connection") });
   }
 
-  #oauth(transport: ServerTransport): ServerOAuth | undefined {
-    const above = this.#at("oauth");
-    if (this.#written["oauth"] === undefined) return undefined;
-    if (transport.type === "stdio") throw new ContextWeaverError("INVALID_INPUT", "a program is not authorized over HTTP", { path: above, hint: "use `env`" });
-    const { client_id, clientId, client_secret, clientSecret, scopes, scope, issuer, ...others } = fields(this.#written["oauth"], above);
-    refuseUnknown(others, ["client_id", "client_secret", "scopes", "issuer"], above);
-    const required = (value: unknown, name: string): string => {
-      if (value !== undefined) return this.#expanded(value, `${above}/${name}`);
-      const hint = "without a secret a user has to log in: give the gateway an OAuth provider by `auth_provider`";
-      throw new ContextWeaverError("MISSING_FIELD", `missing field \`${name}\``, { path: `${above}/${name}`, hint });
-    };
-    const list = this.#scopes(scopes ?? scope, `${above}/scopes`);
-    return {
-      client_id: required(client_id ?? clientId, "client_id"),
-      client_secret: required(client_secret ?? clientSecret, "client_secret"),
-      ...(list && { scopes: list }),
-      ...(issuer !== undefined && { issuer: this.#expanded(issuer, `${above}/issuer`) }),
-    };
-  }
-
-  #scopes(value: unknown, path: string): readonly string[] | undefined {
-    if (value === undefined) return undefined;
-    const list = typeof value === "string" ? value.split(/\s+/).filter(Boolean) : listed(value, path);
-    if (list?.every((scope): scope is string => typeof scope === "string" && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))) return list;
-    throw new ContextWeaverError("INVALID_INPUT", "expected scopes", { path, hint: 'such as ["read", "write"]' });
+  #oauth({ type }: ServerTransport): ServerOAuth {
+    const path = this.#at("oauth");
+    if (type === "stdio") throw new ContextWeaverError("INVALID_INPUT", "a program is not authorized over HTTP", { path, hint: "use `env`" });
+    return readOAuth(fields(this.#written["oauth"], path), path, (value, at) => this.#expanded(value, at));
   }
 }

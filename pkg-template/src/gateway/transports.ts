@@ -1,5 +1,6 @@
 // Makes the transport of the SDK for a configured server.
 import { ContextWeaverError } from "../errors.js";
+import { tellChallenge } from "./auth-provider.js";
 import type { ServerConfig, ServerTransport } from "./config-types.js";
 import { HttpLink } from "./http-link.js";
 import type { Fetch } from "./http-link.js";
@@ -23,6 +24,8 @@ export interface LinkOptions {
   readonly max_message_bytes?: number;
   /** Takes HTTP+SSE although the config does not say so, since the server has refused the other. */
   readonly is_sse?: boolean;
+  /** Called with the credentials of each request, so that no message shows them. */
+  readonly onsecret?: (credentials: string) => void;
   /** Called when the transport lives on though nothing will come any more. */
   readonly onend: (reason: string) => void;
 }
@@ -56,30 +59,37 @@ export async function openLink({ name, transport }: ServerConfig, options: LinkO
 type HttpTransport = Exclude<ServerTransport, { readonly type: "stdio" }>;
 
 function httpLink({ type, url, headers }: HttpTransport, options: LinkOptions): Link {
-  const { sdk, forwarded = {}, auth_provider, max_message_bytes = MAX_MESSAGE_BYTES, is_sse = type === "sse", onend } = options;
-  const fetcher: Fetch = options.fetch ?? ((input, init) => fetch(input, init));
-  const link = new HttpLink({ fetch: fetcher, max_message_bytes, onend, isSse: is_sse });
+  const { sdk, forwarded = {}, auth_provider, max_message_bytes = MAX_MESSAGE_BYTES, is_sse = type === "sse", onend, onsecret } = options;
+  const address = new URL(url);
   const sent = new Headers(headers);
   for (const [name, value] of Object.entries(forwarded)) sent.set(name, value);
-  const made = { requestInit: { headers: sent }, fetch: link.fetch, ...(auth_provider && { authProvider: auth_provider }) } as never;
-  const address = new URL(url);
+  const link = new HttpLink({ fetch: options.fetch ?? ((input, init) => fetch(input, init)), max_message_bytes, onend, isSse: is_sse, address });
+  const fetcher: Fetch = async (input, init) => {
+    const isOwn = new URL(input).origin === address.origin;
+    const asked = new Headers(init?.headers);
+    const token = asked.get("authorization");
+    if (token !== null) onsecret?.(token);
+    // The SDK would send them to authorization servers, too, which are anybody's.
+    if (isOwn) for (const [name, value] of sent) if (!asked.has(name)) asked.set(name, value);
+    const response = await link.fetch(input, { ...init, headers: asked });
+    if (isOwn) await tellChallenge(auth_provider, response);
+    return response;
+  };
+  const made = { fetch: fetcher, ...(auth_provider && { authProvider: auth_provider }) } as never;
   const inner = is_sse ? new sdk.client.SSEClientTransport(address, made) : new sdk.client.StreamableHTTPClientTransport(address, made);
   return { transport: link.around(inner as SdkHttpTransport), kind: is_sse ? "sse" : "http" };
 }
 
 /**
- * Makes the provider for a server's own credentials, which all its connections share with the tokens they got; nothing for a server
- * without. Errors: `UNSUPPORTED` when the SDK has none.
+ * Makes the provider for a server where the gateway itself is the client (grant `client_credentials`), which all its connections share
+ * with the tokens they got; nothing for another.
  */
 export function credentialsOf({ oauth }: ServerConfig, { client }: UpstreamSdk): object | undefined {
-  if (oauth === undefined) return undefined;
-  const { client_id: clientId, client_secret: clientSecret, scopes, issuer: expectedIssuer } = oauth;
-  return new client.ClientCredentialsProvider({
-    clientId,
-    clientSecret,
-    ...(scopes && { scope: scopes.join(" ") }),
-    ...(expectedIssuer !== undefined && { expectedIssuer }),
-  } as never);
+  if (oauth?.grant !== "client_credentials") return undefined;
+  const { client_id: clientId, client_secret: clientSecret, private_key: privateKey, signing_algorithm: algorithm, scopes, issuer: expectedIssuer } = oauth;
+  const both = { clientId, ...(scopes && { scope: scopes.join(" ") }), ...(expectedIssuer !== undefined && { expectedIssuer }) };
+  if (privateKey !== undefined) return new client.PrivateKeyJwtProvider({ ...both, privateKey, algorithm } as never);
+  return new client.ClientCredentialsProvider({ ...both, clientSecret } as never);
 }
 
 /** Whether the answer to the first message says that a server only speaks HTTP+SSE of 2024-11-05. @internal */

@@ -34,7 +34,7 @@ export type UpstreamState =
       readonly attempts: number;
       readonly reason: string;
       readonly failure: UpstreamFailure;
-      /** When it is tried again; not there when it was closed. */
+      /** When it is tried again; not there when it was closed, or waits for its user to log in. */
       readonly retry_at?: number;
     };
 
@@ -45,7 +45,7 @@ export interface UpstreamOptions {
   /** How the gateway introduces itself. */
   readonly client_info: { readonly name: string; readonly version: string };
   /** A provider of the SDK for a server that asks a user to log in; a server with `oauth` has its own. */
-  readonly auth_provider?: object;
+  readonly auth_provider?: object | undefined;
   /** Default: the global `fetch`. */
   readonly fetch?: Fetch;
   /** For `initialize` and all that comes before. Default: 30,000. */

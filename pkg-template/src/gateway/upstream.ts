@@ -1,6 +1,7 @@
 // One configured server: its connections, what it offers, and how it is.
 import { ContextWeaverError } from "../errors.js";
 import type { JsonObject } from "../types.js";
+import { awaitedLogin } from "./auth-provider.js";
 import type { ServerConfig } from "./config-types.js";
 import type { ConnectionEvents, ConnectionSettings, UpstreamRequestOptions } from "./connection-types.js";
 import { UpstreamConnection } from "./connection.js";
@@ -8,7 +9,7 @@ import { UpstreamError, failureOf } from "./failure.js";
 import type { UpstreamFailure } from "./failure.js";
 import { CHANGED, LISTING_LIMITS, LIST_KINDS, listingOf, listsOf, readList } from "./listing.js";
 import type { List, ListKind, ListingProblem, UpstreamListing } from "./listing.js";
-import { describeServer, secretsOf } from "./server-description.js";
+import { SHORTEST_SECRET, describeServer, secretsOf } from "./server-description.js";
 import { later } from "./timers.js";
 import { MAX_MESSAGE_BYTES, credentialsOf } from "./transports.js";
 import type { UpstreamOptions, UpstreamReport, UpstreamState } from "./upstream-types.js";
@@ -26,6 +27,8 @@ const LISTING_PAUSES = 4;
 const MAX_PAUSE_MS = 10_000;
 const PING_TIMEOUT_MS = 10_000;
 const FORBIDDEN = [401, 403];
+/** Tokens that were sent and are masked. */
+const MOST_SECRETS = 16;
 const METHOD_NOT_FOUND = -32_601;
 /** Headers and arguments disagree: the server has not run the tool. */
 const HEADER_MISMATCH = -32_020;
@@ -60,6 +63,8 @@ export class Upstream {
   constructor(config: ServerConfig, options: UpstreamOptions) {
     [this.config, this.#options] = [config, options];
     this.#now = options.now ?? Date.now;
+    const known = secretsOf(config);
+    const learned = new Set<string>();
     this.#settings = {
       config,
       sdk: options.sdk,
@@ -67,7 +72,17 @@ export class Upstream {
       client_info: options.client_info,
       auth_provider: credentialsOf(config, options.sdk) ?? options.auth_provider,
       fetch: options.fetch,
-      secrets: secretsOf(config),
+      get secrets(): readonly string[] {
+        return [...learned, ...known];
+      },
+      onsecret: (credentials) => {
+        const secret = credentials.replace(/^\S+ +/, "");
+        if (secret.length < SHORTEST_SECRET || known.includes(secret)) return;
+        // What was sent last is kept longest.
+        learned.delete(secret);
+        learned.add(secret);
+        for (const oldest of learned) if (learned.size > MOST_SECRETS) learned.delete(oldest);
+      },
       connect_timeout_ms: options.connect_timeout_ms ?? 30_000,
       probe_timeout_ms: options.probe_timeout_ms ?? 5_000,
       max_message_bytes: options.max_message_bytes ?? MAX_MESSAGE_BYTES,
@@ -109,6 +124,17 @@ export class Upstream {
       if (!this.#main.isReady) this.#unavailable();
     }
     return this.#state;
+  }
+
+  /**
+   * Connects at once, whatever has failed before: a user has logged in, say. Resolves when the attempt has come to an end; never rejects.
+   */
+  async reconnect(): Promise<UpstreamState> {
+    if (this.#isClosed) return this.#state;
+    for (const connection of [this.#main, ...this.#pool.values()]) connection.again();
+    this.#cancelRetry?.();
+    if (this.#state.status === "unavailable") this.#tell({ status: "connecting", since: this.#now(), attempts: 0 });
+    return this.connect();
   }
 
   /**
@@ -168,6 +194,7 @@ export class Upstream {
     try {
       return await connection.request(method, params, options);
     } catch (error) {
+      this.#refused(error);
       const isMismatch = method === "tools/call" && error instanceof UpstreamError && error.failure.code === HEADER_MISMATCH;
       if (!isMismatch || options?.signal?.aborted) throw error;
       await this.#listingRun;
@@ -175,6 +202,16 @@ export class Upstream {
       await this.#listingRun;
       return connection.request(method, params, options);
     }
+  }
+
+  /** Where a user has to log in first, no connection is one any more. */
+  #refused(error: unknown): void {
+    if (!(error instanceof UpstreamError) || !this.#isWaiting) return;
+    for (const connection of [this.#main, ...this.#pool.values()]) connection.giveUp(error.failure);
+  }
+
+  get #isWaiting(): boolean {
+    return awaitedLogin(this.#settings.auth_provider)?.is_blocking === true;
   }
 
   /** Closes the connections of a session. */
@@ -249,8 +286,10 @@ export class Upstream {
     if (this.#isClosed || failure === undefined) return;
     const { failures: attempts, retryAt: retry_at } = this.#main.trouble;
     const { since } = this.#state.status === "unavailable" ? this.#state : { since: this.#now() };
-    this.#tell({ status: "unavailable", since, attempts, reason: failure.message, failure, retry_at });
     this.#cancelRetry?.();
+    // Its user takes as long as it takes, and `reconnect` tells.
+    if (this.#isWaiting) return this.#tell({ status: "unavailable", since, attempts, reason: failure.message, failure });
+    this.#tell({ status: "unavailable", since, attempts, reason: failure.message, failure, retry_at });
     this.#cancelRetry = later(Math.max(0, retry_at - this.#now()), () => void this.#retry());
   }
 

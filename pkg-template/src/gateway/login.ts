@@ -1,0 +1,304 @@
+// The gateway's own login to a server: a provider of the SDK whose user opens a page in a browser, wherever that is, and whose tokens
+// are kept. Nothing here knows how the page is shown or where the browser comes back to.
+import type { AwaitedLogin, GatewayAuthProvider } from "./auth-provider.js";
+import type { ServerOAuth } from "./config-types.js";
+import type { JsonObject } from "../types.js";
+
+/** Pages that were shown and may still be finished, per server. */
+const MAX_ATTEMPTS = 8;
+/** Verifiers of logins that have not got to their page yet. */
+const MAX_VERIFIERS = 32;
+/** How long an authorization server may take for each request, in milliseconds. */
+const FINISH_MS = 30_000;
+
+/** A page that was shown, and what its answer needs. */
+interface LoginAttempt {
+  readonly state: string;
+  readonly verifier: string;
+  readonly redirect_uri: string;
+  readonly scope: string;
+  /** What was found out of the authorization server: the answer is its own and no other's. */
+  readonly discovery?: JsonObject | undefined;
+}
+
+/** What is kept of a server's login. */
+export interface LoginRecord {
+  /** The address of the server: its tokens are for no other. */
+  readonly url: string;
+  readonly redirect_uri?: string | undefined;
+  readonly tokens?: JsonObject | undefined;
+  /** The authorization server that has issued the tokens. */
+  readonly issuer?: string | undefined;
+  /** As which client the gateway is registered, by authorization server. */
+  readonly clients?: Readonly<Record<string, JsonObject>>;
+  readonly attempts?: readonly LoginAttempt[];
+}
+
+/** What logs in is made with. */
+export interface LoginOptions {
+  readonly server: string;
+  readonly url: string;
+  readonly oauth?: ServerOAuth | undefined;
+  /** The module `@modelcontextprotocol/client`. */
+  readonly client: LoginModule;
+  /** Where the browser comes back to, opened for the first login; the argument is where it came back to before. Nothing: nobody can log in now. */
+  readonly redirect?: ((before: string | undefined) => Promise<string>) | undefined;
+  /** What its user must do, in the words of whoever shows the page. */
+  readonly hint: string;
+  /** Shows the page to the user. */
+  show(page: URL): void;
+  read(): Promise<LoginRecord | undefined>;
+  write(record: LoginRecord): Promise<void>;
+}
+
+/** What is used of the module. */
+export interface LoginModule {
+  readonly StreamableHTTPClientTransport: new (url: URL, options: never) => object;
+  readonly createPrivateKeyJwtAuth: (options: never) => unknown;
+  readonly UnauthorizedError: new (message: string) => Error;
+}
+
+type Issuer = { readonly issuer?: string } | undefined;
+
+/** An `OAuthClientProvider` of the SDK for one server. @internal */
+export class GatewayLogin implements GatewayAuthProvider {
+  readonly server: string;
+  readonly clientMetadataUrl?: string;
+  /** Not there where the configuration says which client it is. */
+  readonly saveClientInformation?: (information: JsonObject, context?: Issuer) => Promise<void>;
+  readonly addClientAuthentication?: unknown;
+  readonly #options: LoginOptions;
+  #record: LoginRecord;
+  #loading: Promise<void> | undefined;
+  #redirect: string | undefined;
+  #opening: Promise<string> | undefined;
+  #verifiers: string[] = [];
+  #discovery: JsonObject | undefined;
+  /** States of the pages that this process has shown. */
+  readonly #shown = new Set<string>();
+  /** The access token that was sent last, and the one that was refused last. */
+  #used: unknown;
+  #refused: unknown;
+  /** The refresh token that was used last. */
+  #renewing: unknown;
+  /** Whether a login is needed that cannot be begun here. */
+  #isNeeded = false;
+
+  constructor(options: LoginOptions) {
+    const { server, url, oauth, client } = options;
+    [this.server, this.#options, this.#record] = [server, options, { url }];
+    const { client_id, private_key: privateKey, signing_algorithm: alg, client_metadata_url } = oauth ?? {};
+    if (client_metadata_url !== undefined) this.clientMetadataUrl = client_metadata_url;
+    if (client_id === undefined && options.redirect !== undefined) this.saveClientInformation = (information, context) => this.#saveClient(information, context);
+    if (privateKey !== undefined) this.addClientAuthentication = client.createPrivateKeyJwtAuth({ issuer: client_id, subject: client_id, privateKey, alg } as never);
+  }
+
+  get redirectUrl(): string {
+    // Where nobody can log in, tokens are renewed all the same.
+    return this.#redirect ?? "http://127.0.0.1/callback";
+  }
+
+  get clientMetadata(): JsonObject {
+    const { scopes, private_key, client_secret } = this.#options.oauth ?? {};
+    const method = private_key !== undefined ? "private_key_jwt" : client_secret !== undefined ? "client_secret_basic" : undefined;
+    return {
+      client_name: "contextweaver gateway",
+      redirect_uris: [this.redirectUrl],
+      application_type: "native",
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      ...(method !== undefined && { token_endpoint_auth_method: method }),
+      ...(scopes && { scope: scopes.join(" ") }),
+    };
+  }
+
+  awaited(): AwaitedLogin | undefined {
+    const { hint } = this.#options;
+    if (!this.#isNeeded && this.#shown.size === 0) return undefined;
+    const token = this.#record.tokens?.["access_token"];
+    return { hint, is_blocking: token === undefined || token === this.#refused };
+  }
+
+  async challenged(status: 401 | 403): Promise<void> {
+    if (status === 401) this.#refused = this.#used;
+    // Another gateway with this store may have logged in, or have renewed the tokens.
+    await this.#load(true);
+    const { redirect, client } = this.#options;
+    if (redirect) {
+      this.#redirect ??= await (this.#opening ??= redirect(this.#record.redirect_uri).finally(() => (this.#opening = undefined)));
+      return;
+    }
+    if (status === 401 && this.#record.tokens?.["refresh_token"] !== undefined) return;
+    this.#isNeeded = true;
+    throw new client.UnauthorizedError("its user has to log in");
+  }
+
+  state(): string {
+    return base64url(crypto.getRandomValues(new Uint8Array(32)));
+  }
+
+  async clientInformation(context?: Issuer): Promise<JsonObject | undefined> {
+    await this.#load();
+    const { client_id, client_secret, issuer = this.#record.issuer } = this.#options.oauth ?? {};
+    // Without an issuer in the configuration the first one stays the only one: a secret goes to no other.
+    if (client_id !== undefined) return { client_id, ...(client_secret !== undefined && { client_secret }), ...(issuer !== undefined && { issuer }) };
+    const known = this.#record.clients?.[context?.issuer ?? ""];
+    const uris = known?.["redirect_uris"];
+    // A client is registered with the address that the browser comes back to.
+    return this.#options.redirect !== undefined && Array.isArray(uris) && !uris.includes(this.redirectUrl) ? undefined : known;
+  }
+
+  async #saveClient(information: JsonObject, context: Issuer): Promise<void> {
+    await this.#load();
+    await this.#keep({ clients: { ...this.#record.clients, [context?.issuer ?? ""]: plain(information) }, redirect_uri: this.redirectUrl });
+  }
+
+  async tokens(context?: Issuer): Promise<JsonObject | undefined> {
+    await this.#load();
+    const { tokens } = this.#record;
+    if (context === undefined) this.#used = tokens?.["access_token"];
+    return tokens;
+  }
+
+  async saveTokens(tokens: JsonObject, context?: Issuer): Promise<void> {
+    this.#isNeeded = false;
+    await this.#keep({ tokens: plain(tokens), issuer: context?.issuer ?? (tokens["issuer"] as string | undefined) });
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.#verifiers = [...this.#verifiers, verifier].slice(-MAX_VERIFIERS);
+  }
+
+  codeVerifier(): string {
+    throw new Error("each answer has the verifier of its own page");
+  }
+
+  saveDiscoveryState(state: JsonObject): void {
+    this.#discovery = plain(state);
+  }
+
+  /** What was found out holds for one login: the server may have another authorization server by the next. */
+  discoveryState(): undefined {
+    return undefined;
+  }
+
+  async redirectToAuthorization(page: URL): Promise<void> {
+    const scope = page.searchParams.get("scope") ?? "";
+    const pending = (this.#record.attempts ?? []).filter(({ state }) => this.#shown.has(state));
+    // Several connections find out at once; one page is enough.
+    if (!this.#options.redirect) this.#isNeeded = true;
+    if (!this.#options.redirect || pending.some((one) => covers(one.scope, scope))) return;
+    const state = page.searchParams.get("state") ?? "";
+    const verifier = await this.#verifierOf(page.searchParams.get("code_challenge") ?? "");
+    const attempt: LoginAttempt = { state, verifier, redirect_uri: this.redirectUrl, scope, discovery: this.#discovery };
+    this.#shown.add(state);
+    const attempts = [...(this.#record.attempts ?? []), attempt].slice(-MAX_ATTEMPTS);
+    for (const shown of this.#shown) if (!attempts.some((one) => one.state === shown)) this.#shown.delete(shown);
+    await this.#keep({ attempts, redirect_uri: this.redirectUrl });
+    this.#options.show(page);
+  }
+
+  async invalidateCredentials(what: "all" | "client" | "tokens" | "verifier" | "discovery"): Promise<void> {
+    if (what === "all" || what === "client") await this.#keep({ clients: {}, tokens: undefined });
+    // Where two connections renew at once, one is refused, and the tokens of the other are good.
+    const isOlder = this.#record.tokens?.["refresh_token"] !== this.#renewing;
+    if (what === "tokens" && !isOlder) await this.#keep({ tokens: undefined });
+  }
+
+  /** No other scope than was granted. What is renewed is remembered. */
+  scopeForRefresh(tokens: JsonObject): undefined {
+    this.#renewing = tokens["refresh_token"];
+  }
+
+  /** Whether the answer with this state is to a page of this server. */
+  async isOwn(state: string): Promise<boolean> {
+    await this.#load();
+    return (this.#record.attempts ?? []).some((attempt) => attempt.state === state);
+  }
+
+  /**
+   * Takes what the browser brought back, once. Errors: those of the SDK, such as for another issuer or a user who has refused; then the
+   * page is used up, too.
+   */
+  async finish(answer: URLSearchParams): Promise<void> {
+    await this.#load();
+    const attempts = this.#record.attempts ?? [];
+    const attempt = attempts.find(({ state }) => state === answer.get("state"));
+    if (attempt === undefined) throw new Error("this login was not begun here, or has come to an end");
+    await this.#keepAttempts(attempts.filter((one) => one !== attempt));
+    const { url, client } = this.#options;
+    const transport = new client.StreamableHTTPClientTransport(new URL(url), {
+      authProvider: this.#answering(attempt),
+      fetch: (input: string | URL, init?: RequestInit) => fetch(input, { ...init, signal: AbortSignal.timeout(FINISH_MS) }),
+    } as never) as { finishAuth(answer: URLSearchParams): Promise<void> };
+    await transport.finishAuth(answer);
+    this.#refused = undefined;
+    await this.#keepAttempts((this.#record.attempts ?? []).filter((one) => !covers(attempt.scope, one.scope)));
+  }
+
+  /** This provider as it was when the page was shown. */
+  #answering({ verifier, redirect_uri, discovery }: LoginAttempt): object {
+    return {
+      redirectUrl: redirect_uri,
+      clientMetadata: { ...this.clientMetadata, redirect_uris: [redirect_uri] },
+      clientInformation: (context?: Issuer) => this.clientInformation(context),
+      tokens: (context?: Issuer) => this.tokens(context),
+      saveTokens: (tokens: JsonObject, context?: Issuer) => this.saveTokens(tokens, context),
+      saveCodeVerifier: () => undefined,
+      codeVerifier: () => verifier,
+      saveDiscoveryState: () => undefined,
+      discoveryState: () => discovery,
+      invalidateCredentials: (what: "all" | "client" | "tokens") => this.invalidateCredentials(what),
+      redirectToAuthorization: () => {
+        throw new Error("an answer leads to tokens, not to a page");
+      },
+      ...(this.addClientAuthentication !== undefined && { addClientAuthentication: this.addClientAuthentication }),
+    };
+  }
+
+  async #keepAttempts(attempts: readonly LoginAttempt[]): Promise<void> {
+    for (const state of this.#shown) if (!attempts.some((one) => one.state === state)) this.#shown.delete(state);
+    await this.#keep({ attempts });
+  }
+
+  async #verifierOf(challenge: string): Promise<string> {
+    for (const verifier of this.#verifiers) {
+      const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
+      if (base64url(new Uint8Array(digest)) !== challenge) continue;
+      this.#verifiers = this.#verifiers.filter((one) => one !== verifier);
+      return verifier;
+    }
+    throw new Error("the page asks for a verifier that was not made here");
+  }
+
+  /** Reads what is kept: once, or anew. */
+  async #load(again = false): Promise<void> {
+    if (again) this.#loading = undefined;
+    await (this.#loading ??= this.#loaded());
+  }
+
+  async #loaded(): Promise<void> {
+    const kept = await this.#options.read();
+    if (kept?.url === this.#options.url) this.#record = kept;
+  }
+
+  async #keep(change: Partial<LoginRecord>): Promise<void> {
+    this.#record = { ...this.#record, ...change };
+    await this.#options.write(plain(this.#record as unknown as JsonObject) as unknown as LoginRecord);
+  }
+}
+
+/** Whether who is asked for the first scopes is asked for the others, too. */
+function covers(asked: string, others: string): boolean {
+  const known = asked.split(" ");
+  return others.split(" ").every((scope) => scope === "" || known.includes(scope));
+}
+
+/** A copy without what is no JSON. */
+function plain(value: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}
+
+function base64url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}

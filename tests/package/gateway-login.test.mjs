@@ -1,0 +1,247 @@
+// Servers that want a user to log in: the command with its page and its store, `auth_provider` of `gateway()`, and the login itself.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+import * as client from "@modelcontextprotocol/client";
+import * as server from "@modelcontextprotocol/server";
+import { packageDir, run } from "./harness.mjs";
+import { oauthServer } from "./gateway-oauth.mjs";
+import { streamableServer } from "./gateway-servers.mjs";
+
+const load = (file) => import(pathToFileURL(join(packageDir, "dist", file)));
+const { gateway } = await load("mcp-server.js");
+const { GatewayLogin } = await load("gateway/login.js");
+const { Client, StreamableHTTPClientTransport } = client;
+const sdk = { server, client };
+const PROGRAM = join(packageDir, "bin", "contextweaver.js");
+
+async function until(what, check, milliseconds = 15_000) {
+  for (const end = Date.now() + milliseconds; Date.now() < end; await new Promise((done) => setTimeout(done, 20))) {
+    const found = await check();
+    if (found) return found;
+  }
+  assert.fail(`it did not come true: ${typeof what === "function" ? what() : what}`);
+}
+
+async function folderOf(t) {
+  const folder = await mkdtemp(join(tmpdir(), "gateway-login-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Starts the command over HTTP. `said()` is what it has printed, `page(n)` the n-th page that it asks to open. */
+async function started(t, config, ...args) {
+  const child = spawn(process.execPath, [PROGRAM, "gateway", "--config", config, "--mode", "firewall", "--http", "--port", "0", ...args], {
+    env: { ...process.env, NODE_TEST_CONTEXT: undefined, NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
+  const ended = new Promise((done) => child.once("close", done));
+  const close = async () => (child.kill("SIGTERM"), ended);
+  t.after(close);
+  const said = () => output;
+  const page = (number) => until(() => `page ${number}\n${output}`, () => [...output.matchAll(/open this page to log in to \S+, for every client of this gateway: (\S+)\n/g)][number - 1]?.[1]);
+  const url = await until(() => `a start\n${output}`, () => /listening on (\S+)/.exec(output)?.[1]);
+  return { url, said, page, close };
+}
+
+async function connected(t, url, options) {
+  const made = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  t.after(() => made.close());
+  await made.connect(new StreamableHTTPClientTransport(new URL(url), options));
+  return made;
+}
+
+const names = async (made) => (await made.listTools()).tools.map(({ name }) => name).sort();
+const text = ({ content }) => content.map((block) => block.text ?? "").join("\n");
+/** What the user sees who opens a page and agrees, or does not. */
+const opened = async (page) => {
+  const response = await fetch(page);
+  return { status: response.status, headers: response.headers, body: await response.text(), url: response.url };
+};
+
+test("the command has its user log in, and keeps what it was given", async (t) => {
+  const folder = await folderOf(t);
+  const [docs, other] = [await oauthServer(), await streamableServer({ tools: () => [{ name: "elsewhere", inputSchema: { type: "object" } }] })];
+  t.after(docs.close);
+  t.after(other.close);
+  const config = join(folder, "mcp.json");
+  const store = join(folder, "store");
+  await writeFile(config, JSON.stringify({ mcpServers: { docs: { type: "http", url: docs.url }, other: { type: "http", url: other.url } } }));
+
+  const diagnosis = await run(process.execPath, [PROGRAM, "gateway", "doctor", "--config", config, "--store", store], { check: false });
+  assert.equal(diagnosis.code, 1);
+  assert.match(diagnosis.stdout, /^LOGIN docs/m);
+  assert.match(diagnosis.stdout, /docs: waits for its user to log in: start the gateway, and open the page/);
+  assert.equal(docs.seen.registered.length, 0, "who only looks registers nothing");
+
+  const first = await started(t, config, "--store", store);
+  assert.match(await until(first.said, () => /a login to .* counts for every client.*/.exec(first.said())?.[0]), /a login to docs, other/);
+  const page = await first.page(1);
+  await until(first.said, () => first.said().includes("waits for its user to log in: open the page that the gateway has printed"));
+  const made = await connected(t, first.url);
+  assert.deepEqual(await names(made), ["drilldown", "elsewhere"], "the other server is not held up");
+  assert.equal((await made.callTool({ name: "elsewhere", arguments: {} })).isError ?? false, false);
+
+  const { searchParams } = new URL(page);
+  const callback = searchParams.get("redirect_uri");
+  assert.match(callback, /^http:\/\/127\.0\.0\.1:\d+\/callback$/);
+  for (const [address, headers, status] of [
+    [`${callback}?state=of-somebody-else&code=x`, {}, 400],
+    [`${callback}?code=x`, {}, 400],
+    [callback.replace("/callback", "/"), {}, 404],
+  ]) {
+    assert.equal((await fetch(address, { headers })).status, status, address);
+  }
+  const done = await opened(page);
+  assert.equal(done.status, 200, done.body);
+  assert.match(done.body, /You are logged in to docs.*You may close this window/s);
+  assert.match(done.headers.get("content-security-policy"), /default-src 'none'/);
+  assert.equal(done.headers.get("referrer-policy"), "no-referrer");
+  assert.equal((await fetch(done.url)).status, 400, "an answer counts once");
+  await until(first.said, () => /ok docs: 1 tools/.test(first.said()));
+  assert.deepEqual(await names(made), ["drilldown", "elsewhere", "who"]);
+  assert.match(text(await made.callTool({ name: "who", arguments: {} })), /server/);
+
+  // Access tokens end: they are renewed without anybody.
+  docs.set.expire();
+  assert.match(text(await made.callTool({ name: "who", arguments: {} })), /server/);
+  assert.equal(docs.seen.grants.includes("refresh_token"), true);
+  assert.equal(docs.seen.pages.length, 1);
+
+  // All tokens end: somebody has to log in again.
+  docs.set.revoke();
+  const refused = await made.callTool({ name: "who", arguments: {} });
+  assert.equal(refused.isError, true);
+  assert.match(text(refused), /AUTH_FAILED/);
+  assert.match(text(refused), /waits for its user to log in: open the page that the gateway has printed/);
+  assert.equal(text(refused).includes("state="), false, "the page is for the user alone");
+  docs.set.deny = true;
+  const denied = await opened(await first.page(2));
+  assert.equal(denied.status, 400);
+  assert.match(denied.body, /login to docs failed.*access_denied/s);
+  docs.set.deny = false;
+  assert.equal((await opened(await first.page(3))).status, 200);
+  await until(first.said, () => first.said().match(/logged in to docs/g)?.length === 2);
+  await until(first.said, async () => (await made.callTool({ name: "who", arguments: {} })).isError !== true);
+  assert.equal(docs.seen.registered.length, 1, "the gateway registers itself once");
+  await made.close();
+  await first.close();
+
+  for (const file of await readdir(store, { recursive: true })) {
+    const { mode } = await stat(join(store, file));
+    assert.equal(mode & 0o077, 0, `${file} can be read by others`);
+  }
+  assert.match((await run(process.execPath, [PROGRAM, "gateway", "doctor", "--config", config, "--store", store])).stdout, /^ok    docs/m);
+  const second = await started(t, config, "--store", store);
+  await until(second.said, () => /ok docs: 1 tools/.test(second.said()));
+  docs.set.revoke();
+  const again = await connected(t, second.url);
+  assert.equal((await again.callTool({ name: "who", arguments: {} })).isError, true);
+  // The browser comes back to where it came back to before, so that the client is still the registered one.
+  assert.equal(new URL(await second.page(1)).searchParams.get("redirect_uri"), callback);
+  assert.equal(docs.seen.registered.length, 1);
+  for (const secret of docs.seen.secrets) assert.equal((first.said() + second.said()).includes(secret), false, "a secret was printed");
+});
+
+test("a login comes back to the port of --login-port, and to this machine alone", async (t) => {
+  const folder = await folderOf(t);
+  const docs = await oauthServer();
+  t.after(docs.close);
+  const free = await streamableServer();
+  const port = new URL(free.url).port;
+  await free.close();
+  const config = join(folder, "mcp.json");
+  await writeFile(config, JSON.stringify({ mcpServers: { docs: { url: docs.url, headers: { "X-Tenant": "acme" } } } }));
+  const { page } = await started(t, config, "--login-port", port);
+  const callback = new URL(new URL(await page(1)).searchParams.get("redirect_uri"));
+  assert.equal(callback.port, port);
+  // A name that somebody points here, as in DNS rebinding.
+  const { request } = await import("node:http");
+  const status = await new Promise((done, fail) => {
+    request({ host: "127.0.0.1", port, path: "/callback?state=x", headers: { host: `evil.example:${port}` } }, (response) => (response.resume(), done(response.statusCode))).on("error", fail).end();
+  });
+  assert.equal(status, 403);
+  // Headers of the configuration are for the server, not for the authorization server that it names.
+  assert.ok(docs.seen.foreign.length > 0);
+  for (const { pathname, headers } of docs.seen.foreign) assert.equal(headers["x-tenant"], undefined, pathname);
+});
+
+/** A provider as an application has it, with the page in `pages`. */
+function login(url, more = {}) {
+  const pages = [];
+  const provider = new GatewayLogin({
+    server: "docs", url, client, hint: "open the page", redirect: async () => "http://127.0.0.1:1/callback",
+    show: (page) => void pages.push(page), read: async () => undefined, write: async () => undefined, ...more,
+  });
+  const finish = async (page) => provider.finish(new URL((await fetch(page, { redirect: "manual" })).headers.get("location")).searchParams);
+  return { provider, pages, finish };
+}
+
+test("gateway() takes providers, says who waits for a login, and connects again after it", async (t) => {
+  const docs = await oauthServer();
+  t.after(docs.close);
+  const { provider, pages, finish } = login(docs.url);
+  const asked = [];
+  const handler = gateway({
+    mcpServers: { docs: { url: docs.url }, machine: { url: docs.url, oauth: { client_id: "a", client_secret: "b", issuer: "https://login.example" } } },
+    token: false, sdk, mode: "firewall", auth_provider: (...args) => (asked.push(args), provider),
+  });
+  t.after(() => handler.close());
+  await handler.ready();
+  assert.deepEqual(asked, [["docs", docs.url]], "a server with credentials of its own needs none");
+  const [{ state }] = await handler.servers();
+  assert.equal(state.status, "unavailable");
+  assert.equal(state.reason, "waits for its user to log in: open the page");
+  assert.equal(state.retry_at, undefined, "nothing is tried meanwhile");
+  assert.equal(pages.length, 1, "connections that find out at once ask for one page");
+  const before = docs.seen.foreign.length;
+  await handler.reconnect("docs");
+  assert.equal(docs.seen.foreign.length, before, "and begin no other login");
+  await finish(pages[0]);
+  assert.equal((await handler.reconnect("docs")).state.status, "ready");
+  const made = await connected(t, "http://localhost/mcp", { fetch: (input, init) => handler(new Request(input, init)) });
+  assert.deepEqual(await names(made), ["drilldown", "who"]);
+  // Tokens that a server sends back are masked as those of a configuration are.
+  const shown = text(await made.callTool({ name: "who", arguments: {} }));
+  for (const secret of docs.seen.secrets) assert.equal(shown.includes(secret), false);
+  await assert.rejects(handler.reconnect("doc"), { code: "NOT_FOUND", path: "/server" });
+});
+
+test("providers that are none are errors", async (t) => {
+  const servers = (oauth) => ({ mcpServers: { docs: { url: "http://127.0.0.1:1/mcp", ...(oauth && { oauth }) } }, token: false, sdk });
+  assert.throws(() => gateway({ ...servers(), auth_provider: {} }), { code: "INVALID_INPUT", path: "/auth_provider" });
+  assert.throws(() => gateway(servers({ client_id: "me" })), { code: "MISSING_FIELD", path: "/auth_provider" });
+  const handler = gateway({ ...servers(), auth_provider: () => "a token" });
+  t.after(() => handler.close());
+  await assert.rejects(handler.ready(), { code: "CALLBACK_FAILED" });
+});
+
+test("a login belongs to its server, its page and its authorization server", async (t) => {
+  const docs = await oauthServer();
+  t.after(docs.close);
+  let kept = { url: "http://127.0.0.1:1/elsewhere", tokens: { access_token: "of another server" } };
+  const { provider } = login(docs.url, { read: async () => kept, write: async (record) => void (kept = record) });
+  assert.equal(await provider.tokens(), undefined, "tokens for another address");
+  await assert.rejects(provider.finish(new URLSearchParams({ state: "unknown", code: "x" })), /not begun here/);
+  await provider.saveTokens({ access_token: "new", refresh_token: "newer" }, { issuer: "https://login.example" });
+  // Another connection has renewed the older ones at the same time, and was refused.
+  provider.scopeForRefresh({ refresh_token: "older" });
+  await provider.invalidateCredentials("tokens");
+  assert.equal((await provider.tokens()).access_token, "new");
+  provider.scopeForRefresh({ refresh_token: "newer" });
+  await provider.invalidateCredentials("tokens");
+  assert.equal(await provider.tokens(), undefined);
+  assert.equal(kept.url, docs.url);
+  // A secret of the configuration stays with the authorization server that it was first for.
+  const own = login(docs.url, { oauth: { grant: "authorization_code", client_id: "me", client_secret: "its secret" } }).provider;
+  assert.equal((await own.clientInformation({ issuer: "https://one.example" })).issuer, undefined);
+  await own.saveTokens({ access_token: "x" }, { issuer: "https://one.example" });
+  assert.equal((await own.clientInformation({ issuer: "https://two.example" })).issuer, "https://one.example");
+  assert.equal(own.saveClientInformation, undefined);
+});

@@ -1,0 +1,89 @@
+// A server of MCP that wants a user to log in, and the authorization server it names.
+import { createHash, randomUUID } from "node:crypto";
+import { listening, streamableServer } from "./gateway-servers.mjs";
+
+/**
+ * Starts both. `seen` has what authorization requests and tokens there were; `set.deny` has the user refuse, `set.expire()` ends all
+ * access tokens, `set.revoke()` all there are.
+ */
+export async function oauthServer() {
+  const seen = { pages: [], registered: [], grants: [], secrets: [], foreign: [] };
+  const set = { deny: false };
+  const codes = new Map();
+  const access = new Set();
+  const refresh = new Set();
+  const clients = new Map();
+  const issued = (kind, into) => {
+    const secret = `${kind}-${randomUUID()}`;
+    seen.secrets.push(secret);
+    into.add(secret);
+    return secret;
+  };
+  let login = "";
+  const json = (response, body, status = 200) => response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  const authorization = await listening(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url, login);
+    seen.foreign.push({ pathname, headers: request.headers });
+    const body = Buffer.concat(await request.toArray()).toString();
+    if (pathname === "/.well-known/oauth-authorization-server") {
+      return json(response, {
+        issuer: login,
+        authorization_endpoint: `${login}/authorize`,
+        token_endpoint: `${login}/token`,
+        registration_endpoint: `${login}/register`,
+        response_types_supported: ["code"],
+        grant_types_supported: ["authorization_code", "refresh_token"],
+        code_challenge_methods_supported: ["S256"],
+        token_endpoint_auth_methods_supported: ["none"],
+        authorization_response_iss_parameter_supported: true,
+      });
+    }
+    if (pathname === "/register") {
+      const client_id = `client-${clients.size + 1}`;
+      const { redirect_uris } = JSON.parse(body);
+      clients.set(client_id, redirect_uris);
+      seen.registered.push(JSON.parse(body));
+      return json(response, { client_id, redirect_uris, token_endpoint_auth_method: "none" }, 201);
+    }
+    if (pathname === "/authorize") {
+      const asked = Object.fromEntries(searchParams);
+      seen.pages.push(asked);
+      if (!clients.get(asked.client_id)?.includes(asked.redirect_uri)) return json(response, { error: "invalid_request" }, 400);
+      const back = new URL(asked.redirect_uri);
+      back.searchParams.set("state", asked.state);
+      back.searchParams.set("iss", login);
+      if (set.deny) back.searchParams.set("error", "access_denied");
+      else {
+        const code = issued("code", new Set());
+        codes.set(code, asked);
+        back.searchParams.set("code", code);
+      }
+      return response.writeHead(302, { location: back.href }).end();
+    }
+    if (pathname !== "/token") return response.writeHead(404).end();
+    const form = Object.fromEntries(new URLSearchParams(body));
+    seen.grants.push(form.grant_type);
+    if (form.code_verifier) seen.secrets.push(form.code_verifier);
+    const asked = codes.get(form.code);
+    codes.delete(form.code);
+    const isProven = asked && createHash("sha256").update(form.code_verifier).digest("base64url") === asked.code_challenge && form.redirect_uri === asked.redirect_uri;
+    // A refresh token is good for one time.
+    if (!(form.grant_type === "refresh_token" ? refresh.delete(form.refresh_token) : isProven)) return json(response, { error: "invalid_grant" }, 400);
+    json(response, { access_token: issued("access", access), refresh_token: issued("refresh", refresh), token_type: "Bearer", expires_in: 3_600 });
+  });
+  login = authorization.origin;
+  let origin = "";
+  const server = await streamableServer({
+    before: (request, response) => {
+      if (request.url.startsWith("/.well-known/oauth-protected-resource")) return json(response, { resource: `${origin}/mcp`, authorization_servers: [login] }), true;
+      if (request.url.startsWith("/.well-known/")) return response.writeHead(404).end(), true;
+      if (access.has(/^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1])) return false;
+      response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"` }).end();
+      return true;
+    },
+  });
+  origin = server.origin;
+  set.expire = () => access.clear();
+  set.revoke = () => (access.clear(), refresh.clear());
+  return { url: server.url, origin, seen, set, close: () => Promise.all([server.close(), authorization.close()]) };
+}
