@@ -54,9 +54,14 @@ export class UpstreamCall {
     return this.#abort.signal;
   }
 
-  /** The session of the client. */
+  /** The client, as far as it can be told from others of its caller. */
   get session(): string {
     return this.client.session;
+  }
+
+  /** The request of the client that is served now. */
+  get context(): RequestContext {
+    return this.#context;
   }
 
   start(run: () => Promise<Fields>): void {
@@ -153,7 +158,7 @@ function inResult({ method, params }: McpRequest): McpRequest {
 }
 
 /** Calls whose clients have to answer before they go on; the oldest go first, and those that nobody came back for. */
-export class PendingCalls<T extends { readonly call: UpstreamCall }> {
+export class PendingCalls<T extends { readonly call: UpstreamCall; readonly session: string }> {
   readonly #most: number;
   readonly #calls = new Map<string, { readonly pending: T; readonly timer: ReturnType<typeof setTimeout> }>();
 
@@ -171,9 +176,10 @@ export class PendingCalls<T extends { readonly call: UpstreamCall }> {
     }
   }
 
-  take(key: string): T | undefined {
+  /** Takes a call for the session that it is of; another's is not there. */
+  take(key: string, session?: string): T | undefined {
     const found = this.#calls.get(key);
-    if (!found) return undefined;
+    if (!found || (session !== undefined && found.pending.session !== session)) return undefined;
     this.#calls.delete(key);
     clearTimeout(found.timer);
     return found.pending;

@@ -8,6 +8,7 @@ import type { GatewaySessions } from "./session.js";
 import type { UpstreamConnection } from "./upstream.js";
 
 const CHANGES = ["tools", "resources", "prompts"] as const;
+const MAX_HEADER_SETS = 10_000;
 const LISTS_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
 const METHOD_NOT_FOUND = -32601;
 
@@ -29,6 +30,9 @@ export class GatewayClients {
   /** What callers without sessions were given. */
   readonly #shared = new Map<string, FrontClient["results"]>();
   #count = 0;
+  /** Sets of headers by caller, each with a number: keys must not tell them. */
+  readonly #headerSets = new Map<string, number>();
+  #headers = 0;
   /** Log messages of a shared server that could have been anybody's, and were given to nobody. */
   undelivered = 0;
 
@@ -42,9 +46,9 @@ export class GatewayClients {
   }
 
   /** A client that stays: a connection over standard input and output, or a session of Streamable HTTP. */
-  join(caller: string, is_modern: boolean, headers: FrontClient["headers"] = {}): ClientFront {
+  join(caller: string, is_modern: boolean): ClientFront {
     this.#count += 1;
-    const front = new ClientFront(this.#host, { is_modern, caller, key: `${caller}#${this.#count}`, results: this.#sessions.open(caller), headers });
+    const front = new ClientFront(this.#host, { is_modern, caller, key: `${this.#count}#${caller}`, results: this.#sessions.open(caller), headers: {} });
     this.#fronts.add(front);
     return front;
   }
@@ -61,7 +65,26 @@ export class GatewayClients {
   passing(caller: string, headers: FrontClient["headers"], called?: string | null): ClientFront {
     const results = this.#shared.get(caller) ?? this.#sessions.open(caller);
     this.#shared.set(caller, results);
-    return new ClientFront(this.#host, { is_modern: true, caller, key: caller, results, headers }, called);
+    return new ClientFront(this.#host, { is_modern: true, caller, key: this.#keyOf(caller, headers), results, headers }, called);
+  }
+
+  /**
+   * The key of a caller without sessions: no caller can be called such that it is another's, or a session's. Where headers go to
+   * servers it is of one set of them: under one token may be several users, and what was kept for one is not for another.
+   */
+  #keyOf(caller: string, headers: FrontClient["headers"]): string {
+    const given = Object.entries(headers);
+    if (given.length === 0) return `#0#${caller}`;
+    const set = JSON.stringify([caller, given]);
+    const number = this.#headerSets.get(set) ?? (this.#headers += 1);
+    // The latest stay.
+    this.#headerSets.delete(set);
+    this.#headerSets.set(set, number);
+    for (const oldest of this.#headerSets.keys()) {
+      if (this.#headerSets.size <= MAX_HEADER_SETS) break;
+      this.#headerSets.delete(oldest);
+    }
+    return `#${number}#${caller}`;
   }
 
   /** What serves requests of a caller of revision 2026-07-28. */
@@ -107,6 +130,13 @@ export class GatewayClients {
       for (const { server } of this.#fronts) void server.notification({ method }).catch(onError);
       for (const { handler } of this.#modern.values()) handler.bus.publish({ kind: `${what}_list_changed` });
     }
+  }
+
+  /** Tells one client that it sees other tools than before. */
+  toolsChanged(front: ClientFront): void {
+    const { client, server } = front;
+    if (this.#fronts.has(front)) void server.notification({ method: "notifications/tools/list_changed" }).catch(this.#host.onError);
+    else this.#modern.get(client.caller)?.handler.bus.publish({ kind: "tools_list_changed" });
   }
 
   /** Passes a notification of an upstream on to those whom it concerns. */

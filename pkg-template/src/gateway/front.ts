@@ -16,6 +16,7 @@ const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
 const RESOURCE_NOT_FOUND = -32002;
 const URL_ELICITATION_REQUIRED = -32042;
+const CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
 const CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
 /** The question by which a call is confirmed. */
@@ -33,6 +34,8 @@ export interface RoundState {
 /** A call whose client has to answer before it goes on. */
 interface Waiting {
   readonly call: UpstreamCall;
+  /** Whose it is: no other may answer. */
+  readonly session: string;
   /** Goes on with what the client answered. */
   readonly resume: (context: RequestContext) => Promise<Fields>;
 }
@@ -48,8 +51,12 @@ export interface FrontHost {
   /** The schema of a tool of which clients repeat arguments in headers (SEP-2243), by the name it is shown under. */
   schemaWithHeaders(session: string, caller: string, name: string): Fields | undefined;
   upstream(name: string): Upstream;
+  /** Tells a client that it sees other tools now. */
+  toolsChanged(front: ClientFront): void;
   /** Resolves when the servers have answered, or should have. */
   started(): Promise<void>;
+  /** Headers of a request that servers may be given, in lower case. */
+  forwarded(request: Request): Readonly<Record<string, string>>;
   onError(error: unknown): void;
 }
 
@@ -61,8 +68,8 @@ export interface FrontClient {
   /** What the runtime and the upstreams call it. */
   readonly key: string;
   readonly results: GatewaySession;
-  /** Headers of the client's last request that servers may be given, in lower case. */
-  headers: Readonly<Record<string, string>>;
+  /** Headers that servers may be given where no request has them, in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Capabilities of the gateway: what no server offers is an empty list. */
@@ -125,6 +132,17 @@ export class ClientFront {
     for (const uri of uris) await this.#subscribe(uri).catch(this.#host.onError);
   }
 
+  /** Ends that for some of them. */
+  unlisten(uris: readonly string[]): void {
+    for (const uri of uris) void this.#unsubscribe(uri).catch(this.#host.onError);
+  }
+
+  async #unsubscribe(uri: string): Promise<void> {
+    const connection = this.#subscribed.get(uri);
+    this.#subscribed.delete(uri);
+    if (connection) await this.#host.subscriptions.remove(connection, uri);
+  }
+
   #register(): void {
     const { runtime } = this.#host;
     const { key: session, caller } = this.client;
@@ -142,15 +160,12 @@ export class ClientFront {
     this.server.setRequestHandler("prompts/get", (request, context) => this.#rounds(context, () => this.#getPrompt(request, context)));
     this.server.setRequestHandler("completion/complete", (request, context) => this.#complete(request, context));
     if (this.client.is_modern) return;
-    this.server.setRequestHandler("resources/subscribe", async ({ params }) => {
-      await this.#subscribe(String(params?.["uri"]));
+    this.server.setRequestHandler("resources/subscribe", async ({ params }, context) => {
+      await this.#subscribe(String(params?.["uri"]), context);
       return {};
     });
     this.server.setRequestHandler("resources/unsubscribe", async ({ params }) => {
-      const uri = String(params?.["uri"]);
-      const connection = this.#subscribed.get(uri);
-      this.#subscribed.delete(uri);
-      if (connection) await this.#host.subscriptions.remove(connection, uri);
+      await this.#unsubscribe(String(params?.["uri"]));
       return {};
     });
     this.server.setRequestHandler("logging/setLevel", async ({ params }) => {
@@ -163,7 +178,7 @@ export class ClientFront {
   async #rounds(context: RequestContext, begin: () => Promise<Fields>): Promise<Fields> {
     const state = context.mcpReq.requestState<RoundState>();
     if (state?.waiting === undefined) return begin();
-    const waiting = this.#host.waiting.take(state.waiting);
+    const waiting = this.#host.waiting.take(state.waiting, this.client.key);
     if (!waiting) throw this.#error(INVALID_PARAMS, "the call does not wait any more: begin it again");
     waiting.call.answer(context.mcpReq.inputResponses ?? {});
     return waiting.resume(context);
@@ -222,9 +237,9 @@ export class ClientFront {
   }
 
   /** A result by which the client learns what it must answer first. */
-  async #ask(waiting: Waiting, inputRequests: Readonly<Record<string, McpRequest>>, context: RequestContext, upstream?: string): Promise<Fields> {
+  async #ask(waiting: Omit<Waiting, "session">, inputRequests: Readonly<Record<string, McpRequest>>, context: RequestContext, upstream?: string): Promise<Fields> {
     const key = crypto.randomUUID();
-    this.#host.waiting.put(key, waiting);
+    this.#host.waiting.put(key, { ...waiting, session: this.client.key });
     const requestState = await this.#host.state.mint({ waiting: key, ...(upstream !== undefined && { upstream }) }, context);
     return { resultType: "input_required", inputRequests, requestState };
   }
@@ -288,7 +303,7 @@ export class ClientFront {
 
   async #send(server: string, call: UpstreamCall, method: string, params: Fields, { meta, envelope }: Metadata): Promise<Fields> {
     const upstream = this.#host.upstream(server);
-    const connection = this.#connection(upstream);
+    const connection = this.#connection(upstream, call.context);
     // Which revision it speaks is known then; where it cannot be reached, the request says so.
     await connection.connected().catch(() => undefined);
     const { onprogress, signal } = call;
@@ -299,7 +314,7 @@ export class ClientFront {
   async #finish(about: Answered, result: Fields): Promise<Fields> {
     const { server, tool: name, arguments: given } = about;
     const digested = await this.client.results.digest({ name, arguments: given, server, result }, (error) => this.#host.onError(error));
-    const { reply } = this.#host.runtime.finishCall({
+    const { reply, changed } = this.#host.runtime.finishCall({
       call: about.call,
       reply: digested.result as JsonObject,
       ...(digested.envelope && { envelope: digested.envelope as unknown as JsonObject }),
@@ -313,6 +328,7 @@ export class ClientFront {
       },
       now_ms: Date.now(),
     });
+    if (changed.tools) this.#host.toolsChanged(this);
     return reply;
   }
 
@@ -403,12 +419,12 @@ export class ClientFront {
     throw this.#error(INVALID_PARAMS, "no server has what is to be completed");
   }
 
-  async #subscribe(uri: string): Promise<void> {
+  async #subscribe(uri: string, context?: RequestContext): Promise<void> {
     await this.#host.started();
     if (this.#subscribed.has(uri)) return;
     let missing: unknown;
     for (const { server } of this.#having(uri)) {
-      const connection = this.#connection(this.#host.upstream(server));
+      const connection = this.#connection(this.#host.upstream(server), context);
       try {
         await this.#host.subscriptions.add(connection, uri);
         this.#subscribed.set(uri, connection);
@@ -421,12 +437,16 @@ export class ClientFront {
     throw missing === undefined ? this.#noResource(uri) : this.#told(missing);
   }
 
-  #connection(upstream: Upstream): UpstreamConnection {
-    return upstream.connection(this.client.key, this.client.headers);
+  /** The connection for a request. In a session each has credentials of its own: they are renewed, or of another user. */
+  #connection(upstream: Upstream, context?: RequestContext): UpstreamConnection {
+    const request = context?.http?.req;
+    return upstream.connection(this.client.key, request ? this.#host.forwarded(request) : this.client.headers);
   }
 
   #upstreamCall(context: RequestContext): UpstreamCall {
-    const { is_modern, key: session } = this.client;
+    const { is_modern, key } = this.client;
+    // Without sessions, clients of one caller are told apart by what they call themselves.
+    const session = is_modern ? JSON.stringify([key, context.mcpReq.envelope?.[CLIENT_INFO]]) : key;
     const client: CallClient = { is_modern, session, capabilities: (now) => this.#capabilities(now), wants: (level) => this.wants(level) };
     return new UpstreamCall(this.#host.sdk, client, context);
   }

@@ -18,7 +18,8 @@ import { GatewayHttp } from "./http.js";
 import type { GatewayHttpOptions } from "./http.js";
 import { GatewayRuntime } from "./runtime.js";
 import type { GatewayRuntimeOptions, GatewayStats, ListingReport } from "./runtime-types.js";
-import type { ServerSdk, ServerStdioSdk } from "./server-sdk.js";
+import { ListenTap } from "./listen-tap.js";
+import type { SdkTransport, ServerSdk, ServerStdioSdk } from "./server-sdk.js";
 import { GatewaySessions } from "./session.js";
 import { sidecar } from "./sidecar.js";
 import type { SidecarRequest, SidecarRouteOptions } from "./sidecar.js";
@@ -238,17 +239,19 @@ class RunningGateway {
     await host.started();
     const { serveStdio } = (sdk ?? (await imported("@modelcontextprotocol/server/stdio"))) as ServerStdioSdk;
     const joined = new Set<ReturnType<GatewayClients["join"]>>();
+    let modern: ReturnType<GatewayClients["join"]> | undefined;
     const served = serveStdio(
       ({ era }) => {
         const front = clients.join("local", era === "modern");
         joined.add(front);
+        if (era === "modern") modern = front;
         front.server.onclose = () => {
           joined.delete(front);
           void clients.leave(front).catch(this.#onError);
         };
         return front.product;
       },
-      { transport, onerror: this.#onError },
+      { transport: new ListenTap(transport as SdkTransport, () => modern), onerror: this.#onError },
     );
     return {
       close: async () => {
@@ -291,6 +294,7 @@ class RunningGateway {
     const sessions = new GatewaySessions({ store, manager, drilldown: this.#options.names?.drilldown ?? "drilldown" });
     const upstreams = new Map<string, Upstream>();
     let started: Promise<void> = Promise.resolve();
+    const forwarded = [...new Set(this.#servers.flatMap(({ forward_headers = [] }) => forward_headers))];
     const host: FrontHost = {
       sdk,
       runtime,
@@ -304,7 +308,9 @@ class RunningGateway {
         if (!upstream) throw new ContextWeaverError("INTERNAL", `no upstream is called \`${name}\``);
         return upstream;
       },
+      toolsChanged: (front) => clients.toolsChanged(front),
       started: () => started,
+      forwarded: ({ headers }) => Object.fromEntries(forwarded.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? ""]] : []))),
       onError: this.#onError,
     };
     const clients = new GatewayClients(host, sessions, (session) => {
@@ -332,7 +338,6 @@ class RunningGateway {
     const ready = Promise.all([...upstreams.values()].map((upstream) => upstream.connect())).then(() => undefined);
     // Whoever comes first waits, once: a server that hangs must not delay each request until it is given up.
     started = Promise.race([ready, new Promise<void>((done) => void unref(setTimeout(done, start_timeout_ms)))]);
-    const forwarded = [...new Set(this.#servers.flatMap(({ forward_headers = [] }) => forward_headers))];
     const callers = new WeakMap<object, string>();
     const endpoints = sidecar<Request & SidecarRequest>({
       router: { route: (query: string, options: SidecarRouteOptions) => runtime.route(query, options) },
@@ -347,7 +352,7 @@ class RunningGateway {
       return (await endpoints(request as Request & SidecarRequest)) as Response;
     };
     const http = new GatewayHttp(
-      { sdk, clients, forwarded, started: host.started, stats: () => this.stats(), beside, onError: this.#onError },
+      { sdk, clients, forwarded: host.forwarded, started: host.started, stats: () => this.stats(), beside, onError: this.#onError },
       this.#http,
     );
     return { host, clients, sessions, upstreams, http, pins, ready };

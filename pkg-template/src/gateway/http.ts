@@ -6,6 +6,7 @@ import type { BodyRequest } from "../http-body.js";
 import type { GatewayClients } from "./clients.js";
 import { SessionEvents } from "./event-store.js";
 import type { ClientFront } from "./front.js";
+import { listenedResources } from "./listen-tap.js";
 import type { Fields, SdkHttpTransport, ServerSdk } from "./server-sdk.js";
 
 /** Who a request is of. */
@@ -49,8 +50,8 @@ export interface GatewayHttpOptions {
 export interface HttpParts {
   readonly sdk: ServerSdk;
   readonly clients: GatewayClients;
-  /** Names of headers that servers may be given, in lower case. */
-  readonly forwarded: readonly string[];
+  /** Headers of a request that servers may be given, in lower case. */
+  forwarded(request: Request): Readonly<Record<string, string>>;
   /** Resolves when the servers have answered, or should have. */
   started(): Promise<void>;
   stats(): object;
@@ -175,7 +176,7 @@ export class GatewayHttp {
     await this.#parts.started();
     const copy = (): Request => new Request(request.url, { method, headers: request.headers, body: text, signal: request.signal });
     if (await sdk.isLegacyRequest(copy(), undefined, { maxRequestBodySize: this.#options.max_body_bytes })) return this.#inSession(copy(), caller, text);
-    const headers = this.#forwarded(request);
+    const headers = this.#parts.forwarded(request);
     const handler = this.#parts.clients.modern(caller, () => this.#modern(caller));
     const uris = listened(text);
     const response = await handler.fetch(copy());
@@ -186,7 +187,7 @@ export class GatewayHttp {
   #modern(caller: string): ReturnType<ServerSdk["createMcpHandler"]> {
     const { sdk, clients } = this.#parts;
     const factory = ({ requestInfo }: { readonly requestInfo?: Request }): ClientFront["product"] =>
-      clients.passing(caller, requestInfo ? this.#forwarded(requestInfo) : {}, requestInfo?.headers.get("mcp-name")).product;
+      clients.passing(caller, requestInfo ? this.#parts.forwarded(requestInfo) : {}, requestInfo?.headers.get("mcp-name")).product;
     // What is refused is the client's mistake, and answered.
     return sdk.createMcpHandler(factory, { legacy: "reject", maxRequestBodySize: this.#options.max_body_bytes });
   }
@@ -200,11 +201,9 @@ export class GatewayHttp {
     if (id !== null && known?.caller !== caller) return failure(404, -32001, "Session not found");
     if (!known && !isInitialize(body)) return failure(400, INVALID_REQUEST, "no session: `initialize` begins one");
     const { clients } = this.#parts;
-    const session = known ?? this.#begin(caller, this.#forwarded(request));
+    const session = known ?? this.#begin(caller);
     session.used = Date.now();
     session.open += 1;
-    // Credentials may have been renewed since the session began.
-    session.front.client.headers = this.#forwarded(request);
     const done = (): void => {
       session.open -= 1;
       session.used = Date.now();
@@ -220,9 +219,9 @@ export class GatewayHttp {
     }
   }
 
-  #begin(caller: string, headers: Readonly<Record<string, string>>): HttpSession {
+  #begin(caller: string): HttpSession {
     const { sdk, clients, onError } = this.#parts;
-    const front = clients.join(caller, false, headers);
+    const front = clients.join(caller, false);
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
       eventStore: new SessionEvents(),
@@ -252,13 +251,6 @@ export class GatewayHttp {
     this.#swept = now;
     const idle = [...this.#sessions].filter(([, { open }]) => open === 0).sort(([, one], [, other]) => one.used - other.used);
     for (const [id, { used }] of idle) if (now - used > session_idle_ms || this.#sessions.size >= max_sessions) await this.#end(id);
-  }
-
-  #forwarded({ headers }: Request): Readonly<Record<string, string>> {
-    return Object.fromEntries(this.#parts.forwarded.flatMap((name) => {
-      const value = headers.get(name);
-      return value === null ? [] : [[name, value] as const];
-    }));
   }
 }
 
@@ -310,11 +302,7 @@ function isInitialize(body: string | undefined): boolean {
 
 /** The resources that a request wants to be told of. */
 function listened(body: string): readonly string[] {
-  if (!body.includes("subscriptions/listen")) return [];
-  const message = parsed(body);
-  const params = message?.["method"] === "subscriptions/listen" ? (message["params"] as Fields | undefined) : undefined;
-  const uris = (params?.["notifications"] as Fields | undefined)?.["resourceSubscriptions"];
-  return Array.isArray(uris) ? uris.filter((uri): uri is string => typeof uri === "string").slice(0, 1_000) : [];
+  return body.includes("subscriptions/listen") ? listenedResources(parsed(body)) : [];
 }
 
 function json(status: number, body: unknown): Response {
