@@ -1,6 +1,7 @@
 // A server of HTTP on this machine, for the commands that are one.
 import { createServer } from "node:http";
 import type { Incoming, Outgoing } from "node:http";
+import { setImmediate } from "node:timers";
 import { UsageError } from "./options.js";
 
 /** Names by which only this machine is meant. */
@@ -24,12 +25,17 @@ async function answer(handler: (incoming: Incoming, outgoing: Outgoing) => Promi
   try {
     const response = await handler(incoming, outgoing);
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-    // A stream that has nothing to say yet is open all the same.
-    outgoing.flushHeaders();
     const reader = response.body?.getReader();
     outgoing.on("close", () => void reader?.cancel().catch(() => undefined));
-    for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
-      if (!outgoing.write(read.value)) await new Promise<void>((done) => {
+    let read = reader?.read();
+    // A stream that has nothing to say yet is open all the same.
+    if (read && (await atOnce(read)) === undefined) outgoing.flushHeaders();
+    for (let part = await read; part && !part.done; part = await read) {
+      read = reader?.read();
+      // What is the last goes with the end, and the first with the headers: each packet costs as much as all else.
+      const next = read && (await atOnce(read));
+      if (next?.done === true) return void outgoing.end(part.value);
+      if (!outgoing.write(part.value)) await new Promise<void>((done) => {
         outgoing.once("drain", done);
         outgoing.once("close", done);
       });
@@ -40,6 +46,11 @@ async function answer(handler: (incoming: Incoming, outgoing: Outgoing) => Promi
     if (!outgoing.headersSent) outgoing.writeHead(400, {});
     outgoing.end();
   }
+}
+
+/** What a promise comes to if it does within this turn of the event loop. */
+function atOnce<T>(promise: Promise<T>): Promise<T | undefined> {
+  return Promise.race([promise, new Promise<undefined>((done) => setImmediate(() => done(undefined)))]);
 }
 
 /** A request of Node as the service reads it. */

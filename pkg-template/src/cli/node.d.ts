@@ -85,7 +85,7 @@ declare module "node:http" {
     writeHead(status: number, headers: Readonly<Record<string, string>>): void;
     flushHeaders(): void;
     write(chunk: Uint8Array | undefined): boolean;
-    end(): void;
+    end(chunk?: Uint8Array): void;
     on(event: "close", then: () => void): void;
     once(event: "drain" | "close", then: () => void): void;
   }
@@ -97,4 +97,8 @@ declare module "node:http" {
     unref(): void;
   }
   export function createServer(answer: (incoming: Incoming, outgoing: Outgoing) => void): Server;
+}
+
+declare module "node:timers" {
+  export function setImmediate(run: () => void): void;
 }

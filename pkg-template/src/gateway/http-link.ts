@@ -157,6 +157,7 @@ export class HttpLink implements SdkTransport {
     if (!ok) return bounded(response, MAX_ERROR_BYTES, false, () => undefined);
     const isStream = isEventStream(response);
     const most = this.#watch.max_message_bytes;
+    if (!isStream && isAtMost(response, most)) return response;
     return bounded(
       response,
       most,
@@ -177,6 +178,12 @@ export class HttpLink implements SdkTransport {
 
 function isEventStream(response: Response): boolean {
   return /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
+}
+
+/** Whether a body is no longer than it may be, as HTTP holds the server to. */
+function isAtMost({ headers }: Response, most: number): boolean {
+  const length = headers.get("content-length");
+  return length !== null && !headers.has("content-encoding") && Number(length) <= most;
 }
 
 /** The id of the request in a body. Asked for only when something went wrong. */

@@ -174,12 +174,14 @@ export class GatewayHttp {
     }
     // A client is told with its first answer what the servers say of themselves.
     await this.#parts.started();
-    const copy = (): Request => new Request(request.url, { method, headers: request.headers, body: text, signal: request.signal });
-    if (await sdk.isLegacyRequest(copy(), undefined, { maxRequestBodySize: this.#options.max_body_bytes })) return this.#inSession(copy(), caller, text);
+    const parsedBody = parsed(text);
+    // Where it is no JSON, the SDK reads it again and says what is wrong.
+    const readable = (): Request => (parsedBody ? request : new Request(request.url, { method, headers: request.headers, body: text, signal: request.signal }));
+    if (await sdk.isLegacyRequest(readable(), parsedBody, { maxRequestBodySize: max_body_bytes })) return this.#inSession(readable(), caller, parsedBody);
     const headers = this.#parts.forwarded(request);
     const handler = this.#parts.clients.modern(caller, () => this.#modern(caller));
-    const uris = listened(text);
-    const response = await handler.fetch(copy());
+    const uris = listenedResources(parsedBody);
+    const response = await handler.fetch(readable(), parsedBody && { parsedBody });
     if (uris.length > 0 && response.ok) await this.#parts.clients.listen(caller, uris, headers, request.signal);
     return response;
   }
@@ -193,13 +195,13 @@ export class GatewayHttp {
   }
 
   /** A request of a revision with sessions. */
-  async #inSession(request: Request, caller: string, body?: string): Promise<Response> {
+  async #inSession(request: Request, caller: string, parsedBody?: Fields): Promise<Response> {
     await this.#sweep();
     const id = request.headers.get("mcp-session-id");
     const known = id === null ? undefined : this.#sessions.get(id);
     // Another caller's session is not there either.
     if (id !== null && known?.caller !== caller) return failure(404, -32001, "Session not found");
-    if (!known && !isInitialize(body)) return failure(400, INVALID_REQUEST, "no session: `initialize` begins one");
+    if (!known && !isInitialize(parsedBody)) return failure(400, INVALID_REQUEST, "no session: `initialize` begins one");
     const { clients } = this.#parts;
     const session = known ?? this.#begin(caller);
     session.used = Date.now();
@@ -209,7 +211,7 @@ export class GatewayHttp {
       session.used = Date.now();
     };
     try {
-      const response = await session.transport.handleRequest(request);
+      const response = await session.transport.handleRequest(request, parsedBody && { parsedBody });
       // What began with no valid `initialize` is no session.
       if (session.transport.sessionId === undefined) await clients.leave(session.front);
       return watched(response, done);
@@ -256,7 +258,8 @@ export class GatewayHttp {
 
 /** Runs `done` when a response has been read, or nobody reads it any more. */
 function watched(response: Response, done: () => void): Response {
-  if (!response.body) {
+  // What is no stream has come whole.
+  if (!response.body || response.headers.get("content-type") === "application/json") {
     done();
     return response;
   }
@@ -295,14 +298,8 @@ function parsed(text: string): Fields | undefined {
   }
 }
 
-function isInitialize(body: string | undefined): boolean {
-  const message = parsed(body ?? "");
+function isInitialize(message: Fields | undefined): boolean {
   return (Array.isArray(message) ? (message as readonly Fields[]) : [message]).some((one) => one?.["method"] === "initialize");
-}
-
-/** The resources that a request wants to be told of. */
-function listened(body: string): readonly string[] {
-  return body.includes("subscriptions/listen") ? listenedResources(parsed(body)) : [];
 }
 
 function json(status: number, body: unknown): Response {

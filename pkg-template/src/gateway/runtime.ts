@@ -63,6 +63,8 @@ function open(glue: GatewayGlue, { options, pins, accepted, listings, statuses }
 export class GatewayRuntime {
   readonly #object: EngineObject<GatewayGlue>;
   readonly #recipe: Recipe;
+  /** What {@link instructions} says until a server changes: it is asked with every request of revision 2026-07-28. */
+  #instructions: string | undefined;
 
   constructor(options: GatewayRuntimeOptions) {
     const { pins = {}, accepted = {}, ...rest } = fields(options);
@@ -75,6 +77,7 @@ export class GatewayRuntime {
   /** Takes what a server lists: the JSON of `{tools, resources?, resource_templates?, prompts?, instructions?}` as bytes, all pages. */
   setListing(server: string, listing: Uint8Array, now_ms: number): ListedServer {
     const args = encode({ server, now_ms });
+    this.#instructions = undefined;
     const listed = done<ListedServer>(this.#object.call((glue, handle) => glue.gateway_set_listing(handle, args, listing)));
     // The caller may use its bytes again.
     this.#recipe.listings.set(server, { args, bytes: listing.slice() });
@@ -86,6 +89,7 @@ export class GatewayRuntime {
   /** Notes whether a server can be reached. */
   setStatus(server: string, status: ServerStatus, detail?: string): ListChanges {
     const args = encode({ server, status, detail });
+    this.#instructions = undefined;
     const { changed } = this.#run<{ changed: ListChanges }>("set_status", args);
     this.#recipe.statuses.set(server, args);
     return changed;
@@ -93,6 +97,7 @@ export class GatewayRuntime {
 
   /** Accepts a tool in quarantine as it is now, or all of a server. */
   accept(server: string, tool?: string): AcceptedTools {
+    this.#instructions = undefined;
     const accepted = this.#run<AcceptedTools>("accept", encode({ server, tool }));
     const state = this.pinState();
     this.#recipe.pins = { ...state.pins };
@@ -162,7 +167,7 @@ export class GatewayRuntime {
 
   /** Says what clients are told of the gateway and its servers. */
   instructions(): string {
-    return this.#run<{ text: string }>("instructions", "{}").text;
+    return (this.#instructions ??= this.#run<{ text: string }>("instructions", "{}").text);
   }
 
   /** Writes the answer to a call that reads a part of a stored result, where it is the text alone. */
