@@ -6,7 +6,7 @@ import type { BodyRequest } from "../http-body.js";
 import type { GatewayClients } from "./clients.js";
 import { SessionEvents } from "./event-store.js";
 import type { ClientFront } from "./front.js";
-import type { Fields, SdkHttpTransport, ServerSdk } from "./server-sdk.js";
+import type { Fields, SdkHttpServerTransport, ServerSdk } from "./server-sdk.js";
 
 /** Who a request is of. */
 export interface GatewayCaller {
@@ -61,7 +61,7 @@ export interface HttpParts {
 
 interface HttpSession {
   readonly caller: string;
-  readonly transport: SdkHttpTransport;
+  readonly transport: SdkHttpServerTransport;
   readonly front: ClientFront;
   used: number;
   /** Requests that are not answered. */
