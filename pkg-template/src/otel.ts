@@ -1,66 +1,15 @@
 // `contextweaver/otel`: spans and metrics of OpenTelemetry, with the names of its conventions for generative AI and MCP. Nothing is
 // imported: tracer, meter and API are the caller's.
 import type { ContextBuilt, DecisionCall, DecisionChange, DecisionStoreOptions, GuardrailCheck, Hooks, ToolExecuted } from "contextweaver";
+import { extractTraceContext, quietly } from "./otel-context.js";
+import { CLIENT, ERROR, INTERNAL, SERVER, ofMcp } from "./otel-types.js";
+import type { OtelApi, OtelMeter, OtelOptions, OtelSpan, OtelTracer, OtelValue } from "./otel-types.js";
 
-/** A value of an attribute. */
-export type OtelValue = string | number | boolean;
-
-/** Attributes by name. */
-export type OtelAttributes = Readonly<Record<string, OtelValue>>;
-
-/** A span of `@opentelemetry/api`, as far as it is used. */
-export interface OtelSpan {
-  setAttributes(attributes: Record<string, OtelValue>): unknown;
-  setStatus(status: { code: number }): unknown;
-  addEvent(name: string, attributes?: Record<string, OtelValue>): unknown;
-  end(): void;
-}
-
-/** How a span begins. */
-export interface OtelSpanOptions {
-  kind?: number;
-  attributes?: Record<string, OtelValue>;
-  /** Milliseconds since 1970. */
-  startTime?: number;
-}
-
-/** A tracer of `@opentelemetry/api`, as far as it is used. */
-export interface OtelTracer {
-  startSpan(name: string, options?: OtelSpanOptions, context?: unknown): OtelSpan;
-  startActiveSpan<T>(name: string, options: OtelSpanOptions, run: (span: OtelSpan) => T): T;
-}
-
-/** A meter of `@opentelemetry/api`, as far as it is used. */
-export interface OtelMeter {
-  createHistogram(name: string, options?: { unit?: string; description?: string }): { record(value: number, attributes?: Record<string, OtelValue>): void };
-  createCounter(name: string, options?: { unit?: string; description?: string }): { add(value: number, attributes?: Record<string, OtelValue>): void };
-}
-
-/** `@opentelemetry/api` itself, as far as it is used: `import * as api from "@opentelemetry/api"`. */
-export interface OtelApi<Context> {
-  readonly context: { active(): Context };
-  readonly propagation: {
-    inject(context: Context, carrier: Record<string, string>): void;
-    extract(context: Context, carrier: Record<string, string>): Context;
-  };
-}
-
-/** What is told beside counts. */
-export interface OtelOptions {
-  /** Also counts in metrics. Default: spans alone. */
-  readonly meter?: OtelMeter;
-  /**
-   * Tells content, too: ids of dropped items, arguments and answers of tools, ids of decisions and of rules. Credentials are masked in
-   * the arguments. Default: false.
-   */
-  readonly content?: boolean;
-}
-
-// Numbers of SpanKind and SpanStatusCode.
-const INTERNAL = 0;
-const SERVER = 1;
-const CLIENT = 2;
-const ERROR = 2;
+export { extractTraceContext, injectTraceContext } from "./otel-context.js";
+export type { TraceContextOptions } from "./otel-context.js";
+export { otelGateway } from "./otel-gateway.js";
+export type { OtelGatewayOptions } from "./otel-gateway.js";
+export type { OtelApi, OtelAttributes, OtelMeter, OtelOptions, OtelSpan, OtelSpanOptions, OtelTraceApi, OtelTracer, OtelValue } from "./otel-types.js";
 
 /** What is the model's own digest or part of a result, instead of the result. */
 const SHORTENED: readonly string[] = ["summary", "structured", "llm_summary", "mixed"];
@@ -213,24 +162,11 @@ export async function executeTool<T>(tracer: OtelTracer, call: OtelToolCall, run
   }
 }
 
-function ofMcp(method: string, version: string | undefined): Record<string, OtelValue> {
-  return { "mcp.method.name": method, ...(version !== undefined && { "mcp.protocol.version": version }) };
-}
-
 /** A code or a class: neither quotes what it is about. */
 function typeOf(error: unknown): string {
   const { code, name } = Object(error) as { readonly code?: unknown; readonly name?: unknown };
   if (typeof code === "string" && /^[\w-]{1,64}$/.test(code)) return code;
   return typeof name === "string" && /^[\w-]{1,64}$/.test(name) ? name : "_OTHER";
-}
-
-/** Telemetry that fails is no failure of what it is about. */
-function quietly(run: () => void): void {
-  try {
-    run();
-  } catch {
-    // the tracer's own affair
-  }
 }
 
 /** What `DecisionStore` takes. */
@@ -307,48 +243,4 @@ export function otelDecisions<Context>(tracer: OtelTracer, options: OtelDecision
       toolSeconds?.record(duration_ms / 1000, { "gen_ai.tool.name": tool, ...(error_type !== undefined && { "error.type": error_type }) });
     },
   };
-}
-
-/** The keys that stand in `_meta` without a prefix; baggage may say who a user is. */
-const TRACE_KEYS = ["traceparent", "tracestate"];
-const BAGGAGE = "baggage";
-/** Characters of one of them, as the specification of baggage bounds it. */
-const MAX_CHARS = 8192;
-
-/** Which keys of a context cross. */
-export interface TraceContextOptions {
-  /** Whether baggage crosses, too. Default: false, as it may say who the user is. */
-  readonly baggage?: boolean;
-}
-
-/**
- * Adds the active context to the `_meta` of a request of MCP: `traceparent` and `tracestate`, as the propagator writes them. Where
- * nothing is active, what was given comes back. For `toMcpMeta` give the result as `existing`.
- */
-export function injectTraceContext<Context, Meta extends object>(
-  api: OtelApi<Context>,
-  meta?: Meta,
-  options: TraceContextOptions = {},
-): Meta & { traceparent?: string; tracestate?: string; baggage?: string } {
-  const carrier: Record<string, string> = {};
-  quietly(() => api.propagation.inject(api.context.active(), carrier));
-  return { ...(meta as Meta), ...crossing(carrier, options) };
-}
-
-/**
- * Reads the context that the `_meta` of a request names, for `context.with` or as the parent of a span; without one it is the active
- * context. The other side wrote it: only the keys of the protocol are read, and none that is too long.
- */
-export function extractTraceContext<Context>(api: OtelApi<Context>, meta: unknown, options: TraceContextOptions = {}): Context {
-  const active = api.context.active();
-  let found = active;
-  quietly(() => (found = api.propagation.extract(active, crossing(meta, options))));
-  return found;
-}
-
-function crossing(from: unknown, { baggage = false }: TraceContextOptions): Record<string, string> {
-  if (typeof from !== "object" || from === null) return {};
-  const keys = baggage ? [...TRACE_KEYS, BAGGAGE] : TRACE_KEYS;
-  const pairs = keys.map((key) => [key, Object.hasOwn(from, key) ? (from as Record<string, unknown>)[key] : undefined] as const);
-  return Object.fromEntries(pairs.filter((pair): pair is readonly [string, string] => typeof pair[1] === "string" && pair[1].length <= MAX_CHARS));
 }

@@ -73,7 +73,7 @@ impl Host {
         arguments["tool_id"].as_str().unwrap_or_default().clone_into(&mut self.tool_id);
         let (name, arguments) = (name.to_owned(), arguments.clone());
         let request = CallRequest { session: "s".to_owned(), name, arguments, ..CallRequest::default() };
-        let mut step = self.gateway.begin_call(request).expect("a call of a session is no error");
+        let mut step = self.gateway.begin_call(request).expect("a call of a session is no error").step;
         let mut forwarded: Option<ForwardedCall> = None;
         loop {
             step = match step {
@@ -109,7 +109,7 @@ impl Host {
         };
         if let Some(raised) = answer.as_str() {
             let failed = FailedCall { call: forward.call, failure: failure(raised), now_ms: 0, random: 0.0 };
-            return self.gateway.fail_call(failed).expect("the call is open");
+            return self.gateway.fail_call(failed).expect("the call is open").step;
         }
         let converted = mcp_result_to_envelope(&answer, &forward.tool, &McpResultOptions::default())
             .unwrap_or_else(|error| panic!("{error}"));

@@ -39,8 +39,8 @@ pub use reference::{gateway_meta_tools, primitive_meta_tools, proxy_meta_tools};
 pub use repair::{ArgumentRepair, RepairedArguments, repair_arguments};
 pub use retry::RetryPolicy;
 pub use runtime::{
-    AcceptedTools, CallRequest, CallStep, FailedCall, FinishedCall, FinishedReply, ForwardedCall, Gateway,
-    ListedServer, MeasuredResult, PinState, RoutedTools, RpcError, ViewOutcome,
+    AcceptedTools, CallInfo, CallKind, CallRequest, CallStep, FailedCall, FinishedCall, FinishedReply, ForwardedCall,
+    Gateway, ListedServer, MeasuredResult, NextStep, PinState, RoutedTools, RpcError, ViewOutcome,
 };
 pub use schema_health::{
     IngestReport, IngestedTools, SchemaFinding, SkippedTool, check_tools, item_findings, schema_findings,

@@ -13,7 +13,7 @@ use crate::front::own::{does_anything, reads_here, tool};
 use crate::front::{ToolPlace, safe_line};
 use crate::options::MAX_BROWSED;
 use crate::policy::PolicyAction;
-use crate::runtime::{CallContext, CallStep, Checked, Gateway, head, subject};
+use crate::runtime::{CallContext, CallKind, CallStep, Checked, Gateway, head, subject};
 
 /// Tokens of a description in the list of a proxy.
 const STRIPPED_TOKENS: u64 = 60;
@@ -187,6 +187,17 @@ impl Gateway {
             other => return self.refuse(&invalid(format!("arguments are an object, not {}", type_name(&other)))),
         };
         let is_proxy = self.options.reference.proxy;
+        let kind = match name {
+            "tool_browse" | "tool_hydrate" | "resource_browse" | "prompt_browse" => Some(CallKind::Search),
+            "tool_view" => Some(CallKind::Drilldown),
+            "resource_read" => Some(CallKind::Resource),
+            "prompt_get" => Some(CallKind::Prompt),
+            "tool_execute" => Some(CallKind::Tool),
+            _ => None,
+        };
+        if let Some(kind) = kind {
+            self.about_own(kind, name);
+        }
         let step = match name {
             "tool_browse" if !is_proxy => self.reference_browse(arguments, context),
             "tool_execute" => self.reference_execute(arguments, context),

@@ -39,31 +39,38 @@ impl Gateway {
     /// Answers a search.
     pub(crate) fn search_tools(&mut self, context: &CallContext, mut arguments: JsonMap) -> CallStep {
         self.searched_once();
-        let invalid =
-            |message: &str| CallStep::refused(&GatewayError::new(GatewayErrorCode::ArgsInvalid, message).at(""));
+        let invalid = |message: &str| GatewayError::new(GatewayErrorCode::ArgsInvalid, message);
         let query = match arguments.shift_remove("query") {
             Some(Value::String(query)) => query,
-            other => return invalid(&format!("`query` is a string, not {}", type_name(&other.unwrap_or_default()))),
+            other => {
+                let message = format!("`query` is a string, not {}", type_name(&other.unwrap_or_default()));
+                return self.refuse(&invalid(&message));
+            }
         };
         let server = match arguments.shift_remove("server") {
             None | Some(Value::Null) => None,
             Some(Value::String(name)) => match self.server(&name) {
                 Ok(place) => Some(place),
                 Err(_) => {
-                    return invalid(&format!("no server is called `{}`; an empty query names them", safe_line(&name)));
+                    let message = format!("no server is called `{}`; an empty query names them", safe_line(&name));
+                    return self.refuse(&invalid(&message));
                 }
             },
-            Some(_) => return invalid("`server` is a string: the name of a server"),
+            Some(_) => return self.refuse(&invalid("`server` is a string: the name of a server")),
         };
         let top_k = match arguments.shift_remove("top_k") {
             None | Some(Value::Null) => TOP_K,
             Some(number) => match number.as_u64().filter(|number| (1..=MAX_TOP_K).contains(number)) {
                 Some(number) => number,
-                None => return invalid(&format!("`top_k` is a whole number from 1 to {MAX_TOP_K}")),
+                None => {
+                    let message = format!("`top_k` is a whole number from 1 to {MAX_TOP_K}");
+                    return self.refuse(&invalid(&message));
+                }
             },
         };
         if let Some(key) = arguments.keys().next() {
-            return invalid(&format!("there is no `{}`: give query, server or top_k", safe_line(key)));
+            let message = format!("there is no `{}`: give query, server or top_k", safe_line(key));
+            return self.refuse(&invalid(&message));
         }
         self.saw_names(&context.session);
         let text = if query.trim().is_empty() && server.is_none() {
@@ -223,19 +230,21 @@ impl Gateway {
 
     /// Calls a tool by its name.
     pub(crate) fn call_by_name(&mut self, context: &CallContext, mut arguments: JsonMap) -> CallStep {
-        let invalid =
-            |message: &str| CallStep::refused(&GatewayError::new(GatewayErrorCode::ArgsInvalid, message).at(""));
+        let invalid = |message: &str| GatewayError::new(GatewayErrorCode::ArgsInvalid, message);
         let Some(Value::String(name)) = arguments.shift_remove("name") else {
-            return invalid("`name` is a string: the name of a tool");
+            return self.refuse(&invalid("`name` is a string: the name of a tool"));
         };
         let given = arguments.shift_remove("arguments").unwrap_or_default();
         if let Some(key) = arguments.keys().next() {
             let message = format!("there is no `{}` here: arguments of the tool go into `arguments`", safe_line(key));
-            return invalid(&message);
+            return self.refuse(&invalid(&message));
         }
         match self.resolve(&context.session, &name) {
             Resolved::Tool(place) => self.call_tool(place, given, context),
-            found => CallStep::refused(&self.no_tool(&name, found, context)),
+            found => {
+                let error = self.no_tool(&name, found, context);
+                self.refuse(&error)
+            }
         }
     }
 

@@ -5,20 +5,24 @@ import type { JsonObject } from "../types.js";
 import { PendingCalls, UpstreamCall } from "./bridge.js";
 import type { CallClient, CallProgress } from "./bridge.js";
 import type { GatewayRuntime } from "./runtime.js";
-import type { CallStep, ForwardedCall, StoredPart } from "./runtime-types.js";
+import type { ForwardedCall, NextStep, StoredPart } from "./runtime-types.js";
 import type { Fields, McpRequest, RequestContext, SdkMcpServer, SdkServer, SdkStateCodec, ServerSdk } from "./server-sdk.js";
 import type { GatewaySession } from "./session.js";
 import { failureOf } from "./failure.js";
+import type { GatewayCallMethod, TraceContext } from "./hook-types.js";
 import type { ResourceSubscriptions } from "./subscriptions.js";
 import type { Upstream, UpstreamConnection } from "./upstream.js";
+import { clientOf } from "./watch.js";
+import type { GatewayWatch, WatchedCall, WatchedClient } from "./watch.js";
 
 const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
 const RESOURCE_NOT_FOUND = -32002;
 const URL_ELICITATION_REQUIRED = -32042;
-const CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
 const CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+const CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
+const PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion";
 /** The question by which a call is confirmed. */
 const CONFIRM = "confirm";
 const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
@@ -38,7 +42,11 @@ interface Waiting {
   readonly session: string;
   /** Goes on with what the client answered. */
   readonly resume: (context: RequestContext) => Promise<Fields>;
+  readonly watched?: WatchedCall | undefined;
 }
+
+/** The calls that hooks are told of, by their requests: a call that asks the client goes on with another one. */
+const watching = new WeakMap<RequestContext, WatchedCall>();
 
 /** What the fronts of a gateway share. */
 export interface FrontHost {
@@ -48,6 +56,10 @@ export interface FrontHost {
   readonly state: SdkStateCodec<RoundState>;
   readonly waiting: PendingCalls<Waiting>;
   readonly subscriptions: ResourceSubscriptions;
+  /** Where hooks hear of calls. */
+  readonly watch: GatewayWatch | undefined;
+  /** Keys of `_meta` that pass. */
+  readonly metaAllowed: readonly string[];
   /** The schema of a tool of which clients repeat arguments in headers (SEP-2243), by the name it is shown under. */
   schemaWithHeaders(session: string, caller: string, name: string): Fields | undefined;
   upstream(name: string): Upstream;
@@ -155,9 +167,9 @@ export class ClientFront {
     list("resources/list", () => ({ resources: runtime.listResources(session, caller) }));
     list("resources/templates/list", () => ({ resourceTemplates: runtime.listResourceTemplates(session, caller) }));
     list("prompts/list", () => ({ prompts: runtime.listPrompts(session, caller) }));
-    this.server.setRequestHandler("tools/call", (request, context) => this.#rounds(context, () => this.#callTool(request, context)));
-    this.server.setRequestHandler("resources/read", (request, context) => this.#rounds(context, () => this.#readResource(request, context)));
-    this.server.setRequestHandler("prompts/get", (request, context) => this.#rounds(context, () => this.#getPrompt(request, context)));
+    this.server.setRequestHandler("tools/call", (request, context) => this.#rounds("tools/call", context, () => this.#callTool(request, context)));
+    this.server.setRequestHandler("resources/read", (request, context) => this.#rounds("resources/read", context, () => this.#readResource(request, context)));
+    this.server.setRequestHandler("prompts/get", (request, context) => this.#rounds("prompts/get", context, () => this.#getPrompt(request, context)));
     this.server.setRequestHandler("completion/complete", (request, context) => this.#complete(request, context));
     if (this.client.is_modern) return;
     this.server.setRequestHandler("resources/subscribe", async ({ params }, context) => {
@@ -175,13 +187,21 @@ export class ClientFront {
   }
 
   /** Goes on with a call that waits for answers which this request brings, or begins one. */
-  async #rounds(context: RequestContext, begin: () => Promise<Fields>): Promise<Fields> {
+  async #rounds(method: GatewayCallMethod, context: RequestContext, begin: () => Promise<Fields>): Promise<Fields> {
     const state = context.mcpReq.requestState<RoundState>();
-    if (state?.waiting === undefined) return begin();
+    if (state?.waiting === undefined) return watchedRun(this.#host.watch?.begin(method, this.#watchedClient(context)), context, begin);
     const waiting = this.#host.waiting.take(state.waiting, this.client.key);
     if (!waiting) throw this.#error(INVALID_PARAMS, "the call does not wait any more: begin it again");
     waiting.call.answer(context.mcpReq.inputResponses ?? {});
-    return waiting.resume(context);
+    return watchedRun(waiting.watched, context, () => waiting.resume(context));
+  }
+
+  /** The client of a call as hooks are told of it. */
+  #watchedClient({ mcpReq: { envelope, _meta } }: RequestContext): WatchedClient {
+    const { is_modern, caller, key: session } = this.client;
+    const client = clientOf(is_modern ? envelope?.[CLIENT_INFO] : this.server.getClientVersion());
+    const version = is_modern ? envelope?.[PROTOCOL_VERSION] : this.server.getNegotiatedProtocolVersion();
+    return { caller, session, ...(client && { client }), ...(typeof version === "string" && { protocol_version: version }), meta: _meta };
   }
 
   async #callTool({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
@@ -202,7 +222,8 @@ export class ClientFront {
     return this.#take(step, context);
   }
 
-  async #take(step: CallStep, context: RequestContext): Promise<Fields> {
+  async #take(step: NextStep, context: RequestContext): Promise<Fields> {
+    watching.get(context)?.note(step.info);
     if ("reply" in step) return step.reply;
     if ("error" in step) throw this.#error(step.error.code, step.error.message, step.error.data);
     if ("drilldown" in step) return this.#read(step.drilldown);
@@ -237,9 +258,12 @@ export class ClientFront {
   }
 
   /** A result by which the client learns what it must answer first. */
-  async #ask(waiting: Omit<Waiting, "session">, inputRequests: Readonly<Record<string, McpRequest>>, context: RequestContext, upstream?: string): Promise<Fields> {
+  async #ask(asking: Omit<Waiting, "session">, inputRequests: Readonly<Record<string, McpRequest>>, context: RequestContext, upstream?: string): Promise<Fields> {
     const key = crypto.randomUUID();
-    this.#host.waiting.put(key, { ...waiting, session: this.client.key });
+    const watched = watching.get(context);
+    // Nobody waits for its end then.
+    if (watched) asking.call.signal.addEventListener("abort", () => watched.complete("cancelled"), { once: true });
+    this.#host.waiting.put(key, { ...asking, session: this.client.key, watched });
     const requestState = await this.#host.state.mint({ waiting: key, ...(upstream !== undefined && { upstream }) }, context);
     return { resultType: "input_required", inputRequests, requestState };
   }
@@ -255,7 +279,7 @@ export class ClientFront {
     call.signal.addEventListener("abort", () => runtime.cancelCall(about.call), { once: true });
     const send = (answers?: Fields): void => {
       const envelope = this.#envelope(context);
-      call.start(() => this.#send(about.server, call, method, { ...params, ...answers }, { meta: step?.meta, envelope }));
+      call.start(() => this.#send(about.server, call, method, { ...params, ...answers }, { meta: step?.meta, envelope, watched: watching.get(context) }));
     };
     send(answersOf(context));
     const proceed = async (now: RequestContext): Promise<Fields> => {
@@ -263,7 +287,7 @@ export class ClientFront {
         const progress = await call.next(now);
         const asked = await this.#asked(progress, call, now, send, proceed);
         if (asked) return asked;
-        if ("result" in progress) return this.#finish(about, progress.result);
+        if ("result" in progress) return this.#finish(about, progress.result, now);
         if (!("error" in progress)) continue;
         const after = runtime.failCall({ call: about.call, failure: failureOf(progress.error, []), now_ms: Date.now(), random: Math.random() });
         if (!("retry" in after)) return this.#take(after, now);
@@ -301,19 +325,26 @@ export class ClientFront {
     return requests.length > 0 ? this.#ask({ call, resume: again(() => undefined) }, Object.fromEntries(requests), context) : undefined;
   }
 
-  async #send(server: string, call: UpstreamCall, method: string, params: Fields, { meta, envelope }: Metadata): Promise<Fields> {
+  async #send(server: string, call: UpstreamCall, method: string, params: Fields, { meta, envelope, watched }: Metadata): Promise<Fields> {
     const upstream = this.#host.upstream(server);
     const connection = this.#connection(upstream, call.context);
     // Which revision it speaks is known then; where it cannot be reached, the request says so.
     await connection.connected().catch(() => undefined);
     const { onprogress, signal } = call;
-    const all = { ...meta, ...(connection.era === "modern" && envelope) } as JsonObject;
-    return upstream.request(connection, method, params as JsonObject, { signal, meta: all, context: call, ...(onprogress && { onprogress: (progress) => onprogress({ ...progress }) }) });
+    const send = (trace?: TraceContext): Promise<Fields> => {
+      const all = { ...(trace ? withTrace(meta, trace) : meta), ...(connection.era === "modern" && envelope) } as JsonObject;
+      return upstream.request(connection, method, params as JsonObject, { signal, meta: all, context: call, ...(onprogress && { onprogress: (progress) => onprogress({ ...progress }) }) });
+    };
+    if (!watched) return send();
+    const { protocolVersion: protocol_version } = connection;
+    const name = params["name"];
+    return watched.upstream({ method: method as GatewayCallMethod, server, ...(typeof name === "string" && { name }), ...(protocol_version !== undefined && { protocol_version }) }, send);
   }
 
-  async #finish(about: Answered, result: Fields): Promise<Fields> {
+  async #finish(about: Answered, result: Fields, context: RequestContext): Promise<Fields> {
     const { server, tool: name, arguments: given } = about;
     const digested = await this.client.results.digest({ name, arguments: given, server, result }, (error) => this.#host.onError(error));
+    watching.get(context)?.measured(digested);
     const { reply, changed } = this.#host.runtime.finishCall({
       call: about.call,
       reply: digested.result as JsonObject,
@@ -384,8 +415,8 @@ export class ClientFront {
   async #pass(server: string, method: string, params: Fields, context: RequestContext): Promise<Fields> {
     const call = this.#upstreamCall(context);
     const { inputResponses: _, requestState: __, _meta, ...own } = params;
-    void _meta;
-    const send = (answers?: Fields): void => call.start(() => this.#send(server, call, method, { ...own, ...answers }, { envelope: this.#envelope(context) }));
+    const passing = { meta: this.#passing(_meta), envelope: this.#envelope(context), watched: watching.get(context) };
+    const send = (answers?: Fields): void => call.start(() => this.#send(server, call, method, { ...own, ...answers }, passing));
     send(answersOf(context));
     const proceed = async (now: RequestContext): Promise<Fields> => {
       const progress = await call.next(now);
@@ -395,6 +426,12 @@ export class ClientFront {
       return (progress as { result: Fields }).result;
     };
     return proceed(context);
+  }
+
+  /** What of a `_meta` passes. */
+  #passing(meta: unknown): Fields {
+    const given = (typeof meta === "object" && meta !== null ? meta : {}) as Fields;
+    return Object.fromEntries(Object.entries(given).filter(([key]) => this.#host.metaAllowed.includes(key)));
   }
 
   async #complete({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
@@ -492,6 +529,20 @@ interface Metadata {
   readonly meta?: Fields | undefined;
   /** Of revision 2026-07-28 alone. */
   readonly envelope: Fields;
+  readonly watched: WatchedCall | undefined;
+}
+
+/** Runs a request of a call that hooks may be told of. */
+function watchedRun(watched: WatchedCall | undefined, context: RequestContext, run: () => Promise<Fields>): Promise<Fields> {
+  if (!watched) return run();
+  watching.set(context, watched);
+  return watched.during(context.mcpReq.signal, run);
+}
+
+/** A `_meta` with another trace context: the state of a trace belongs to its parent. */
+function withTrace(meta: Fields | undefined, trace: TraceContext): Fields {
+  const { traceparent: _, tracestate: __, ...rest } = meta ?? {};
+  return { ...rest, ...trace };
 }
 
 /** What a client answers to an upstream's questions. */

@@ -14,18 +14,21 @@ import { GatewayClients } from "./clients.js";
 import { readServers } from "./config.js";
 import type { ConfigWarning, ServerConfig, ServersConfig } from "./config.js";
 import type { FrontHost, RoundState } from "./front.js";
+import type { GatewayHooks } from "./hook-types.js";
 import { GatewayHttp } from "./http.js";
 import type { GatewayHttpOptions } from "./http.js";
 import { GatewayRuntime } from "./runtime.js";
 import type { GatewayRuntimeOptions, GatewayStats, ListingReport } from "./runtime-types.js";
 import { ListenTap } from "./listen-tap.js";
-import type { SdkTransport, ServerSdk, ServerStdioSdk } from "./server-sdk.js";
+import type { SdkTransport } from "./sdk.js";
+import type { ServerSdk, ServerStdioSdk } from "./server-sdk.js";
 import { GatewaySessions } from "./session.js";
 import { sidecar } from "./sidecar.js";
 import type { SidecarRequest, SidecarRouteOptions } from "./sidecar.js";
 import { ResourceSubscriptions } from "./subscriptions.js";
 import { Upstream } from "./upstream.js";
 import type { UpstreamListing, UpstreamReport, UpstreamSdk, UpstreamState } from "./upstream.js";
+import { GatewayWatch } from "./watch.js";
 
 /** The modules of the official SDK of MCP, 2.x, where the gateway shall not import them itself. */
 export interface GatewaySdk {
@@ -65,6 +68,8 @@ export interface GatewayOptions extends GatewayHttpOptions, Omit<GatewayRuntimeO
   readonly on_error?: (error: unknown) => void;
   /** Hears how servers come and go, and what was found in their lists. Default: nobody. */
   readonly on_server?: (event: GatewayServerEvent) => void;
+  /** Hear of calls, for logs and telemetry: `otelGateway` of `contextweaver/otel` makes them. Default: nobody. */
+  readonly hooks?: GatewayHooks;
 }
 
 /** What became of a server. */
@@ -108,10 +113,12 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-const OWN = ["mcpServers", "servers", "env", "store", "manager", "start_timeout_ms", "auth_provider", "sdk", "on_error", "on_server"] as const;
+const OWN = ["mcpServers", "servers", "env", "store", "manager", "start_timeout_ms", "auth_provider", "sdk", "on_error", "on_server", "hooks"] as const;
 const HTTP = ["token", "authorize", "origins", "hosts", "path", "protected_resource", "max_body_bytes", "max_sessions", "session_idle_ms"] as const;
 const START_MS = 5_000;
 const STATE_SECONDS = 600;
+/** Keys of `_meta` that pass where no others are named. */
+const META_ALLOWED = ["traceparent", "tracestate", "baggage"];
 
 /**
  * Makes a gateway. Nothing is connected before the first request, or `ready()`.
@@ -168,6 +175,8 @@ class RunningGateway {
   readonly #http: GatewayHttpOptions;
   readonly #servers: readonly ServerConfig[];
   readonly #runtimeOptions: JsonObject;
+  readonly #metaAllowed: readonly string[];
+  readonly #watch: GatewayWatch | undefined;
   #runtime: GatewayRuntime;
   #starting: Promise<Started> | undefined;
   #clients: GatewayClients | undefined;
@@ -191,6 +200,8 @@ class RunningGateway {
         ...(policy && { policy }),
       })),
     };
+    this.#metaAllowed = options.meta_allow ?? META_ALLOWED;
+    this.#watch = options.hooks && new GatewayWatch(options.hooks, this.#metaAllowed, this.#onError);
     this.#runtime = new GatewayRuntime(this.#runtimeOptions as unknown as GatewayRuntimeOptions);
   }
 
@@ -302,6 +313,8 @@ class RunningGateway {
       state: sdk.createRequestStateCodec<RoundState>({ key: crypto.getRandomValues(new Uint8Array(32)), ttlSeconds: STATE_SECONDS }),
       waiting: new PendingCalls(),
       subscriptions: new ResourceSubscriptions(),
+      watch: this.#watch,
+      metaAllowed: this.#metaAllowed,
       schemaWithHeaders: (session, caller, name) => (this.#hasHeaders.size === 0 ? undefined : schemaOf(runtime.listTools(session, caller).tools, name)),
       upstream: (name) => {
         const upstream = upstreams.get(name);

@@ -7,7 +7,7 @@ import type { GatewayClients } from "./clients.js";
 import { SessionEvents } from "./event-store.js";
 import type { ClientFront } from "./front.js";
 import { listenedResources } from "./listen-tap.js";
-import type { Fields, SdkHttpTransport, ServerSdk } from "./server-sdk.js";
+import type { Fields, SdkHttpServerTransport, ServerSdk } from "./server-sdk.js";
 
 /** Who a request is of. */
 export interface GatewayCaller {
@@ -62,7 +62,7 @@ export interface HttpParts {
 
 interface HttpSession {
   readonly caller: string;
-  readonly transport: SdkHttpTransport;
+  readonly transport: SdkHttpServerTransport;
   readonly front: ClientFront;
   used: number;
   /** Requests that are not answered. */

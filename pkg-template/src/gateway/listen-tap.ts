@@ -1,6 +1,7 @@
 // Revision 2026-07-28 over standard input and output: the SDK answers `subscriptions/listen` before a server hears of it, and passes
 // on what the server tells. Which resources are wanted is read here, so that upstreams are asked to tell of them.
-import type { Fields, SdkTransport } from "./server-sdk.js";
+import type { RpcMessage, SdkTransport, SendOptions } from "./sdk.js";
+import type { Fields } from "./server-sdk.js";
 
 /** Who is told what a client listens to. */
 export interface ListenHost {
@@ -42,7 +43,7 @@ export class ListenTap implements SdkTransport {
 
   set onmessage(handler: OnMessage | undefined) {
     this.#onmessage = handler;
-    this.#inner.onmessage = handler && ((message, extra) => void this.#heard(message as Fields, () => handler(message, extra)));
+    this.#inner.onmessage = handler && ((message, extra) => void this.#heard(message as unknown as Fields, () => handler(message, extra)));
   }
 
   get onclose(): SdkTransport["onclose"] {
@@ -65,7 +66,7 @@ export class ListenTap implements SdkTransport {
     return this.#inner.start();
   }
 
-  send(message: unknown, options?: unknown): Promise<void> {
+  send(message: RpcMessage, options?: SendOptions): Promise<void> {
     return this.#inner.send(message, options);
   }
 

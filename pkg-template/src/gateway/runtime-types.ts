@@ -1,6 +1,8 @@
 // Records of the gateway's runtime: what it is made of, what it is asked, and what it answers.
 import type { CatalogFinding } from "../routing-types.js";
 import type { JsonObject, JsonValue } from "../types.js";
+import type { UpstreamFailure } from "./failure.js";
+import type { GatewayCallKind } from "./hook-types.js";
 
 /** Which tools clients see. `auto` is `firewall` up to a number of tools and `search` beyond. */
 export type GatewayMode = "auto" | "firewall" | "search" | "reference";
@@ -330,15 +332,20 @@ export type CallStep =
   | { readonly get_prompt: { readonly call: number; readonly server: string; readonly name: string; readonly arguments: JsonObject } }
   | { readonly retry: { readonly after_ms: number } };
 
-/** In what way a server failed to answer. */
-export interface UpstreamFailure {
-  readonly kind: "timeout" | "unavailable" | "rpc" | "http" | "cancelled" | "malformed" | "other";
-  readonly code?: number | undefined;
-  readonly status?: number | undefined;
-  readonly message: string;
-  readonly data?: JsonValue | undefined;
-  readonly retry_after_ms?: number | undefined;
+/** What a call is about, and how it ended in the gateway. */
+export interface CallInfo {
+  readonly kind: GatewayCallKind;
+  /** Absent for the gateway's own tools, and for what no server has. */
+  readonly server?: string;
+  /** What the server calls the tool, or the name of the gateway's own. */
+  readonly tool?: string;
+  /** The code of the error, where the call has ended with one. */
+  readonly error?: string;
+  readonly cache_hit: boolean;
 }
+
+/** What a host does next with a call, and what the call is about. */
+export type NextStep = CallStep & { readonly info: CallInfo };
 
 /** A call that failed. */
 export interface FailedCall {

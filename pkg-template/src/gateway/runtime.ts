@@ -8,7 +8,6 @@ import type { JsonObject, JsonValue } from "../types.js";
 import type {
   AcceptedTools,
   CallRequest,
-  CallStep,
   FailedCall,
   FinishedCall,
   FinishedReply,
@@ -18,6 +17,7 @@ import type {
   GatewayStats,
   ListChanges,
   ListedServer,
+  NextStep,
   OwnedHandle,
   PinState,
   ServerStatus,
@@ -116,17 +116,17 @@ export class GatewayRuntime {
   }
 
   /** Says what to do with a call of a client. */
-  beginCall(request: CallRequest): CallStep {
+  beginCall(request: CallRequest): NextStep {
     return this.#run("begin_call", encode(request));
   }
 
   /** Goes on with a call after its user was asked. */
-  confirmCall(call: number, accepted: boolean, now_ms: number): CallStep {
+  confirmCall(call: number, accepted: boolean, now_ms: number): NextStep {
     return this.#run("confirm_call", encode({ call, accepted, now_ms }));
   }
 
   /** Ends a call that failed, or says when to try again. */
-  failCall(failed: FailedCall): CallStep {
+  failCall(failed: FailedCall): NextStep {
     return this.#run("fail_call", encode(failed, "", MCP_RESULT));
   }
 

@@ -1,5 +1,6 @@
 // What the gateway uses of the official SDK of MCP, `@modelcontextprotocol/server` 2.x, by shape: the package compiles against
 // these without its declarations, and imports it only when a gateway runs.
+import type { SdkTransport } from "./sdk.js";
 
 /** A JSON object as it comes over the wire. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -42,6 +43,7 @@ export interface SdkServer {
   notification(notification: McpRequest): Promise<void>;
   request(request: McpRequest, options?: Fields): Promise<Fields>;
   getClientCapabilities(): Fields | undefined;
+  getClientVersion(): Fields | undefined;
   getNegotiatedProtocolVersion(): string | undefined;
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
@@ -61,7 +63,7 @@ export interface FactoryContext {
 }
 
 /** A transport of the SDK for Streamable HTTP up to revision 2025-11-25. */
-export interface SdkHttpTransport {
+export interface SdkHttpServerTransport {
   readonly sessionId?: string | undefined;
   handleRequest(request: Request, options?: { readonly parsedBody?: unknown; readonly authInfo?: unknown }): Promise<Response>;
   close(): Promise<void>;
@@ -87,7 +89,7 @@ export interface ServerSdk {
   readonly McpServer: new (info: Fields, options: Fields) => SdkMcpServer;
   readonly fromJsonSchema: (schema: Fields) => unknown;
   readonly ProtocolError: new (code: number, message: string, data?: unknown) => Error;
-  readonly WebStandardStreamableHTTPServerTransport: new (options: Fields) => SdkHttpTransport;
+  readonly WebStandardStreamableHTTPServerTransport: new (options: Fields) => SdkHttpServerTransport;
   readonly createMcpHandler: (factory: (context: FactoryContext) => SdkServer | SdkMcpServer, options: Fields) => SdkHttpHandler;
   readonly createRequestStateCodec: <T>(options: Fields) => SdkStateCodec<T>;
   readonly isLegacyRequest: (request: Request, parsedBody?: unknown, options?: Fields) => Promise<boolean>;
@@ -97,14 +99,4 @@ export interface ServerSdk {
 export interface ServerStdioSdk {
   readonly serveStdio: (factory: (context: FactoryContext) => SdkServer | SdkMcpServer, options?: Fields) => { close(): Promise<void> };
   readonly StdioServerTransport: new (input?: unknown, output?: unknown, options?: Fields) => SdkTransport;
-}
-
-/** A transport of the SDK. */
-export interface SdkTransport {
-  start(): Promise<void>;
-  send(message: unknown, options?: unknown): Promise<void>;
-  close(): Promise<void>;
-  onmessage?: ((message: never, extra?: never) => void) | undefined;
-  onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
 }

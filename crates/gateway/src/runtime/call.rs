@@ -5,6 +5,7 @@ use serde_json::Value;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, type_name};
 
+use super::info::{CallKind, NextStep};
 use super::open_calls::{OpenCall, OpenTarget, WaitingCall};
 use super::request::CallRequest;
 use super::step::{CallStep, ForwardedCall, RpcError};
@@ -51,7 +52,7 @@ impl Gateway {
     ///
     /// # Errors
     /// `INVALID_INPUT` when the name of the session is empty.
-    pub fn begin_call(&mut self, request: CallRequest) -> Result<CallStep> {
+    pub fn begin_call(&mut self, request: CallRequest) -> Result<NextStep> {
         let CallRequest { session, caller, name, arguments, meta, can_confirm, now_ms } = request;
         if session.is_empty() {
             let message = "the name of a session is empty";
@@ -60,7 +61,9 @@ impl Gateway {
         self.heard_of(&session);
         let meta = passing(meta, &self.options.meta_allow);
         let context = CallContext { session, caller, meta, can_confirm, now_ms };
-        Ok(self.begun(&name, arguments, &context))
+        self.info = super::CallInfo::default();
+        let step = self.begun(&name, arguments, &context);
+        Ok(self.told(step))
     }
 
     fn begun(&mut self, name: &str, arguments: Value, context: &CallContext) -> CallStep {
@@ -71,18 +74,19 @@ impl Gateway {
         let names = &self.options.names;
         let is_search = mode == FrontMode::Search;
         let own = if name == names.drilldown {
-            Some("tool_view")
+            Some(("tool_view", CallKind::Drilldown))
         } else if is_search && name == names.search_tools {
-            Some("tool_browse")
+            Some(("tool_browse", CallKind::Search))
         } else {
-            (is_search && name == names.call_tool).then_some("")
+            (is_search && name == names.call_tool).then_some(("", CallKind::Tool))
         };
-        let Some(meta_tool) = own else {
+        let Some((meta_tool, kind)) = own else {
             return match self.resolve(&context.session, name) {
                 Resolved::Tool(place) => self.call_tool(place, arguments, context),
                 found => self.unknown_tool(name, found, context),
             };
         };
+        self.about_own(kind, name);
         let arguments = match arguments {
             Value::Null => JsonMap::new(),
             Value::Object(map) => map,
@@ -106,6 +110,7 @@ impl Gateway {
     /// Tells a client of an error, and counts it.
     pub(crate) fn refuse(&mut self, error: &GatewayError) -> CallStep {
         self.stats.refused(error);
+        self.ended_with(error.code);
         CallStep::refused(error)
     }
 
@@ -118,6 +123,7 @@ impl Gateway {
     fn unknown_tool(&mut self, name: &str, found: Resolved, context: &CallContext) -> CallStep {
         let error = self.no_tool(name, found, context);
         self.stats.refused(&error);
+        self.ended_with(error.code);
         CallStep::Error(RpcError { code: INVALID_PARAMS, message: error.message, data: None })
     }
 
@@ -151,6 +157,7 @@ impl Gateway {
         given: Value,
         context: &CallContext,
     ) -> Checked<ReadyCall> {
+        self.about_tool(place);
         let key = self.limited_as(place, &label);
         self.count("tool_execute", Some(&key), context).map_err(|error| error.at(label.as_str()))?;
         let asks = self.allowed(place, context).map_err(|error| error.at(label.as_str()))?;
@@ -216,7 +223,7 @@ impl Gateway {
         if !call.asks {
             return self.send(call, context);
         }
-        let Some((server, tool)) = self.tool(call.place) else { return CallStep::refused(&too_many(&call.label)) };
+        let Some((server, tool)) = self.tool(call.place) else { return self.refuse(&too_many(&call.label)) };
         let what = if tool.hints.read_only_hint {
             "It says that it only reads."
         } else if tool.hints.destructive_hint {
@@ -240,6 +247,7 @@ impl Gateway {
             && let Some(reply) = self.sessions.touch(&context.session).0.cached(key, context.now_ms)
         {
             self.stats.cache_hits += 1;
+            self.info.cache_hit = true;
             return CallStep::Reply(reply);
         }
         if let Some(error) = self.unavailable(call.place) {
@@ -280,8 +288,8 @@ impl Gateway {
         self.calls.add(OpenCall { session, target, label, mode, waiting, attempts, repairs, cache_key, is_idempotent })
     }
 
-    fn forwarded(&self, call: u64, place: ToolPlace, arguments: JsonMap, meta: JsonMap) -> CallStep {
-        let Some((server, tool)) = self.tool(place) else { return CallStep::refused(&too_many("")) };
+    fn forwarded(&mut self, call: u64, place: ToolPlace, arguments: JsonMap, meta: JsonMap) -> CallStep {
+        let Some((server, tool)) = self.tool(place) else { return self.refuse(&too_many("")) };
         CallStep::Forward(Box::new(ForwardedCall {
             call,
             server: server.name.clone(),
@@ -307,15 +315,21 @@ impl Gateway {
     /// let mut gateway = Gateway::new(GatewayOptions::from_value(options)?);
     /// gateway.set_listing("a", br#"{"tools":[{"name":"erase"}]}"#, 0)?;
     /// let call = CallRequest { session: "s".into(), name: "erase".into(), can_confirm: true, ..CallRequest::default() };
-    /// let CallStep::Confirm { call, .. } = gateway.begin_call(call)? else { panic!() };
-    /// assert!(matches!(gateway.confirm_call(call, true, 0)?, CallStep::Forward(_)));
+    /// let CallStep::Confirm { call, .. } = gateway.begin_call(call)?.step else { panic!() };
+    /// assert!(matches!(gateway.confirm_call(call, true, 0)?.step, CallStep::Forward(_)));
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
-    pub fn confirm_call(&mut self, call: u64, accepted: bool, now_ms: u64) -> Result<CallStep> {
+    pub fn confirm_call(&mut self, call: u64, accepted: bool, now_ms: u64) -> Result<NextStep> {
         let (open, waiting) = self.calls.take_waiting(call)?;
+        self.about_open(&open.target, &open.label);
+        let step = self.confirmed(open, waiting, accepted, now_ms);
+        Ok(self.told(step))
+    }
+
+    fn confirmed(&mut self, open: OpenCall, waiting: WaitingCall, accepted: bool, now_ms: u64) -> CallStep {
         if !accepted {
             let error = GatewayError::new(GatewayErrorCode::AuthRequired, "the user did not allow this call");
-            return Ok(self.refuse(&error.at(open.label).detail("approval", "declined")));
+            return self.refuse(&error.at(open.label).detail("approval", "declined"));
         }
         let place = match &open.target {
             OpenTarget::Tool(tool) => self.place(tool),
@@ -327,11 +341,11 @@ impl Gateway {
         };
         let Some(place) = place.filter(is_same) else {
             let message = "the tool has changed since the user was asked";
-            return Ok(self.refuse(&GatewayError::new(GatewayErrorCode::HydrateFailed, message).at(open.label)));
+            return self.refuse(&GatewayError::new(GatewayErrorCode::HydrateFailed, message).at(open.label));
         };
         let OpenCall { session, label, repairs, .. } = open;
         let context = CallContext { session, caller: None, meta: waiting.meta, can_confirm: false, now_ms };
-        Ok(self.send(ReadyCall { place, label, arguments: waiting.arguments, repairs, asks: false }, &context))
+        self.send(ReadyCall { place, label, arguments: waiting.arguments, repairs, asks: false }, &context)
     }
 
     /// Gives a call up.

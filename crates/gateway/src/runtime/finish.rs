@@ -10,6 +10,7 @@ use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_value};
 use contextweaver_text::tokens::Estimator;
 
 use super::Gateway;
+use super::info::NextStep;
 use super::open_calls::{OpenCall, OpenTarget};
 use super::request::MeasuredResult;
 use super::step::{CallStep, RpcError, text_result};
@@ -120,18 +121,19 @@ impl Gateway {
     /// let tool = json!({ "name": "read", "annotations": { "readOnlyHint": true } });
     /// gateway.set_listing("a", json!({ "tools": [tool] }).to_string().as_bytes(), 0)?;
     /// let call = CallRequest { session: "s".into(), name: "read".into(), ..CallRequest::default() };
-    /// let CallStep::Forward(forward) = gateway.begin_call(call)? else { panic!() };
+    /// let CallStep::Forward(forward) = gateway.begin_call(call)?.step else { panic!() };
     /// let failure = UpstreamFailure::new(FailureKind::Timeout, "no answer");
     /// let failed = FailedCall { call: forward.call, failure, now_ms: 0, random: 0.0 };
-    /// assert_eq!(gateway.fail_call(failed.clone())?, CallStep::Retry { after_ms: 500 });
+    /// assert_eq!(gateway.fail_call(failed.clone())?.step, CallStep::Retry { after_ms: 500 });
     /// // The second attempt was the last: the client is told.
-    /// assert!(matches!(gateway.fail_call(failed)?, CallStep::Reply(_)));
+    /// assert!(matches!(gateway.fail_call(failed)?.step, CallStep::Reply(_)));
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
-    pub fn fail_call(&mut self, failed: FailedCall) -> Result<CallStep> {
+    pub fn fail_call(&mut self, failed: FailedCall) -> Result<NextStep> {
         let FailedCall { call, failure, random, .. } = failed;
         let open = self.calls.take_sent(call)?;
         let code = classify(&failure);
+        self.about_open(&open.target, &open.label);
         let retry = &self.options.retry;
         if failure.kind != FailureKind::Cancelled
             && retry.allows(code, open.attempts, open.is_idempotent)
@@ -139,17 +141,20 @@ impl Gateway {
         {
             self.stats.retries += 1;
             self.calls.put_back(call, OpenCall { attempts: open.attempts + 1, ..open });
-            return Ok(CallStep::Retry { after_ms: wait.max(0.0).round() as u64 });
+            return Ok(self.told(CallStep::Retry { after_ms: wait.max(0.0).round() as u64 }));
         }
         let tool = match &open.target {
             OpenTarget::Tool(tool) => Some(tool),
             OpenTarget::Primitive(_) => None,
         };
         self.stats.failed(tool);
-        if open.mode == FrontMode::Firewall && failure.kind == FailureKind::Rpc {
-            return Ok(CallStep::Error(passed_on(failure)));
-        }
-        Ok(CallStep::refused(&GatewayError::of_upstream(&failure).at(open.label)))
+        self.ended_with(code);
+        let step = if open.mode == FrontMode::Firewall && failure.kind == FailureKind::Rpc {
+            CallStep::Error(passed_on(failure))
+        } else {
+            CallStep::refused(&GatewayError::of_upstream(&failure).at(open.label))
+        };
+        Ok(self.told(step))
     }
 }
 

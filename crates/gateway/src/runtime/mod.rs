@@ -2,6 +2,7 @@
 
 mod call;
 mod finish;
+mod info;
 mod listing;
 mod open_calls;
 mod request;
@@ -12,6 +13,7 @@ mod view;
 
 pub(crate) use call::{CallContext, Checked};
 pub use finish::{FailedCall, FinishedCall, FinishedReply};
+pub use info::{CallInfo, CallKind, NextStep};
 pub use listing::{AcceptedTools, ListedServer, PinState};
 pub use request::{CallRequest, MeasuredResult};
 pub(crate) use sessions::{Session, Sessions, ToolRef};
@@ -52,10 +54,10 @@ use open_calls::{OpenCall, OpenCalls, OpenTarget};
 ///
 /// let call = CallRequest { session: "client-1".into(), name: "read".into(), ..CallRequest::default() };
 /// // The arguments are checked before the server is asked.
-/// let CallStep::Reply(refusal) = gateway.begin_call(call.clone())? else { panic!() };
+/// let CallStep::Reply(refusal) = gateway.begin_call(call.clone())?.step else { panic!() };
 /// assert_eq!(refusal["isError"], true);
 /// let call = CallRequest { arguments: json!({ "path": "a.txt" }), ..call };
-/// let CallStep::Forward(forward) = gateway.begin_call(call)? else { panic!() };
+/// let CallStep::Forward(forward) = gateway.begin_call(call)?.step else { panic!() };
 /// assert_eq!((forward.server.as_str(), forward.tool.as_str()), ("files", "read"));
 /// let reply = json!({ "content": [{ "type": "text", "text": "hello" }] });
 /// let finished = FinishedCall { call: forward.call, reply: reply.clone(), ..FinishedCall::default() };
@@ -72,6 +74,8 @@ pub struct Gateway {
     pub(crate) primitives: Option<Primitives>,
     pub(crate) stats: Counters,
     calls: OpenCalls,
+    /// Of the call that is looked at now.
+    info: CallInfo,
 }
 
 /// Tools that were chosen for a query.
@@ -97,6 +101,7 @@ impl Gateway {
             primitives: None,
             stats: Counters::default(),
             calls: OpenCalls::default(),
+            info: CallInfo::default(),
         };
         gateway.rename();
         gateway
@@ -177,6 +182,7 @@ impl Gateway {
 
     /// Opens a call for a resource or a prompt.
     pub(crate) fn open_primitive(&mut self, server: usize, id: &str, context: &CallContext) -> Checked<u64> {
+        self.info.server = self.servers.get(server).map(|server| server.name.clone());
         let call = OpenCall {
             session: context.session.clone(),
             target: OpenTarget::Primitive(server),

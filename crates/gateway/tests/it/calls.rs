@@ -33,20 +33,20 @@ fn a_call_reaches_the_tool_that_its_name_was_shown_for() {
     let mut gateway = with_tools(&[("a", json!([tool("x"), tool("y")])), ("b", json!([tool("y")]))], json!({}));
     assert_eq!(names(&mut gateway, "s"), ["x", "a__y", "b__y", "drilldown"]);
     for (name, server, upstream) in [("x", "a", "x"), ("a__y", "a", "y"), ("b__y", "b", "y"), ("a__x", "a", "x")] {
-        let forward = forward(gateway.begin_call(request(name, json!({ "n": 1 }))).unwrap());
+        let forward = forward(gateway.begin_call(request(name, json!({ "n": 1 }))).unwrap().step);
         assert_eq!((forward.server.as_str(), forward.tool.as_str()), (server, upstream), "{name}");
     }
-    let CallStep::Error(error) = gateway.begin_call(request("z", json!({}))).unwrap() else { panic!() };
+    let CallStep::Error(error) = gateway.begin_call(request("z", json!({}))).unwrap().step else { panic!() };
     assert_eq!(error.code, -32602);
     // `x` of a goes, and b gets one: who has not listed since means the one that it saw.
     list(&mut gateway, "a", &json!([tool("y")]));
     list(&mut gateway, "b", &json!([tool("y"), tool("x")]));
-    assert!(matches!(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap(), CallStep::Error(_)));
+    assert!(matches!(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap().step, CallStep::Error(_)));
     names(&mut gateway, "s");
-    assert_eq!(forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap()).server, "b");
+    assert_eq!(forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap().step).server, "b");
     // The plain name of a tool that is prefixed by now.
     list(&mut gateway, "a", &json!([tool("y"), tool("x")]));
-    assert_eq!(forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap()).server, "b");
+    assert_eq!(forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap().step).server, "b");
 }
 
 #[test]
@@ -58,32 +58,32 @@ fn policy_comes_before_arguments_and_denied_calls_count() {
     let mut gateway = with_tools(&[("a", json!([tool("x"), tool("y")]))], options);
     assert_eq!(names(&mut gateway, "s"), ["y", "drilldown"]);
     for _ in 0..2 {
-        let told = error(&gateway.begin_call(request("x", json!({}))).unwrap());
+        let told = error(&gateway.begin_call(request("x", json!({}))).unwrap().step);
         assert_eq!((&told["error"], told["message"].as_str().unwrap().contains('n')), (&json!("POLICY_DENIED"), true));
         assert!(!told.to_string().contains("required"));
     }
-    let told = error(&gateway.begin_call(request("y", json!({ "n": 1 }))).unwrap());
+    let told = error(&gateway.begin_call(request("y", json!({ "n": 1 }))).unwrap().step);
     assert_eq!((&told["error"], &told["retryable"]), (&json!("RATE_LIMITED"), &json!(true)));
     // Others are not slowed down by that.
     let other = CallRequest { session: "t".to_owned(), ..request("y", json!({ "n": 1 })) };
-    forward(gateway.begin_call(other).unwrap());
+    forward(gateway.begin_call(other).unwrap().step);
 }
 
 #[test]
 fn arguments_are_told_by_place_never_by_value() {
     let mut gateway = with_tools(&[("a", json!([tool("x")]))], json!({}));
-    let told = error(&gateway.begin_call(request("x", json!({ "n": "AKIAABCDEFGHIJKLMNOP" }))).unwrap());
+    let told = error(&gateway.begin_call(request("x", json!({ "n": "AKIAABCDEFGHIJKLMNOP" }))).unwrap().step);
     assert_eq!(told["error"], "ARGS_INVALID");
     assert_eq!(told["details"]["errors"], json!([{ "path": "/n", "keyword": "type", "expected": "integer" }]));
     assert!(!told.to_string().contains("AKIA"));
     for arguments in [json!("{}"), json!([]), json!(1), json!(true)] {
-        assert_eq!(error(&gateway.begin_call(request("x", arguments)).unwrap())["error"], "ARGS_INVALID");
+        assert_eq!(error(&gateway.begin_call(request("x", arguments)).unwrap().step)["error"], "ARGS_INVALID");
     }
     let many: serde_json::Map<String, Value> = (0..50).map(|n| (format!("k{n}"), json!({ "type": "null" }))).collect();
     list(&mut gateway, "a", &json!([{ "name": "many", "inputSchema": { "type": "object", "properties": many } }]));
     let wrong: serde_json::Map<String, Value> = (0..50).map(|n| (format!("k{n}"), json!(1))).collect();
     names(&mut gateway, "s");
-    let told = error(&gateway.begin_call(request("many", Value::Object(wrong))).unwrap());
+    let told = error(&gateway.begin_call(request("many", Value::Object(wrong))).unwrap().step);
     assert_eq!(told["details"]["errors"].as_array().unwrap().len(), 10);
 }
 
@@ -91,10 +91,10 @@ fn arguments_are_told_by_place_never_by_value() {
 fn a_users_word_is_for_the_tool_as_it_was() {
     let options = json!({ "policy": { "default": "ask" } });
     let mut gateway = with_tools(&[("a", json!([tool("x")]))], options);
-    let told = error(&gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap());
+    let told = error(&gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap().step);
     assert_eq!((&told["error"], &told["details"]["approval"]), (&json!("AUTH_REQUIRED"), &json!("required")));
     let asking = CallRequest { can_confirm: true, ..request("x", json!({ "n": 1 })) };
-    let ask = |gateway: &mut contextweaver_gateway::Gateway| match gateway.begin_call(asking.clone()).unwrap() {
+    let ask = |gateway: &mut contextweaver_gateway::Gateway| match gateway.begin_call(asking.clone()).unwrap().step {
         CallStep::Confirm { call, message } => (call, message),
         other => panic!("{other:?}"),
     };
@@ -104,17 +104,17 @@ fn a_users_word_is_for_the_tool_as_it_was() {
         gateway.finish_call(FinishedCall { call, ..FinishedCall::default() }).unwrap_err().code(),
         ErrorCode::NotFound
     );
-    forward(gateway.confirm_call(call, true, 0).unwrap());
+    forward(gateway.confirm_call(call, true, 0).unwrap().step);
     assert_eq!(gateway.confirm_call(call, true, 0).unwrap_err().code(), ErrorCode::NotFound);
     let (call, _) = ask(&mut gateway);
-    assert_eq!(error(&gateway.confirm_call(call, false, 0).unwrap())["error"], "AUTH_REQUIRED");
+    assert_eq!(error(&gateway.confirm_call(call, false, 0).unwrap().step)["error"], "AUTH_REQUIRED");
     let (call, _) = ask(&mut gateway);
     list(&mut gateway, "a", &json!([reader("x")]));
     gateway.accept("a", None).unwrap();
-    assert_eq!(error(&gateway.confirm_call(call, true, 0).unwrap())["error"], "HYDRATE_FAILED");
+    assert_eq!(error(&gateway.confirm_call(call, true, 0).unwrap().step)["error"], "HYDRATE_FAILED");
     // What does not fit is refused before anybody is asked.
     let asking = CallRequest { can_confirm: true, ..request("x", json!({})) };
-    assert_eq!(error(&gateway.begin_call(asking).unwrap())["error"], "ARGS_INVALID");
+    assert_eq!(error(&gateway.begin_call(asking).unwrap().step)["error"], "ARGS_INVALID");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn only_what_is_allowed_of_meta_passes() {
     let mut gateway = with_tools(&[("a", json!([tool("x")]))], json!({}));
     let meta = json!({ "traceparent": "00-1", "progressToken": 1, "dev.contextweaver/context": { "user": "u" } });
     let call = CallRequest { meta: meta.as_object().unwrap().clone(), ..request("x", json!({ "n": 1 })) };
-    assert_eq!(json!(forward(gateway.begin_call(call).unwrap()).meta), json!({ "traceparent": "00-1" }));
+    assert_eq!(json!(forward(gateway.begin_call(call).unwrap().step).meta), json!({ "traceparent": "00-1" }));
 }
 
 #[test]
@@ -130,12 +130,11 @@ fn no_tool_promises_structured_content() {
     let mut typed = tool("x");
     typed["outputSchema"] = json!({ "type": "object", "properties": { "n": { "type": "number" } }, "required": ["n"] });
     for mode in ["firewall", "search"] {
-        let mut gateway =
-            with_tools(&[("a", json!([typed]))], json!({ "mode": mode, "pinned_tools": ["x"] }));
+        let mut gateway = with_tools(&[("a", json!([typed]))], json!({ "mode": mode, "pinned_tools": ["x"] }));
         let listed = gateway.list_tools("s", None).tools;
         let shown = listed.iter().find(|tool| tool["name"] == "x").unwrap();
         assert!(!shown.contains_key("outputSchema"), "{mode}");
-        assert!(forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap()).output_schema.is_some());
+        assert!(forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap().step).output_schema.is_some());
     }
 }
 
@@ -149,48 +148,61 @@ fn tools_of_a_dead_server_stay_and_say_so() {
     assert_eq!(listed[0]["_meta"]["contextweaver/unavailable"], true);
     assert!(listed[0]["description"].as_str().unwrap().starts_with("(The server \"a\" is unavailable"));
     assert!(listed[1].get("_meta").is_none());
-    let told = error(&gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap());
+    let told = error(&gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap().step);
     assert_eq!((&told["error"], &told["retryable"]), (&json!("UPSTREAM_UNAVAILABLE"), &json!(true)));
     assert!(!told.to_string().contains("hunter"), "{told}");
-    forward(gateway.begin_call(request("y", json!({ "n": 1 }))).unwrap());
+    forward(gateway.begin_call(request("y", json!({ "n": 1 }))).unwrap().step);
     assert!(gateway.set_status("a", ServerStatus::Ready, None).unwrap().tools);
     assert!(!gateway.set_status("a", ServerStatus::Ready, None).unwrap().tools);
-    forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap());
+    forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap().step);
 }
 
 #[test]
 fn only_what_does_no_harm_is_called_again() {
     let options = json!({ "retry": { "max_attempts": 3, "base_delay": 0.1 } });
     let mut gateway = with_tools(&[("a", json!([reader("r"), tool("w")]))], options);
-    let call = forward(gateway.begin_call(request("r", json!({ "n": 1 }))).unwrap()).call;
+    let call = forward(gateway.begin_call(request("r", json!({ "n": 1 }))).unwrap().step).call;
     for wait in [100, 200] {
-        assert_eq!(gateway.fail_call(failed(call, FailureKind::Timeout)).unwrap(), CallStep::Retry { after_ms: wait });
+        assert_eq!(
+            gateway.fail_call(failed(call, FailureKind::Timeout)).unwrap().step,
+            CallStep::Retry { after_ms: wait }
+        );
     }
-    assert_eq!(error(&gateway.fail_call(failed(call, FailureKind::Timeout)).unwrap())["error"], "UPSTREAM_TIMEOUT");
+    assert_eq!(
+        error(&gateway.fail_call(failed(call, FailureKind::Timeout)).unwrap().step)["error"],
+        "UPSTREAM_TIMEOUT"
+    );
     assert_eq!(gateway.fail_call(failed(call, FailureKind::Timeout)).unwrap_err().code(), ErrorCode::NotFound);
-    let call = forward(gateway.begin_call(request("w", json!({ "n": 1 }))).unwrap()).call;
-    assert_eq!(error(&gateway.fail_call(failed(call, FailureKind::Timeout)).unwrap())["error"], "UPSTREAM_TIMEOUT");
-    let call = forward(gateway.begin_call(request("r", json!({ "n": 1 }))).unwrap()).call;
-    assert_eq!(error(&gateway.fail_call(failed(call, FailureKind::Cancelled)).unwrap())["error"], "UPSTREAM_ERROR");
+    let call = forward(gateway.begin_call(request("w", json!({ "n": 1 }))).unwrap().step).call;
+    assert_eq!(
+        error(&gateway.fail_call(failed(call, FailureKind::Timeout)).unwrap().step)["error"],
+        "UPSTREAM_TIMEOUT"
+    );
+    let call = forward(gateway.begin_call(request("r", json!({ "n": 1 }))).unwrap().step).call;
+    assert_eq!(
+        error(&gateway.fail_call(failed(call, FailureKind::Cancelled)).unwrap().step)["error"],
+        "UPSTREAM_ERROR"
+    );
     assert_eq!(gateway.stats().retries, 2);
 }
 
 #[test]
 fn an_error_of_the_protocol_stays_one_where_nothing_else_changes() {
     let mut gateway = with_tools(&[("a", json!([tool("x")]))], json!({}));
-    let call = forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap()).call;
+    let call = forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap().step).call;
     let failure = UpstreamFailure {
         code: Some(-32042),
         data: Some(json!({ "elicitations": [{ "url": "https://a.example/?token=hunter2222" }] })),
         ..UpstreamFailure::new(FailureKind::Rpc, "open\nthis password=hunter2222")
     };
-    let step = gateway.fail_call(FailedCall { call, failure: failure.clone(), now_ms: 0, random: 0.0 }).unwrap();
+    let step = gateway.fail_call(FailedCall { call, failure: failure.clone(), now_ms: 0, random: 0.0 }).unwrap().step;
     let CallStep::Error(told) = step else { panic!() };
     assert_eq!((told.code, told.message.as_str()), (-32042, "open this password=[REDACTED-SECRET]"));
     assert_eq!(told.data, failure.data);
-    let call = forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap()).call;
+    let call = forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap().step).call;
     let failure = UpstreamFailure { code: Some(-32000), ..failure };
-    let CallStep::Error(told) = gateway.fail_call(FailedCall { call, failure, now_ms: 0, random: 0.0 }).unwrap() else {
+    let CallStep::Error(told) = gateway.fail_call(FailedCall { call, failure, now_ms: 0, random: 0.0 }).unwrap().step
+    else {
         panic!()
     };
     assert!(!json!(told).to_string().contains("hunter"), "{told:?}");
@@ -205,7 +217,7 @@ fn a_search_front_lists_what_was_used() {
     let mut used = Vec::new();
     for (name, changes) in [("z", true), ("x", true), ("z", false), ("pinned", false), ("y", true)] {
         let call = request("call_tool", json!({ "name": name, "arguments": { "n": 1 } }));
-        let call = forward(gateway.begin_call(call).unwrap()).call;
+        let call = forward(gateway.begin_call(call).unwrap().step).call;
         let done =
             gateway.finish_call(FinishedCall { call, reply: json!({ "content": [] }), ..FinishedCall::default() });
         assert_eq!(done.unwrap().changed.tools, changes, "{name}");
@@ -213,21 +225,21 @@ fn a_search_front_lists_what_was_used() {
     }
     assert_eq!(used, [vec!["z"], vec!["x", "z"], vec!["x", "z"], vec!["x", "z"], vec!["y", "z"]]);
     assert_eq!(names(&mut gateway, "other"), own);
-    let told = error(&gateway.begin_call(request("call_tool", json!({ "name": "Pined" }))).unwrap());
+    let told = error(&gateway.begin_call(request("call_tool", json!({ "name": "Pined" }))).unwrap().step);
     assert_eq!(told["error"], "HYDRATE_FAILED");
     assert!(told["message"].as_str().unwrap().contains("nearest names: pinned"), "{told}");
-    let told = error(&gateway.begin_call(request("call_tool", json!({ "name": "x", "n": 1 }))).unwrap());
+    let told = error(&gateway.begin_call(request("call_tool", json!({ "name": "x", "n": 1 }))).unwrap().step);
     assert!(told["message"].as_str().unwrap().contains("`arguments`"), "{told}");
-    let answer = text(&gateway.begin_call(request("search_tools", json!({ "query": "zebra crossing" }))).unwrap());
+    let answer = text(&gateway.begin_call(request("search_tools", json!({ "query": "zebra crossing" }))).unwrap().step);
     assert!(answer.starts_with("No tool fits \"zebra crossing\""), "{answer}");
-    let answer = text(&gateway.begin_call(request("search_tools", json!({ "query": "x" }))).unwrap());
+    let answer = text(&gateway.begin_call(request("search_tools", json!({ "query": "x" }))).unwrap().step);
     assert!(answer.starts_with("x: Does x.\narguments: {"), "{answer}");
-    let answer = text(&gateway.begin_call(request("search_tools", json!({ "query": "" }))).unwrap());
+    let answer = text(&gateway.begin_call(request("search_tools", json!({ "query": "" }))).unwrap().step);
     assert!(answer.contains("- a: 4 tools"), "{answer}");
     for wrong in
         [json!({}), json!({ "query": 5 }), json!({ "query": "x", "top_k": 0 }), json!({ "query": "x", "nmae": 1 })]
     {
-        assert_eq!(error(&gateway.begin_call(request("search_tools", wrong)).unwrap())["error"], "ARGS_INVALID");
+        assert_eq!(error(&gateway.begin_call(request("search_tools", wrong)).unwrap().step)["error"], "ARGS_INVALID");
     }
 }
 
@@ -237,7 +249,7 @@ fn results_are_kept_for_the_session_that_asked() {
     let reply = json!({ "content": [{ "type": "text", "text": "alice" }] });
     let ask = |gateway: &mut contextweaver_gateway::Gateway, session: &str, name: &str, now_ms: u64| {
         let call = CallRequest { session: session.to_owned(), now_ms, ..request(name, json!({ "n": 1 })) };
-        gateway.begin_call(call).unwrap()
+        gateway.begin_call(call).unwrap().step
     };
     for name in ["r", "w"] {
         let call = forward(ask(&mut gateway, "alice", name, 0)).call;
@@ -256,13 +268,13 @@ fn a_stored_result_is_read_as_the_policy_of_its_tool_says() {
     let options = json!({ "policy": { "rules": [{ "action": "deny", "meta_tool": "tool_view", "tool": "secret" }] } });
     let mut gateway = with_tools(&[("a", json!([tool("secret"), tool("x")]))], options);
     for (name, handles) in [("secret", ["h1", "mcp:secret:resource:0"]), ("x", ["h2", "h3"])] {
-        let call = forward(gateway.begin_call(request(name, json!({ "n": 1 }))).unwrap()).call;
+        let call = forward(gateway.begin_call(request(name, json!({ "n": 1 }))).unwrap().step).call;
         let measured = MeasuredResult { handles: handles.map(str::to_owned).to_vec(), ..MeasuredResult::default() };
         gateway.finish_call(FinishedCall { call, measured, ..FinishedCall::default() }).unwrap();
     }
     let read = |gateway: &mut contextweaver_gateway::Gateway, session: &str, handle: &str| {
         let call = request("drilldown", json!({ "handle": handle, "selector": { "type": "head" } }));
-        gateway.begin_call(CallRequest { session: session.to_owned(), ..call }).unwrap()
+        gateway.begin_call(CallRequest { session: session.to_owned(), ..call }).unwrap().step
     };
     for handle in ["h1", "mcp:secret:resource:0", "unknown"] {
         assert_eq!(error(&read(&mut gateway, "s", handle))["error"], "POLICY_DENIED", "{handle}");
@@ -282,12 +294,12 @@ fn a_stored_result_is_read_as_the_policy_of_its_tool_says() {
 fn open_calls_are_bounded_and_end_with_their_session() {
     let mut gateway = with_tools(&[("a", json!([tool("x")]))], json!({}));
     for _ in 0..limits::MAX_OPEN_CALLS {
-        forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap());
+        forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap().step);
     }
-    assert_eq!(error(&gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap())["error"], "RATE_LIMITED");
+    assert_eq!(error(&gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap().step)["error"], "RATE_LIMITED");
     gateway.end_session("s");
     assert_eq!(gateway.stats().open_calls, 0);
-    let call = forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap()).call;
+    let call = forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap().step).call;
     gateway.cancel_call(call);
     assert_eq!(
         gateway.finish_call(FinishedCall { call, ..FinishedCall::default() }).unwrap_err().code(),

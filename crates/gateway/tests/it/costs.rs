@@ -32,7 +32,7 @@ fn check(all: &[(String, Value)], most: usize) {
     let front = Estimator::V3.tokens(&json!({ "tools": listed.tools }).to_string());
     assert!(front <= 700, "{front} tokens");
     for query in QUERIES {
-        let answer = text(&gateway.begin_call(request("search_tools", json!({ "query": query }))).unwrap());
+        let answer = text(&gateway.begin_call(request("search_tools", json!({ "query": query }))).unwrap().step);
         let tokens = Estimator::V3.tokens(&answer);
         if std::env::var_os("SHOW").is_some() {
             println!("== {query} ({tokens})\n{answer}");

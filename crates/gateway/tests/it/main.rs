@@ -8,6 +8,7 @@
 
 mod calls;
 mod costs;
+mod info;
 mod listings;
 mod poisoned;
 mod properties;

@@ -1,7 +1,7 @@
 //! Promises over random servers and calls.
 
 use contextweaver_gateway::{
-    CallRequest, CallStep, FailedCall, FailureKind, FinishedCall, Gateway, MeasuredResult, ServerStatus,
+    CallRequest, CallStep, FailedCall, FailureKind, FinishedCall, Gateway, MeasuredResult, NextStep, ServerStatus,
     UpstreamFailure, ViewOutcome,
 };
 use contextweaver_test_support::property;
@@ -63,8 +63,8 @@ fn listing(tools: &[Value]) -> Vec<u8> {
 fn outputs(gateway: &mut Gateway) -> String {
     let listed = gateway.list_tools("s", None);
     let primitives = (gateway.list_resources(), gateway.list_resource_templates(), gateway.list_prompts());
-    let search = gateway.begin_call(call("search_tools", json!({ "query": "read a secret" }))).unwrap();
-    let browse = gateway.begin_call(call("tool_browse", json!({ "path": "/" }))).unwrap();
+    let search = gateway.begin_call(call("search_tools", json!({ "query": "read a secret" }))).unwrap().step;
+    let browse = gateway.begin_call(call("tool_browse", json!({ "path": "/" }))).unwrap().step;
     json!([listed, primitives, gateway.instructions(), gateway.stats(), search, browse]).to_string()
 }
 
@@ -136,7 +136,7 @@ proptest! {
         for (tool, name) in listed.iter().zip(&names) {
             prop_assert!(name.len() <= 128 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)), "{}", name);
             prop_assert_eq!(&tool["inputSchema"]["type"], "object");
-            if let CallStep::Forward(forward) = gateway.begin_call(call(name, json!({ "n": 1, "p": "x" }))).unwrap() {
+            if let CallStep::Forward(forward) = gateway.begin_call(call(name, json!({ "n": 1, "p": "x" }))).unwrap().step {
                 let list = &lists[SERVERS.iter().position(|server| *server == forward.server).unwrap()];
                 let upstream = list.iter().find(|tool| tool["name"] == forward.tool.as_str()).unwrap();
                 let text = upstream["description"].as_str().unwrap();
@@ -178,7 +178,7 @@ proptest! {
             gateway.set_listing(server, &listing(tools), 0).unwrap();
         }
         let names: Vec<String> = gateway.list_tools("s", None).tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
-        let reach = |gateway: &mut Gateway, name: &str| match gateway.begin_call(call(name, json!({ "n": 1, "p": "x" }))).unwrap() {
+        let reach = |gateway: &mut Gateway, name: &str| match gateway.begin_call(call(name, json!({ "n": 1, "p": "x" }))).unwrap().step {
             CallStep::Forward(forward) => Some((forward.server, forward.tool)),
             _ => None,
         };
@@ -205,7 +205,7 @@ proptest! {
         let tools = [json!({ "name": "a", "description": "Reads a.", "inputSchema": { "type": "object", "properties": { "n": { "type": "integer" } } } })];
         gateway.set_listing("a", &listing(&tools), 0).unwrap();
         gateway.list_tools("s", None);
-        let (first, second) = (gateway.begin_call(call(tool, arguments.clone())).unwrap(), gateway.begin_call(call(tool, arguments)).unwrap());
+        let (first, second) = (gateway.begin_call(call(tool, arguments.clone())).unwrap().step, gateway.begin_call(call(tool, arguments)).unwrap().step);
         match (&first, &second) {
             (CallStep::Forward(a), CallStep::Forward(b)) => prop_assert_eq!(&a.arguments, &b.arguments),
             (CallStep::ReadResource { .. } | CallStep::GetPrompt { .. }, _) => {}
@@ -239,19 +239,19 @@ proptest! {
         said += &outputs(&mut gateway);
         gateway.set_status("a", ServerStatus::Ready, None).unwrap();
         let mut steps = vec![
-            gateway.begin_call(call("read_secret", json!({ "n": secret }))).unwrap(),
-            gateway.begin_call(call(secret, json!({ "n": secret }))).unwrap(),
-            gateway.begin_call(call("call_tool", json!({ "name": secret, secret: 1 }))).unwrap(),
-            gateway.begin_call(call("search_tools", json!({ "query": "read_secret" }))).unwrap(),
-            gateway.begin_call(call("search_tools", json!({ "query": secret, "server": secret }))).unwrap(),
-            gateway.begin_call(call("tool_execute", json!({ "tool_id": secret, "args": {} }))).unwrap(),
-            gateway.begin_call(call("tool_browse", json!({ "path": format!("/{secret}") }))).unwrap(),
-            gateway.begin_call(call("tool_view", json!({ "handle": secret, "selector": {} }))).unwrap(),
+            gateway.begin_call(call("read_secret", json!({ "n": secret }))).unwrap().step,
+            gateway.begin_call(call(secret, json!({ "n": secret }))).unwrap().step,
+            gateway.begin_call(call("call_tool", json!({ "name": secret, secret: 1 }))).unwrap().step,
+            gateway.begin_call(call("search_tools", json!({ "query": "read_secret" }))).unwrap().step,
+            gateway.begin_call(call("search_tools", json!({ "query": secret, "server": secret }))).unwrap().step,
+            gateway.begin_call(call("tool_execute", json!({ "tool_id": secret, "args": {} }))).unwrap().step,
+            gateway.begin_call(call("tool_browse", json!({ "path": format!("/{secret}") }))).unwrap().step,
+            gateway.begin_call(call("tool_view", json!({ "handle": secret, "selector": {} }))).unwrap().step,
         ];
         for name in ["read_secret", "other"] {
-            if let CallStep::Forward(forward) = gateway.begin_call(call(name, json!({ "n": 1 }))).unwrap() {
+            if let CallStep::Forward(forward) = gateway.begin_call(call(name, json!({ "n": 1 }))).unwrap().step {
                 let failure = UpstreamFailure { data: Some(json!({ "key": secret })), ..UpstreamFailure::new(FailureKind::Rpc, format!("bad {secret}")) };
-                steps.push(gateway.fail_call(FailedCall { call: forward.call, failure, now_ms: 0, random: 0.0 }).unwrap());
+                steps.push(gateway.fail_call(FailedCall { call: forward.call, failure, now_ms: 0, random: 0.0 }).unwrap().step);
             }
         }
         let failed = ViewOutcome::Failed { code: "X".to_owned(), message: secret.to_owned() };
@@ -270,7 +270,7 @@ proptest! {
         for (kind, number, is_error) in steps {
             let known = open.iter().position(|call| *call == number);
             match kind {
-                0 => if let CallStep::Forward(forward) = gateway.begin_call(call("t", json!({}))).unwrap() { open.push(forward.call) },
+                0 => if let CallStep::Forward(forward) = gateway.begin_call(call("t", json!({}))).unwrap().step { open.push(forward.call) },
                 1 => {
                     let measured = MeasuredResult { tokens: 10, shown_tokens: 4, is_error, ..MeasuredResult::default() };
                     let done = gateway.finish_call(FinishedCall { call: number, measured, reply: json!({ "content": [] }), ..FinishedCall::default() });
@@ -282,7 +282,7 @@ proptest! {
                     let failure = UpstreamFailure::new(FailureKind::Timeout, "late");
                     let step = gateway.fail_call(FailedCall { call: number, failure, now_ms: 0, random: 0.5 });
                     prop_assert_eq!(step.is_ok(), known.is_some());
-                    if let (Some(place), Ok(CallStep::Reply(_))) = (known, step) { open.remove(place); }
+                    if let (Some(place), Ok(NextStep { step: CallStep::Reply(_), .. })) = (known, step) { open.remove(place); }
                 }
                 _ => { gateway.cancel_call(number); known.map(|place| open.remove(place)); }
             }

@@ -15,7 +15,7 @@ fn tool(name: &str, description: &str) -> Value {
 }
 
 fn body(gateway: &mut Gateway, name: &str, arguments: Value) -> Value {
-    serde_json::from_str(&text(&gateway.begin_call(request(name, arguments)).unwrap())).unwrap()
+    serde_json::from_str(&text(&gateway.begin_call(request(name, arguments)).unwrap().step)).unwrap()
 }
 
 fn ids(cards: &Value) -> Vec<String> {
@@ -43,7 +43,7 @@ fn every_namespace_has_a_path_however_many_tools_there_are() {
     found.sort();
     found.dedup();
     assert_eq!(found.len(), 72);
-    let told = error(&gateway.begin_call(request("tool_browse", json!({ "path": "/nowhere" }))).unwrap());
+    let told = error(&gateway.begin_call(request("tool_browse", json!({ "path": "/nowhere" }))).unwrap().step);
     assert_eq!((&told["error"], &told["path"]), (&json!("PATH_NOT_FOUND"), &json!("/nowhere")));
 }
 
@@ -57,7 +57,7 @@ fn several_servers_are_told_apart() {
     assert!(namespaces.contains(&"one") && namespaces.contains(&"two"), "{cards}");
     for card in cards.as_array().unwrap() {
         let arguments = json!({ "tool_id": card["id"], "args": { "n": 1 } });
-        let CallStep::Forward(forward) = gateway.begin_call(request("tool_execute", arguments)).unwrap() else {
+        let CallStep::Forward(forward) = gateway.begin_call(request("tool_execute", arguments)).unwrap().step else {
             panic!()
         };
         assert_eq!(card["namespace"], forward.server.as_str());
@@ -94,12 +94,12 @@ fn a_dry_run_counts_nothing_and_tells_nothing_of_what_is_denied() {
         assert_eq!(report["checks"][1], json!({ "name": "rate_limit", "status": "pass" }));
     }
     let run = json!({ "tool_id": id[0], "args": { "n": 1 } });
-    assert!(matches!(gateway.begin_call(request("tool_execute", run)).unwrap(), CallStep::Forward(_)));
+    assert!(matches!(gateway.begin_call(request("tool_execute", run)).unwrap().step, CallStep::Forward(_)));
     assert_eq!(body(&mut gateway, "tool_execute", dry)["checks"][1]["status"], "fail");
     let secret = id[0].replace("open", "secret");
     let secret = secret.split('#').next().unwrap().to_owned();
     let unknown =
-        error(&gateway.begin_call(request("tool_execute", json!({ "tool_id": secret, "args": {} }))).unwrap());
+        error(&gateway.begin_call(request("tool_execute", json!({ "tool_id": secret, "args": {} }))).unwrap().step);
     assert_eq!(unknown["error"], "HYDRATE_FAILED");
 }
 
@@ -114,7 +114,7 @@ fn a_proxy_lists_tools_without_their_schemas() {
     let record = body(&mut gateway, "tool_hydrate", json!({ "tool_id": id }));
     assert_eq!(record["args_schema"]["required"], json!(["n"]));
     assert_eq!(
-        error(&gateway.begin_call(request("tool_browse", json!({ "query": "" }))).unwrap())["error"],
+        error(&gateway.begin_call(request("tool_browse", json!({ "query": "" }))).unwrap().step)["error"],
         "ARGS_INVALID"
     );
 }
@@ -135,7 +135,9 @@ fn an_envelope_is_needed_and_becomes_the_reply() {
         with_tools(&[("a", json!([tool("read", "Reads.")]))], json!({ "mode": "reference", "tolerant_args": true }));
     let id = ids(&body(&mut gateway, "tool_browse", json!({ "query": "" }))).remove(0);
     let arguments = json!({ "tool_id": id, "args": { "n": "5" } });
-    let CallStep::Forward(forward) = gateway.begin_call(request("tool_execute", arguments)).unwrap() else { panic!() };
+    let CallStep::Forward(forward) = gateway.begin_call(request("tool_execute", arguments)).unwrap().step else {
+        panic!()
+    };
     assert_eq!(json!(forward.arguments), json!({ "n": 5 }));
     let finished = FinishedCall { call: forward.call, reply: json!({ "content": [] }), ..FinishedCall::default() };
     let missing = gateway.finish_call(finished.clone()).unwrap_err();
@@ -160,7 +162,8 @@ fn an_envelope_is_needed_and_becomes_the_reply() {
 fn a_view_is_bounded_and_says_what_is_missing() {
     let mut gateway = with_tools(&[("a", json!([tool("read", "Reads.")]))], json!({ "mode": "reference" }));
     let view = json!({ "handle": "h", "selector": { "type": "head", "chars": 1_000_000_000 } });
-    let CallStep::Drilldown { max_tokens, plain, .. } = gateway.begin_call(request("tool_view", view)).unwrap() else {
+    let CallStep::Drilldown { max_tokens, plain, .. } = gateway.begin_call(request("tool_view", view)).unwrap().step
+    else {
         panic!()
     };
     assert!(plain && max_tokens.is_some());
@@ -230,7 +233,7 @@ fn reference_mode_reads_resources_and_prompts_by_id() {
     assert!(names(&mut gateway, "s").contains(&"prompt_get".to_owned()));
     let cards = body(&mut gateway, "resource_browse", json!({ "query": "file a" }));
     assert_eq!(cards[0]["kind"], "resource");
-    let step = gateway.begin_call(request("resource_read", json!({ "resource_id": cards[0]["id"] }))).unwrap();
+    let step = gateway.begin_call(request("resource_read", json!({ "resource_id": cards[0]["id"] }))).unwrap().step;
     let CallStep::ReadResource { call, uri, .. } = step else { panic!("{step:?}") };
     assert_eq!(uri, "file:///a");
     let envelope = json!({ "status": "ok", "summary": "text" });
@@ -247,16 +250,18 @@ fn reference_mode_reads_resources_and_prompts_by_id() {
     );
     let prompts = body(&mut gateway, "prompt_browse", json!({ "query": "" }));
     let review = prompts.as_array().unwrap().iter().find(|card| card["namespace"] == "one").unwrap()["id"].clone();
-    let wrong = gateway.begin_call(request("prompt_get", json!({ "prompt_id": review }))).unwrap();
+    let wrong = gateway.begin_call(request("prompt_get", json!({ "prompt_id": review }))).unwrap().step;
     assert_eq!(error(&wrong)["error"], "ARGS_INVALID");
-    let step =
-        gateway.begin_call(request("prompt_get", json!({ "prompt_id": review, "args": { "code": "x" } }))).unwrap();
+    let step = gateway
+        .begin_call(request("prompt_get", json!({ "prompt_id": review, "args": { "code": "x" } })))
+        .unwrap()
+        .step;
     let CallStep::GetPrompt { server, name, arguments, .. } = step else { panic!("{step:?}") };
     assert_eq!((server.as_str(), name.as_str(), json!(arguments)), ("one", "review code", json!({ "code": "x" })));
     for (tool, key, code) in
         [("resource_read", "resource_id", "RESOURCE_NOT_FOUND"), ("prompt_get", "prompt_id", "PROMPT_NOT_FOUND")]
     {
-        assert_eq!(error(&gateway.begin_call(request(tool, json!({ key: "x" }))).unwrap())["error"], code);
+        assert_eq!(error(&gateway.begin_call(request(tool, json!({ key: "x" }))).unwrap().step)["error"], code);
     }
 }
 
