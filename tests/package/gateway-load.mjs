@@ -1,19 +1,27 @@
 // Small servers of MCP on the SDK, in either era, over standard input and output or many at once over HTTP, and clients for them: what
 // the gateway is measured and loaded with.
 //
-//   node gateway-load.mjs stdio <legacy|modern>
+//   node gateway-load.mjs stdio <legacy|modern> [name]
 //   node gateway-load.mjs http <legacy|modern> <count>     prints a line with the addresses
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { Server, WebStandardStreamableHTTPServerTransport, createMcpHandler } from "@modelcontextprotocol/server";
+import * as client from "@modelcontextprotocol/client";
+import * as client_stdio from "@modelcontextprotocol/client/stdio";
+import * as server from "@modelcontextprotocol/server";
 import { listening, webHandler } from "./gateway-servers.mjs";
 
+const { Client, StreamableHTTPClientTransport } = client;
+const { Server, WebStandardStreamableHTTPServerTransport, createMcpHandler } = server;
+/** The modules of the SDK, for a gateway whose package is in another folder. */
+export const SDK = { server, client, client_stdio };
 export const SELF = fileURLToPath(import.meta.url);
 const inputSchema = { type: "object", properties: { text: { type: "string" }, bytes: { type: "integer" }, ms: { type: "integer" } } };
 
-/** Tools of a server: `<name>_echo` returns its text, or as many bytes as asked for; `<name>_wait` takes its time, or hears that it need not. */
-export const toolsOf = (name) => ["echo", "wait"].map((tool) => ({ name: `${name}_${tool}`, description: `${tool === "echo" ? "Returns a text" : "Waits"} (${name})`, inputSchema }));
+/**
+ * Tools of a server: `<name>_echo` returns its text, or as many bytes as asked for; `<name>_wait` takes its time, or hears that it need
+ * not; `<name>_pid` tells the process.
+ */
+export const toolsOf = (name) => ["echo", "wait", "pid"].map((tool) => ({ name: `${name}_${tool}`, description: `The tool ${tool} of ${name}`, inputSchema }));
 
 /** Rows of JSON of about so many bytes. */
 export function rows(bytes) {
@@ -39,12 +47,16 @@ export function loadServer(name, seen = { calls: 0, cancelled: 0 }, tools = () =
         });
       });
     }
+    if (params.name.endsWith("_pid")) return { content: [{ type: "text", text: String(process.pid) }] };
     return { content: [{ type: "text", text: bytes === undefined ? `${name}:${text}` : rows(bytes) }] };
   });
   return server;
 }
 
-/** A server over Streamable HTTP, with sessions in the legacy era. `seen.sessions` counts those that are open. */
+/**
+ * A server over Streamable HTTP, with sessions in the legacy era. `seen.sessions` counts those that are open. `before` is given requests
+ * of Node first, and returns `true` for those that it deals with.
+ */
 export async function loadHttp(name, era, options = {}) {
   const seen = Object.assign(options.seen ?? {}, { calls: 0, cancelled: 0, sessions: 0, requests: 0 });
   const make = () => loadServer(name, seen, options.tools);
@@ -69,12 +81,13 @@ export async function loadHttp(name, era, options = {}) {
     await server.connect(transport);
     return transport.handleRequest(request);
   };
-  const http = await listening(
-    webHandler(async (request) => {
-      seen.requests += 1;
-      return (await options.before?.(request)) ?? (modern ? modern.fetch(request) : legacy(request));
-    }),
-  );
+  const handler = webHandler((request) => {
+    seen.requests += 1;
+    return modern ? modern.fetch(request) : legacy(request);
+  });
+  const http = await listening((incoming, outgoing) => {
+    if (options.before?.(incoming, outgoing) !== true) void handler(incoming, outgoing).catch(() => outgoing.destroy());
+  });
   return {
     ...http,
     url: `${http.origin}/mcp`,
@@ -87,10 +100,12 @@ export async function loadHttp(name, era, options = {}) {
   };
 }
 
-/** A client of an era, connected. `transport` is one of the SDK, or an address. */
+/** A client of an era, connected. `transport` is one of the SDK, an address, or a `fetch` handler. */
 export async function connected(transport, era, headers = {}) {
   const client = new Client({ name: "load", version: "1.0.0" }, era === "modern" ? { versionNegotiation: { mode: "auto" } } : {});
-  await client.connect(typeof transport === "string" ? new StreamableHTTPClientTransport(new URL(transport), { requestInit: { headers } }) : transport);
+  const handled = typeof transport === "function" ? { fetch: (input, init) => transport(new Request(input, init)) } : {};
+  const address = typeof transport === "string" ? transport : typeof transport === "function" ? "http://localhost/mcp" : undefined;
+  await client.connect(address === undefined ? transport : new StreamableHTTPClientTransport(new URL(address), { requestInit: { headers }, ...handled }));
   if (client.getProtocolEra() !== era) throw new Error(`the era is ${client.getProtocolEra()}, not ${era}`);
   return client;
 }
@@ -102,12 +117,12 @@ export async function called(client, name, args = {}, options = {}) {
 }
 
 if (process.argv[1] === SELF) {
-  const [, , kind, era, count = "1"] = process.argv;
+  const [, , kind, era, more] = process.argv;
   if (kind === "stdio") {
     const { serveStdio } = await import("@modelcontextprotocol/server/stdio");
-    serveStdio(() => loadServer("s0"), era === "modern" ? { legacy: "reject" } : {});
+    serveStdio(() => loadServer(more ?? "s0"), era === "modern" ? { legacy: "reject" } : {});
   } else {
-    const servers = await Promise.all(Array.from({ length: Number(count) }, (_, at) => loadHttp(`s${at}`, era)));
+    const servers = await Promise.all(Array.from({ length: Number(more ?? 1) }, (_, at) => loadHttp(`s${at}`, era)));
     process.stdout.write(`${JSON.stringify(servers.map(({ url }) => url))}\n`);
     process.on("SIGTERM", () => process.exit(0));
     // Whoever started it has gone.

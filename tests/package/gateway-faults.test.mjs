@@ -1,0 +1,292 @@
+// What an upstream server does wrong while fifty clients work with others: nobody else notices, all is reported, nothing is left.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { here, packageDir, run } from "./harness.mjs";
+import { SDK, SELF, called, connected, loadHttp } from "./gateway-load.mjs";
+import { listening } from "./gateway-servers.mjs";
+
+const { gateway } = await import(pathToFileURL(join(packageDir, "dist/node/mcp-server.js")));
+
+/** Longest that a call to a server in order may take, on a machine that does other things too: nobody waits for a timeout of others. */
+const MOST_MS = 5_000;
+const own = (name, era = "legacy") => ({ command: process.execPath, args: [SELF, "stdio", era, name] });
+const faulty = (fault) => ({ command: process.execPath, args: [join(here, "gateway-faulty.mjs"), fault], env: { FAULTY_SECRET: "tok-5ecret-9f8e7d6c5b4a" } });
+
+async function until(what, check, milliseconds = 15_000) {
+  for (const end = Date.now() + milliseconds; Date.now() < end; await sleep(50)) if (await check()) return;
+  assert.fail(`it did not come true: ${what}`);
+}
+
+/** A gateway with what it told; closed when the test ends. */
+function started(t, mcpServers, options = {}) {
+  const told = { events: [], errors: [] };
+  const handler = gateway({ mcpServers, sdk: SDK, token: false, mode: "firewall", on_server: (event) => void told.events.push(event), on_error: (error) => void told.errors.push(error), ...options });
+  t.after(() => handler.close());
+  const statusOf = (server) => handler.stats().servers.find(({ name }) => name === server)?.status;
+  const stateOf = async (server) => (await handler.servers()).find(({ name }) => name === server);
+  return { handler, told, statusOf, stateOf };
+}
+
+async function healthy(t, count) {
+  const all = await Promise.all(Array.from({ length: count }, (_, at) => loadHttp(`h${at}`, at % 2 === 0 ? "legacy" : "modern")));
+  t.after(() => Promise.all(all.map((server) => server.close())));
+  return { all, config: Object.fromEntries(all.map(({ url }, at) => [`h${at}`, { url }])) };
+}
+
+/** Clients of both eras that call servers in order until they are told to stop, and what became of their calls. */
+async function working(handler, count, servers) {
+  const clients = await Promise.all(Array.from({ length: count }, (_, at) => connected(handler, at % 2 === 0 ? "legacy" : "modern")));
+  const seen = { calls: 0, failed: [], longest: 0 };
+  let isDone = false;
+  const loops = clients.map(async (client, at) => {
+    for (let n = at; !isDone; n += 1) {
+      const name = `h${n % servers}`;
+      const asked = performance.now();
+      try {
+        const text = await called(client, `${name}_echo`, { text: `${at}-${n}` });
+        if (text !== `${name}:${at}-${n}`) seen.failed.push(text);
+      } catch (error) {
+        seen.failed.push(String(error));
+      }
+      seen.calls += 1;
+      seen.longest = Math.max(seen.longest, performance.now() - asked);
+      // A call a second of each: a machine that is busy with them would be slow for that reason.
+      await sleep(1_000);
+    }
+  });
+  const stop = async () => {
+    isDone = true;
+    await Promise.all(loops);
+    await Promise.all(clients.map((client) => client.close()));
+  };
+  return { seen, stop };
+}
+
+test("the start waits for no server that is slow or hangs, and its tools come later", async (t) => {
+  const { config } = await healthy(t, 2);
+  let isOpen = false;
+  const waiting = [];
+  const late = await loadHttp("late", "legacy", { before: (incoming, outgoing) => !isOpen && waiting.push([incoming, outgoing]) > 0 });
+  t.after(() => late.close());
+  const { handler, told, statusOf } = started(t, { ...config, never: faulty("hang"), late: { url: late.url } }, { start_timeout_ms: 1_000 });
+  const began = performance.now();
+  const client = await connected(handler, "legacy");
+  const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+  await client.listTools();
+  assert.ok(performance.now() - began < 1_000 + MOST_MS, `${performance.now() - began} ms`);
+  await until("the servers in order", () => statusOf("h0") === "ready" && statusOf("h1") === "ready");
+  const first = await names();
+  assert.ok(first.includes("h0_echo") && first.includes("h1_echo") && !first.includes("late_echo"), first.join());
+  assert.equal(await called(client, "h1_echo", { text: "x" }), "h1:x");
+  assert.deepEqual([statusOf("late"), statusOf("never")], ["connecting", "connecting"]);
+  isOpen = true;
+  for (const [, outgoing] of waiting) outgoing.destroy();
+  await until("the tools of the late server", async () => (await names()).includes("late_echo"));
+  assert.ok(told.events.some(({ server, status, report }) => server === "late" && status === "ready" && report.tools > 0 || report !== undefined));
+  await client.close();
+});
+
+test("an upstream is killed, hangs, floods, lies and changes while fifty clients work", async (t) => {
+  const { config } = await healthy(t, 4);
+  const fault = {};
+  const broken = (name, era) =>
+    loadHttp(name, era, {
+      before: (incoming, outgoing) => {
+        if (fault[name] === "reset") incoming.socket.resetAndDestroy();
+        if (fault[name] === "html") outgoing.writeHead(200, { "content-type": "application/json" }).end("<html>");
+        if (fault[name] === "error") outgoing.writeHead(500).end("x".repeat(2_000_000));
+        return fault[name] !== undefined;
+      },
+    });
+  const servers = await Promise.all([broken("resets", "legacy"), broken("hangs", "modern"), broken("garbles", "legacy")]);
+  // Schemas that refer to each other, and one with a great many properties.
+  const cyclic = { type: "object", properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: { $ref: "#/$defs/b" }, b: { anyOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/b" }] } } };
+  const huge = { type: "object", properties: Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`p${at}`, { type: "string", description: "x".repeat(30) }])) };
+  const changing = [];
+  const odd = await loadHttp("odd", "legacy", { tools: () => [{ name: "odd_cyclic", inputSchema: cyclic }, { name: "odd_huge_echo", inputSchema: huge }, ...changing] });
+  t.after(() => Promise.all([...servers, odd].map((server) => server.close())));
+  const [resets, hangs, garbles] = servers;
+  const timed = (server, timeout_ms = 1_500) => ({ ...server, timeout_ms });
+  const { handler, told, statusOf, stateOf } = started(t, {
+    ...config,
+    killed: own("killed"),
+    resets: timed({ url: resets.url }),
+    hangs: timed({ url: hangs.url }),
+    garbles: timed({ url: garbles.url }),
+    flood: timed(faulty("huge"), 10_000),
+    noisy: timed(faulty("stderr")),
+    chatty: timed(faulty("chatter"), 10_000),
+    garbage: timed(faulty("garbage")),
+    changes: timed(faulty("changes"), 10_000),
+    odd: timed({ url: odd.url }),
+  });
+  await handler.ready();
+  const user = await connected(handler, "legacy");
+  const { seen, stop } = await working(handler, 50, 4);
+  t.after(stop);
+  /** What a call of a faulty server comes to: a failure is told as a result or as an error. */
+  const outcome = async (name, args = {}) => {
+    try {
+      const { isError, content } = await user.callTool({ name, arguments: args }, { timeout: 20_000 });
+      return { isError: isError === true, text: content.map(({ text }) => text).join() };
+    } catch (error) {
+      return { isError: true, text: error.message };
+    }
+  };
+  const find = async (name) => (await user.listTools()).tools.find((tool) => tool.name === name);
+
+  const pid = Number((await outcome("killed_pid")).text);
+  const open = outcome("killed_wait", { ms: 60_000 });
+  await sleep(200);
+  process.kill(pid, "SIGKILL");
+  assert.ok((await open).isError);
+  assert.ok(told.events.some(({ server, status, detail }) => server === "killed" && status === "unavailable" && detail.length > 0));
+  assert.ok(await find("killed_pid"), "the tools of a server that died have vanished");
+  await until("the killed server is back", () => statusOf("killed") === "ready");
+  assert.notEqual(Number((await outcome("killed_pid")).text), pid);
+
+  fault.resets = "reset";
+  assert.ok((await outcome("resets_echo")).isError);
+  fault.garbles = "html";
+  assert.ok((await outcome("garbles_echo")).isError);
+  fault.garbles = "error";
+  assert.ok((await outcome("garbles_echo")).text.length < 2_000);
+  fault.hangs = "hang";
+  const asked = performance.now();
+  assert.ok((await outcome("hangs_echo")).isError);
+  assert.ok(performance.now() - asked < 10_000);
+  // What is tried again comes back by itself.
+  for (const name of ["resets", "garbles", "hangs"]) delete fault[name];
+  for (const name of ["resets", "garbles", "hangs"]) await until(`${name} is back`, async () => (await outcome(`${name}_echo`, { text: "y" })).text === `${name}:y`, 20_000);
+
+  const [flood, chatty, garbage] = await Promise.all([outcome("flood__act"), outcome("chatty__act"), outcome("garbage__act"), outcome("noisy__act")]);
+  assert.ok(flood.isError && /16777216|larger|too large/i.test(flood.text), flood.text);
+  assert.deepEqual(chatty, { isError: false, text: "said" });
+  assert.ok(garbage.isError);
+  assert.ok((await stateOf("chatty")).dropped_notifications > 0);
+  const { stderr } = await stateOf("noisy");
+  assert.ok(stderr.length > 0 && !stderr.join().includes("tok-5ecret"));
+
+  assert.ok(typeof (await outcome("odd_cyclic", { a: 1 })).text === "string");
+  assert.ok(typeof (await outcome("odd_huge_echo", { p7: "x" })).text === "string");
+  for (let n = 0; n < 300; n += 1) {
+    changing.push({ name: `odd_new_${n}`, inputSchema: { type: "object" } });
+    await odd.changed();
+    if (n % 50 === 0) await outcome("changes__act");
+  }
+  await until("the last of the changed tools", async () => (await find("odd_new_299")) !== undefined, 20_000);
+
+  await stop();
+  assert.deepEqual(seen.failed.slice(0, 5), []);
+  assert.ok(seen.calls > 300, `${seen.calls} calls`);
+  assert.ok(seen.longest < MOST_MS, `a call of another server took ${Math.round(seen.longest)} ms`);
+  // All of it is reported.
+  const lost = new Set(told.events.filter(({ status }) => status === "unavailable").map(({ server }) => server));
+  for (const name of ["killed", "flood", "garbage"]) assert.ok(lost.has(name), `${name} was not reported`);
+  for (const at of [0, 1, 2, 3]) assert.ok(!lost.has(`h${at}`), `h${at} was lost`);
+  for (const { name, state } of await handler.servers()) if (/^h\d/.test(name)) assert.equal(state.status, "ready");
+  t.diagnostic(`${seen.calls} calls of fifty clients, the longest ${Math.round(seen.longest)} ms`);
+  await user.close();
+});
+
+test("a dead server's tools are marked, and unmarked when it is back", async (t) => {
+  const { all, config } = await healthy(t, 1);
+  const down = { is: false };
+  const other = await loadHttp("other", "legacy", { before: (incoming) => down.is && (incoming.socket.destroy(), true) });
+  t.after(() => other.close());
+  const { handler, told, statusOf } = started(t, { ...config, other: { url: other.url }, gone: own("gone") });
+  await handler.ready();
+  const client = await connected(handler, "modern");
+  const find = async (name) => (await client.listTools()).tools.find((tool) => tool.name === name);
+  const isMarked = ({ _meta, description }) => _meta?.["contextweaver/unavailable"] !== undefined || /unavailable now/.test(description);
+  assert.ok(!isMarked(await find("gone_echo")));
+  const pid = Number(await called(client, "gone_pid"));
+  // It cannot be started again at once: it is killed as often as it comes.
+  process.kill(pid, "SIGKILL");
+  await until("the mark", async () => isMarked(await find("gone_echo")) || told.events.some(({ server, status }) => server === "gone" && status === "unavailable"));
+  await until("it is back", async () => statusOf("gone") === "ready" && !isMarked(await find("gone_echo")));
+  // A server that only shared the gateway with it was never in doubt.
+  assert.ok(!told.events.some(({ server, status }) => server !== "gone" && status === "unavailable"));
+  assert.equal(all[0].seen.calls, 0);
+  await client.close();
+});
+
+test("what a client gives up, its upstream gives up, in both eras", async (t) => {
+  const { all, config } = await healthy(t, 2);
+  const { handler } = started(t, config);
+  const clients = await Promise.all(Array.from({ length: 20 }, (_, at) => connected(handler, at % 2 === 0 ? "legacy" : "modern")));
+  const stop = new AbortController();
+  const calls = clients.map((client, at) => called(client, `h${at % 4 < 2 ? 0 : 1}_wait`, { ms: 60_000 }, { signal: stop.signal }).then(() => "done", () => "given up"));
+  await until("all are under way", () => all[0].seen.calls + all[1].seen.calls === 20);
+  stop.abort();
+  assert.deepEqual([...new Set(await Promise.all(calls))], ["given up"]);
+  await until("the servers have heard of it", () => all[0].seen.cancelled + all[1].seen.cancelled === 20);
+  await until("nothing is under way", async () => (await handler.servers()).every(({ in_flight }) => in_flight === 0));
+  await Promise.all(clients.map((client) => client.close()));
+});
+
+/** A program with a gateway, which works, closes it and has to end by itself. */
+const CLOSES = `
+import { SDK, connected, called } from ${JSON.stringify(pathToFileURL(SELF).href)};
+const { gateway } = await import(${JSON.stringify(pathToFileURL(join(packageDir, "dist/node/mcp-server.js")).href)});
+const handler = gateway({ mcpServers: JSON.parse(process.env.SERVERS), sdk: SDK, token: false, start_timeout_ms: 1_000 });
+// The slowest server is not waited for; those in order are.
+const names = () => handler.stats().servers.filter(({ status }) => status === "ready").length;
+void handler.ready().catch(() => undefined);
+while (names() < 3) await new Promise((done) => setTimeout(done, 50));
+const clients = await Promise.all(Array.from({ length: 10 }, (_, at) => connected(handler, at % 2 === 0 ? "legacy" : "modern")));
+for (const client of clients) for (const name of ["h0", "h1", "own"]) await called(client, name + "_echo", { text: "x" });
+// Calls that are under way, one that waits for nothing, and clients that never say goodbye.
+const open = clients.slice(0, 4).map((client) => called(client, "h0_wait", { ms: 60_000 }).catch(() => undefined));
+await new Promise((done) => setTimeout(done, 500));
+const began = performance.now();
+await handler.close();
+await Promise.all(clients.map((client) => client.close()));
+await Promise.all(open);
+process.stdout.write(JSON.stringify({ ms: performance.now() - began }) + "\\n");
+`;
+
+test("after close() nothing is left, and the program ends by itself", async (t) => {
+  const { all, config } = await healthy(t, 2);
+  const hanging = await listening(() => undefined);
+  t.after(() => hanging.close());
+  const servers = { ...config, own: own("own", "modern"), hangs: { url: `${hanging.origin}/mcp` }, gone: { url: "http://127.0.0.1:9/mcp" } };
+  const began = performance.now();
+  const { code, stdout, stderr } = await run(process.execPath, ["--input-type=module", "-e", CLOSES], { cwd: here, env: { SERVERS: JSON.stringify(servers) }, timeout: 25_000, check: false });
+  assert.equal(code, 0, `${code}: ${stdout} ${stderr}`);
+  assert.ok(JSON.parse(stdout).ms < 10_000, stdout);
+  assert.ok(performance.now() - began < 20_000);
+  await until("no session is left", () => all.every(({ seen }) => seen.sessions === 0));
+});
+
+/** 3,000 results of 50 KB into a store of 4 MiB, with what is resident after each tenth. */
+const FILLS = `
+import { SDK, connected, called } from ${JSON.stringify(pathToFileURL(SELF).href)};
+const { gateway } = await import(${JSON.stringify(pathToFileURL(join(packageDir, "dist/node/mcp-server.js")).href)});
+const handler = gateway({ mcpServers: JSON.parse(process.env.SERVERS), sdk: SDK, token: false, manager: { limits: { max_store_bytes: 4 * 2 ** 20 } } });
+const clients = await Promise.all(["legacy", "modern"].map((era) => connected(handler, era)));
+const resident = [];
+for (let n = 1; n <= 3_000; n += 1) {
+  const text = await called(clients[n % 2], "h" + (n % 2) + "_echo", { bytes: 50_000 + n % 100 });
+  if (text.length > 10_000) throw new Error("a result of " + text.length + " characters");
+  if (n % 300 === 0) {
+    globalThis.gc();
+    resident.push(Math.round(process.memoryUsage().rss / 2 ** 20));
+  }
+}
+await Promise.all(clients.map((client) => client.close()));
+await handler.close();
+process.stdout.write(JSON.stringify(resident) + "\\n");
+`;
+
+test("memory stays flat over 3,000 large results", async (t) => {
+  const { config } = await healthy(t, 2);
+  const { stdout } = await run(process.execPath, ["--expose-gc", "--input-type=module", "-e", FILLS], { cwd: here, env: { SERVERS: JSON.stringify(config) }, timeout: 120_000 });
+  const resident = JSON.parse(stdout);
+  t.diagnostic(`MiB: ${resident.join(" ")}`);
+  const [, , , before] = resident;
+  assert.ok(Math.max(...resident.slice(4)) - before < 40, resident.join(" "));
+});
