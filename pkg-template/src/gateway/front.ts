@@ -226,7 +226,7 @@ export class ClientFront {
     watching.get(context)?.note(step.info);
     if ("reply" in step) return step.reply;
     if ("error" in step) throw this.#error(step.error.code, step.error.message, step.error.data);
-    if ("drilldown" in step) return this.#read(step.drilldown);
+    if ("drilldown" in step) return this.#read(step.drilldown, context);
     if ("confirm" in step) return this.#confirm(step.confirm, context);
     if ("forward" in step) return this.#forward(step.forward, context);
     if ("read_resource" in step) {
@@ -239,10 +239,17 @@ export class ClientFront {
   }
 
   /** Reads a part of a stored result. */
-  async #read({ plain = false, ...part }: StoredPart): Promise<Fields> {
+  async #read({ plain = false, ...part }: StoredPart, context: RequestContext): Promise<Fields> {
     const input = part as unknown as DrilldownInput;
-    if (!plain) return this.client.results.read(input);
-    return this.#host.runtime.viewReply(part.handle, await this.client.results.slice(input));
+    const watched = watching.get(context);
+    if (plain) {
+      const outcome = await this.client.results.slice(input);
+      if ("error" in outcome) watched?.failed(outcome.error.code);
+      return this.#host.runtime.viewReply(part.handle, outcome);
+    }
+    const { reply, error_type } = await this.client.results.read(input);
+    if (error_type !== undefined) watched?.failed(error_type);
+    return reply;
   }
 
   /** Has the user confirm a call, by a form without fields. */
@@ -415,7 +422,7 @@ export class ClientFront {
   async #pass(server: string, method: string, params: Fields, context: RequestContext): Promise<Fields> {
     const call = this.#upstreamCall(context);
     const { inputResponses: _, requestState: __, _meta, ...own } = params;
-    const passing = { meta: this.#passing(_meta), envelope: this.#envelope(context), watched: watching.get(context) };
+    const passing = { meta: this.#passing(context.mcpReq._meta ?? _meta), envelope: this.#envelope(context), watched: watching.get(context) };
     const send = (answers?: Fields): void => call.start(() => this.#send(server, call, method, { ...own, ...answers }, passing));
     send(answersOf(context));
     const proceed = async (now: RequestContext): Promise<Fields> => {

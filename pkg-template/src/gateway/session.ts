@@ -172,14 +172,15 @@ export class GatewaySession {
   }
 
   /** Answers a call of the tool that reads on: a part of a text, or the whole of a picture, a sound or a file. */
-  async read(input: DrilldownInput): Promise<Fields> {
+  async read(input: DrilldownInput): Promise<{ readonly reply: Fields; readonly error_type?: string }> {
     const handle = String((input as Partial<DrilldownInput>).handle ?? "");
     const { manager } = (await this.#all.find(this.caller, handle)) ?? (await this.#current());
     const { result, error_type } = await manager.runAddedAsync({ name: this.#all.drilldown, input }, () => readOnAsync(manager, input));
     // What no selector fits is in memory by now, also where it was evicted.
     const block = error_type === undefined ? undefined : mediaBlock(manager, handle);
-    if (block) return { content: [block] };
-    return { content: [{ type: "text", text: result }], ...(error_type !== undefined && { isError: true }) };
+    if (block) return { reply: { content: [block] } };
+    const content = [{ type: "text", text: result }];
+    return error_type === undefined ? { reply: { content } } : { reply: { content, isError: true }, error_type };
   }
 
   /** Reads a part of a stored result, or says why there is none. */

@@ -95,8 +95,13 @@ export class WatchedCall {
   /** Notes what the runtime knows of the call. */
   note({ kind, server, tool, error, cache_hit }: CallInfo): void {
     this.about({ kind, ...(server !== undefined && { server }), ...(tool !== undefined && { name: tool }) });
-    if (error !== undefined) this.#error = error;
+    if (error !== undefined) this.failed(error);
     if (cache_hit) this.#outcome = { ...this.#outcome, cache_hit };
+  }
+
+  /** Notes with which code the call ends. */
+  failed(error: string): void {
+    this.#error = error;
   }
 
   /** Notes what the call is about; it has begun then. */
