@@ -2,7 +2,7 @@
 import { ContextWeaverError } from "../errors.js";
 import type { DrilldownInput } from "../adapters/read-on.js";
 import type { JsonObject } from "../types.js";
-import { PendingCalls, UpstreamCall } from "./bridge.js";
+import { PendingCalls, UpstreamCall, canElicit } from "./bridge.js";
 import type { CallClient, CallProgress } from "./bridge.js";
 import type { GatewayRuntime } from "./runtime.js";
 import type { CallStep, ForwardedCall, StoredPart } from "./runtime-types.js";
@@ -196,7 +196,7 @@ export class ClientFront {
       name: String(params["name"]),
       arguments: (params["arguments"] ?? {}) as JsonObject,
       ...(context.mcpReq._meta !== undefined && { meta: context.mcpReq._meta as JsonObject }),
-      can_confirm: this.#capabilities(context)["elicitation"] !== undefined,
+      can_confirm: canElicit(this.#capabilities(context)),
       now_ms: Date.now(),
     });
     return this.#take(step, context);
