@@ -9,6 +9,7 @@ import type { CallStep, ForwardedCall, StoredPart } from "./runtime-types.js";
 import type { Fields, McpRequest, RequestContext, SdkMcpServer, SdkServer, SdkStateCodec, ServerSdk } from "./server-sdk.js";
 import type { GatewaySession } from "./session.js";
 import { failureOf } from "./failure.js";
+import { asToolResult } from "./primitive-result.js";
 import type { ResourceSubscriptions } from "./subscriptions.js";
 import type { Upstream, UpstreamConnection } from "./upstream.js";
 
@@ -313,7 +314,7 @@ export class ClientFront {
 
   async #finish(about: Answered, result: Fields): Promise<Fields> {
     const { server, tool: name, arguments: given } = about;
-    const digested = await this.client.results.digest({ name, arguments: given, server, result }, (error) => this.#host.onError(error));
+    const digested = await this.client.results.digest({ name, arguments: given, server, result: asToolResult(result) }, (error) => this.#host.onError(error));
     const { reply, changed } = this.#host.runtime.finishCall({
       call: about.call,
       reply: digested.result as JsonObject,
