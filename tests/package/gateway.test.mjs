@@ -1,9 +1,9 @@
 // A new user's day with the gateway: five published servers in a configuration, the command from the packed package, the official SDK and
 // the inspector as clients, in every mode; and what the front costs.
 import assert from "node:assert/strict";
-import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import test from "node:test";
+import test, { after } from "node:test";
 import { configured, connected, everythingOverHttp, fiveServers, gatewayIn, handleIn, textOf, until } from "./gateway-harness.mjs";
 import { has, modernNode, project, run, runtimes } from "./harness.mjs";
 
@@ -51,19 +51,19 @@ const MODES = {
 };
 const PLACES = [0, 12_345, ROWS - 1];
 
-async function oneDay(user, { find, call, drill }) {
+async function oneDay(user, { find, call, drill }, places) {
   const name = await find(user);
   const result = await call(user, name);
   assert.notEqual(result.isError, true, textOf(result).slice(0, 1_000));
   const shown = JSON.stringify(result);
   assert.ok(shown.length < 20_000, `${shown.length} characters of a result of ${ORDERS.length}`);
   const handle = handleIn(result);
-  return { handle, rows: await readRows(user, drill, handle) };
+  return { handle, rows: await readRows(user, drill, handle, places) };
 }
 
-async function readRows(user, drill, handle) {
+async function readRows(user, drill, handle, places = PLACES) {
   const rows = [];
-  for (const at of PLACES) {
+  for (const at of places) {
     const text = textOf(await drill(user, handle, { type: "lines", start: lineOf(at), end: lineOf(at) + 1 }));
     assert.equal(text.split("\n")[0], row(at));
     rows.push(text);
@@ -71,38 +71,39 @@ async function readRows(user, drill, handle) {
   return rows;
 }
 
-for (const [mode, how] of Object.entries(MODES)) {
-  for (const transport of ["stdio", "HTTP"]) {
-    test(`${mode} mode over ${transport}: find a tool, call it, read one row, restart, read it again`, async (t) => {
-      const remote = await everythingOverHttp(t);
-      const config = await configured(folder, `${mode}-${transport}.json`, fiveServers(data, remote));
-      const gateway = gatewayIn(folder, config, ["--mode", mode, "--store", join(folder, `store-${mode}-${transport}`)]);
-      const start = async () => {
-        if (transport === "stdio") {
-          const user = await connected(t, "SDK 2.x, auto", { program: gateway.stdio() });
-          return { user, stop: user.close, stderr: user.stderr };
-        }
-        const served = await gateway.http(t);
-        const user = await connected(t, "SDK 1.x", { url: served.url });
-        return { user, stop: async () => (await user.close(), await served.stop()), stderr: served.stderr };
-      };
-      const first = await start();
-      const { handle, rows } = await oneDay(first.user, how);
-      await first.stop();
-      // The start was reported, a line for each server, and nothing went wrong.
-      for (const name of ["files", "everything", "memory", "thinking", "remote"]) assert.match(first.stderr(), new RegExp(`^.*${name}.*\\d+ tools`, "m"));
-      const second = await start();
-      assert.deepEqual(await readRows(second.user, how.drill, handle), rows);
-      await second.stop();
-    });
-  }
+const SERVERS = ["files", "everything", "memory", "thinking", "remote"];
+const remote = await everythingOverHttp({ after });
+/** The start is reported: a line for each server with its tools. */
+const started = (stderr) => until("all servers are told of", () => SERVERS.every((name) => new RegExp(`^.*${name}.*\\d+ tools`, "m").test(stderr())));
+
+for (const [mode, transport] of [["firewall", "stdio"], ["search", "HTTP"], ["reference", "stdio"]]) {
+  test(`${mode} mode over ${transport}: find a tool, call it, read one row, restart, read it again`, async (t) => {
+    const config = await configured(folder, `${mode}.json`, fiveServers(data, remote));
+    const gateway = gatewayIn(folder, config, ["--mode", mode, "--store", join(folder, `store-${mode}`)]);
+    const start = async () => {
+      if (transport === "stdio") {
+        const user = await connected(t, "SDK 2.x, auto", { program: gateway.stdio() });
+        return { user, stop: user.close, stderr: user.stderr };
+      }
+      const served = await gateway.http(t);
+      const user = await connected(t, "SDK 1.x", { url: served.url });
+      return { user, stop: async () => (await user.close(), await served.stop()), stderr: served.stderr };
+    };
+    const first = await start();
+    await started(first.stderr);
+    const { handle, rows } = await oneDay(first.user, MODES[mode]);
+    await first.stop();
+    const second = await start();
+    assert.deepEqual(await readRows(second.user, MODES[mode].drill, handle), rows);
+    await second.stop();
+    assert.doesNotMatch(first.stderr() + second.stderr(), /contextweaver gateway: (?!\d|\S+: \d+ servers)/, "nothing went wrong");
+  });
 }
 
 test("the inspector's command line finds, calls and reads on, in every mode", async (t) => {
   const node = await modernNode();
   const inspector = runtimes && join(runtimes, "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js");
   if (!has(t, node.path, { ...node, optional: true }) || !has(t, inspector, { missing: "the optional runtimes are not installed", optional: true })) return;
-  const remote = await everythingOverHttp(t);
   const home = join(folder, "home");
   await mkdir(home, { recursive: true });
   const cli = async (target, ...args) => {
@@ -113,16 +114,20 @@ test("the inspector's command line finds, calls and reads on, in every mode", as
   for (const mode of Object.keys(MODES)) {
     const config = await configured(folder, `inspector-${mode}.json`, fiveServers(data, remote));
     const gateway = gatewayIn(folder, config, ["--mode", mode, "--store", join(folder, `store-inspector-${mode}`)]);
-    const served = await gateway.http(t);
-    await until("all servers are told of", () => ["files", "everything", "memory", "thinking", "remote"].every((name) => new RegExp(`${name}.*\\d+ tools`).test(served.stderr())));
-    const target = [served.url, "--transport", "http"];
-    const user = { client: { listTools: () => cli(target, "--method", "tools/list") }, call: (name, given) => called(target, name, given) };
-    const { handle, rows } = await oneDay(user, MODES[mode]);
-    await served.stop();
-    // Each call of the inspector over standard input and output is a gateway of its own: the store is what they share.
-    const again = { call: (name, given) => called([process.execPath, "--no-warnings", ...gateway.args], name, given) };
-    const [only] = PLACES.slice(1, 2);
-    const text = textOf(await MODES[mode].drill(again, handle, { type: "lines", start: lineOf(only), end: lineOf(only) + 1 }));
-    assert.equal(text, rows[1]);
+    // Each call of the inspector over standard input and output starts a gateway of its own: the store is what they share.
+    const isStdio = mode === "search";
+    const start = async () => {
+      if (isStdio) return { stop: async () => {}, target: ["--config", await configured(folder, "client.json", { all: { command: gateway.command, args: gateway.args } }), "--server", "all"] };
+      const served = await gateway.http(t);
+      await started(served.stderr);
+      return { stop: served.stop, target: [served.url, "--transport", "http"] };
+    };
+    const userOf = ({ target }) => ({ client: { listTools: () => cli(target, "--method", "tools/list") }, call: (name, given) => called(target, name, given) });
+    const first = await start();
+    const { handle, rows } = await oneDay(userOf(first), MODES[mode], PLACES.slice(1, 2));
+    await first.stop();
+    const second = await start();
+    assert.deepEqual(await readRows(userOf(second), MODES[mode].drill, handle, PLACES.slice(1, 2)), rows);
+    await second.stop();
   }
 });

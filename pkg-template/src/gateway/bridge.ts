@@ -12,6 +12,13 @@ const METHOD_NOT_FOUND = -32601;
 /** The capability that a request to a client needs. */
 const NEEDED: Readonly<Record<string, string>> = { "elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots" };
 
+/** Whether a client with these capabilities shows forms, or opens pages: one that says neither shows forms. */
+export function canElicit({ elicitation }: Fields, mode: unknown = "form"): boolean {
+  if (typeof elicitation !== "object" || elicitation === null) return false;
+  const { form, url } = elicitation as Fields;
+  return mode === "url" ? url !== undefined : form !== undefined || url === undefined;
+}
+
 /** The client of a call. */
 export interface CallClient {
   readonly is_modern: boolean;
@@ -107,7 +114,9 @@ export class UpstreamCall {
     const { client } = this;
     const needed = NEEDED[request.method];
     if (needed === undefined) throw new this.#sdk.ProtocolError(METHOD_NOT_FOUND, `the gateway does not pass \`${request.method}\` on`);
-    if (client.capabilities(this.#context)[needed] === undefined) throw new this.#sdk.ProtocolError(METHOD_NOT_FOUND, `the client does not support ${needed}`);
+    const capabilities = client.capabilities(this.#context);
+    const isAble = needed === "elicitation" ? canElicit(capabilities, request.params?.["mode"]) : capabilities[needed] !== undefined;
+    if (!isAble) throw new this.#sdk.ProtocolError(METHOD_NOT_FOUND, `the client does not support ${needed}`);
     if (!client.is_modern) {
       return this.#context.mcpReq.send(request, { timeout: ANSWER_MS, resetTimeoutOnProgress: true, signal, ...(onprogress && { onprogress }) });
     }

@@ -2,7 +2,7 @@
 import { ContextWeaverError } from "../errors.js";
 import type { DrilldownInput } from "../adapters/read-on.js";
 import type { JsonObject } from "../types.js";
-import { PendingCalls, UpstreamCall } from "./bridge.js";
+import { PendingCalls, UpstreamCall, canElicit } from "./bridge.js";
 import type { CallClient, CallProgress } from "./bridge.js";
 import type { GatewayRuntime } from "./runtime.js";
 import type { ForwardedCall, NextStep, StoredPart } from "./runtime-types.js";
@@ -10,6 +10,7 @@ import type { Fields, McpRequest, RequestContext, SdkMcpServer, SdkServer, SdkSt
 import type { GatewaySession } from "./session.js";
 import { failureOf } from "./failure.js";
 import type { GatewayCallMethod, TraceContext } from "./hook-types.js";
+import { asToolResult } from "./primitive-result.js";
 import type { ResourceSubscriptions } from "./subscriptions.js";
 import type { Upstream, UpstreamConnection } from "./upstream.js";
 import { clientOf } from "./watch.js";
@@ -216,7 +217,7 @@ export class ClientFront {
       name: String(params["name"]),
       arguments: (params["arguments"] ?? {}) as JsonObject,
       ...(context.mcpReq._meta !== undefined && { meta: context.mcpReq._meta as JsonObject }),
-      can_confirm: this.#capabilities(context)["elicitation"] !== undefined,
+      can_confirm: canElicit(this.#capabilities(context)),
       now_ms: Date.now(),
     });
     return this.#take(step, context);
@@ -350,7 +351,7 @@ export class ClientFront {
 
   async #finish(about: Answered, result: Fields, context: RequestContext): Promise<Fields> {
     const { server, tool: name, arguments: given } = about;
-    const digested = await this.client.results.digest({ name, arguments: given, server, result }, (error) => this.#host.onError(error));
+    const digested = await this.client.results.digest({ name, arguments: given, server, result: asToolResult(result) }, (error) => this.#host.onError(error));
     watching.get(context)?.measured(digested);
     const { reply, changed } = this.#host.runtime.finishCall({
       call: about.call,

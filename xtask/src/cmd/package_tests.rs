@@ -17,7 +17,9 @@ const LANES: usize = 3;
 
 /// The files that take longest, so that they begin first and no lane works alone at the end: each runs the shared
 /// cases several times, drives a browser, or starts a compiler or a program per test. The others take seconds.
-const LONGEST_FIRST: [&str; 18] = [
+const LONGEST_FIRST: [&str; 23] = [
+    "gateway",
+    "gateway-clients",
     "storage",
     "storage-kill",
     "cli",
@@ -36,6 +38,9 @@ const LONGEST_FIRST: [&str; 18] = [
     "examples",
     "types",
     "gateway-upstream",
+    "gateway-users",
+    "gateway-safety",
+    "gateway-front",
 ];
 
 /// What the package tests may use; a reason stands for what is missing.
