@@ -40,6 +40,7 @@ export class UpstreamCall {
   readonly #sdk: ServerSdk;
   readonly #abort = new AbortController();
   readonly #questions = new Map<string, Question>();
+  readonly #lacking: Record<string, Fields> = {};
   #context: RequestContext;
   #asked = 0;
   #ended: { readonly result: Fields } | { readonly error: unknown } | undefined;
@@ -52,6 +53,11 @@ export class UpstreamCall {
   /** Ends when the client has given up. */
   get signal(): AbortSignal {
     return this.#abort.signal;
+  }
+
+  /** The capabilities that the upstream wanted to use and the client does not have. */
+  get lacking(): Fields | undefined {
+    return Object.keys(this.#lacking).length > 0 ? { ...this.#lacking } : undefined;
   }
 
   /** The client, as far as it can be told from others of its caller. */
@@ -107,7 +113,9 @@ export class UpstreamCall {
     const { client } = this;
     const needed = NEEDED[request.method];
     if (needed === undefined) throw new this.#sdk.ProtocolError(METHOD_NOT_FOUND, `the gateway does not pass \`${request.method}\` on`);
-    if (client.capabilities(this.#context)[needed] === undefined) throw new this.#sdk.ProtocolError(METHOD_NOT_FOUND, `the client does not support ${needed}`);
+    const lacks = client.capabilities(this.#context)[needed] === undefined;
+    if (lacks) this.#lacking[needed] = {};
+    if (lacks) throw new this.#sdk.ProtocolError(METHOD_NOT_FOUND, `the client does not support ${needed}`);
     if (!client.is_modern) {
       return this.#context.mcpReq.send(request, { timeout: ANSWER_MS, resetTimeoutOnProgress: true, signal, ...(onprogress && { onprogress }) });
     }
