@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { clientResults, serverResults } from "./conformance.mjs";
 import { packageDir } from "./harness.mjs";
@@ -12,14 +13,19 @@ import { packageDir } from "./harness.mjs";
 const PATIENCE = 15_000;
 /** The line by which the gateway says where it listens. */
 const LISTENING = /listening on (http:\S+)/;
-/** The line by which the gateway asks its user to open a page, to be authorized at a server. */
-const AUTHORIZE = /(https?:\/\/\S*[?&]response_type=code\S*)/g;
+/** How often a client is authorized before it gives up. */
+const MOST_AUTHORIZATIONS = 3;
+/** The document by which a client is known to an authorization server without registration, as the suite expects it. */
+const CLIENT_DOCUMENT = "https://conformance-test.local/client-metadata.json";
+
+const load = (file) => import(pathToFileURL(join(packageDir, "dist", file)));
+const sdk = { server: await import("@modelcontextprotocol/server"), client: await import("@modelcontextprotocol/client") };
 
 /**
- * Starts the command in front of `servers`, entries of `mcpServers` by name. `approve`: whether its user opens each page
- * that it asks for. Returns its `url`, what it said so far (`output()`), and `close()`.
+ * Starts the command in front of `servers`, entries of `mcpServers` by name. Returns its `url`, what it said so far
+ * (`output()`), and `close()`.
  */
-export async function startGateway(servers, { mode = "firewall", approve = false } = {}) {
+export async function startGateway(servers, { mode = "firewall" } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "gateway-"));
   const config = join(folder, "mcp.json");
   await writeFile(config, JSON.stringify({ mcpServers: servers }));
@@ -29,7 +35,6 @@ export async function startGateway(servers, { mode = "firewall", approve = false
     { env: { ...process.env, NODE_TEST_CONTEXT: undefined, NO_COLOR: "1" }, stdio: ["ignore", "pipe", "pipe"] },
   );
   let output = "";
-  const opened = new Set();
   const ended = new Promise((done) => child.once("close", done));
   const close = async () => {
     child.kill("SIGTERM");
@@ -47,13 +52,6 @@ export async function startGateway(servers, { mode = "firewall", approve = false
         output += text;
         const found = LISTENING.exec(output);
         if (found) (clearTimeout(late), done(found[1]));
-        if (!approve) return;
-        for (const [, page] of output.matchAll(AUTHORIZE)) {
-          if (opened.has(page)) continue;
-          opened.add(page);
-          // The user agrees at once: the authorization server leads on to the gateway's own page.
-          fetch(page).then((response) => response.body?.cancel(), (error) => (output += `\nthe browser could not open ${page}: ${error}`));
-        }
       };
       child.stdout.setEncoding("utf8").on("data", read);
       child.stderr.setEncoding("utf8").on("data", read);
@@ -80,30 +78,83 @@ export const clientResultsThroughGateway = (suite, play) => clientResults(suite,
 
 /** What the configuration says about the authorization of a scenario: what its client was told beforehand. */
 function oauthOf(scenario, context = {}) {
-  if (!scenario.startsWith("auth/")) return {};
-  const { client_id, client_secret, private_key_pem, signing_algorithm } = context;
-  const known = Object.fromEntries(Object.entries({ client_id, client_secret, private_key: private_key_pem, signing_algorithm }).filter(([, value]) => value !== undefined));
-  const machine = scenario.startsWith("auth/client-credentials");
-  return { oauth: { ...known, ...(machine ? { grant: "client_credentials" } : {}) } };
+  if (!scenario.startsWith("auth/")) return undefined;
+  const { client_id, client_secret, private_key_pem: private_key, signing_algorithm } = context;
+  if (scenario.startsWith("auth/client-credentials")) return { client_id, client_secret, private_key, signing_algorithm };
+  return { grant: "authorization_code", client_id, client_secret, client_metadata_url: CLIENT_DOCUMENT };
 }
 
+/**
+ * The gateway in this process, with the command's own login. Its user agrees at once, as often as a client may be authorized.
+ */
 async function connectThroughGateway({ url, scenario, context, capabilities, prepare }) {
-  const gateway = await startGateway({ suite: { type: "http", url, ...oauthOf(scenario, context) } }, { approve: true });
+  const { gateway } = await load("mcp-server.js");
+  const { GatewayLogin } = await load("gateway/login.js");
+  const oauth = oauthOf(scenario, context);
+  const failed = [];
+  let opened = 0;
+  let login;
+  let opening = Promise.resolve();
+  /** Opens a page, takes the answer to the gateway, and has it connect again. */
+  const open = async (page) => {
+    opened += 1;
+    if (opened > MOST_AUTHORIZATIONS) throw new Error(`the gateway wants to be authorized more than ${MOST_AUTHORIZATIONS} times`);
+    const response = await fetch(page, { redirect: "manual" });
+    await response.body?.cancel();
+    await login.finish(new URL(response.headers.get("location")).searchParams);
+    await handler.reconnect("suite");
+  };
+  const handler = gateway({
+    mcpServers: { suite: { type: "http", url, ...(oauth && { oauth }) } },
+    mode: "firewall",
+    token: false,
+    sdk,
+    on_error: (error) => failed.push(error),
+    auth_provider: (server, address) => {
+      login = new GatewayLogin({
+        server,
+        url: address,
+        oauth,
+        client: sdk.client,
+        redirect: async () => "http://127.0.0.1:3000/callback",
+        hint: "the test opens the page",
+        show: (page) => (opening = opening.then(() => open(page)).catch((error) => void failed.push(error))),
+        read: async () => undefined,
+        write: async () => undefined,
+      });
+      return login;
+    },
+  });
+  const client = new Client({ name: "conformance-client", version: "1.0.0" }, { capabilities, versionNegotiation: { mode: "auto" } });
+  prepare(client);
+  /** Waits until no page is open any more: what was opened may lead to another. */
+  const settled = async () => {
+    for (let before; before !== opening; ) await (before = opening);
+  };
+  const close = async () => {
+    await client.close();
+    await handler.close();
+  };
   try {
-    const client = new Client({ name: "conformance-client", version: "1.0.0" }, { capabilities, versionNegotiation: { mode: "auto" } });
-    prepare(client);
-    await client.connect(new StreamableHTTPClientTransport(new URL(gateway.url)));
-    return {
-      authorized: (work) => work(client),
-      async close() {
-        await client.close();
-        await gateway.close();
-      },
-    };
+    await handler.ready();
+    await settled();
+    await client.connect(new StreamableHTTPClientTransport(new URL("http://localhost/mcp"), { fetch: (input, init) => handler(new Request(input, init)) }));
   } catch (error) {
-    await gateway.close();
+    await close();
     throw error;
   }
+  return {
+    async authorized(work) {
+      for (let before = -1; before !== opened; ) {
+        before = opened;
+        await work(client);
+        // What was refused is done again once the user has agreed.
+        await settled();
+      }
+      if (failed.length > 0) throw failed[0];
+    },
+    close,
+  };
 }
 
 /** A scenario has one name in all releases of the suite, and a release before 0.2 is a column of its own. */
@@ -114,9 +165,9 @@ const RANK = ["fail", "warn", "skip", "pass"];
 export function compare(direct, through) {
   const found = new Map(through.map((result) => [keyOf(result), result]));
   return direct.map((one) => {
-    const other = found.get(keyOf(one)) ?? { ...one, status: "fail", passed: 0, problems: ["it was not run"], skipped: [] };
+    const other = found.get(keyOf(one)) ?? { ...one, status: "fail", passed: [], problems: ["it was not run"], skipped: [] };
     const [before, after] = [one, other].map(({ status }) => RANK.indexOf(status));
-    return { ...one, direct: one, through: other, worse: after < before || (after === before && after > 0 && other.passed < one.passed) };
+    return { ...one, direct: one, through: other, worse: after < before || (after === before && after > 0 && one.passed.some((check) => !other.passed.includes(check))) };
   });
 }
 
@@ -138,10 +189,10 @@ export function table(pairs) {
 }
 
 /**
- * docs/gateway-conformance.md. `reasons` says why a scenario passes less through the gateway, by the scenario's name or by
+ * docs/gateway-conformance.md. `legacy`: with a server of the earlier revisions. `reasons` says why a scenario passes less through the gateway, by the scenario's name or by
  * name and revision; `direct` the same for what does not pass directly.
  */
-export function conformancePage({ versions, server, client, reasons, direct }) {
+export function conformancePage({ versions, server, legacy, client, reasons, legacyReasons, direct }) {
   const explain = (pairs, given, chosen) =>
     [...new Set(pairs.filter(chosen).map(({ scenario }) => scenario))].sort().map((scenario) => {
       const first = pairs.find((pair) => pair.scenario === scenario && chosen(pair));
@@ -163,6 +214,12 @@ export function conformancePage({ versions, server, client, reasons, direct }) {
     `Made by a test (\`tests/package/gateway-conformance.test.mjs\`); do not edit. It runs all scenarios of \`@modelcontextprotocol/conformance\` ${versions.join(" and ")} twice: directly, and through \`contextweaver gateway\` in \`firewall\` mode. Each cell shows both, in this order: ✓ passed, (✓) passed with fewer checks than directly, ✗ failed, ! passed with warnings, – nothing to check.`,
     "",
     ...section("Servers", "A server on the official SDK 2.x, and the gateway in front of it.", server),
+    "### A server of the earlier revisions",
+    "",
+    "The same scenarios, with a server behind the gateway that knows the revisions up to 2025-11-25 alone, whichever revision the client speaks. They pass as above, but for these:",
+    "",
+    ...explain(legacy, legacyReasons, (pair) => pair.worse && reasons(pair) === undefined),
+    "",
     ...section("Clients", "A client on the official SDK 2.x, and the gateway between it and the server of the suite.", client),
   ].join("\n").trimEnd()}\n`;
 }

@@ -2,20 +2,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { connectDirectly, playScenario } from "./conformance-client.mjs";
-import { clientResults, conformanceSuites, serverResults } from "./conformance.mjs";
+import { clientResults, conformanceSuites, reasonFor, serverResults } from "./conformance.mjs";
 import { conformanceHandler, listen } from "./conformance-upstream.mjs";
 import { has } from "./harness.mjs";
-
-/** What does not pass without a gateway, by scenario and revision, and why. */
-const DIRECT = {
-  "server-sse-polling at 0.1.16": "the suite calls as 2025-03-26, where no stream begins with an event that has an id",
-  "auth/2025-03-26-oauth-metadata-backcompat at 0.1.16": "the suite's metadata names another issuer than its address, which the official SDK refuses; 0.2 is right",
-};
-const reasonFor = ({ scenario, revision }) => {
-  if (scenario.startsWith("tasks-")) return "the official SDK 2.4.0 has no server for the extension of tasks (SEP-2663)";
-  if (scenario.startsWith("sep-2640-client-")) return "what a host must do with skills, and the client here is none";
-  return DIRECT[`${scenario} at ${revision}`];
-};
 
 const { suites = [], missing } = await conformanceSuites();
 

@@ -1,5 +1,6 @@
 // What the gateway reads in the files of desktop clients and editors. Nothing exports the reader yet but the gateway itself.
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import test from "node:test";
 import { inspect } from "node:util";
@@ -11,6 +12,7 @@ const { plainJson } = await import(pathToFileURL(join(packageDir, "dist/gateway/
 const { secretsOf } = await import(pathToFileURL(join(packageDir, "dist/gateway/server-description.js")));
 
 const SECRET = "tok-5ecret-9f8e7d6c5b4a";
+const KEY = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).trim();
 const environment = { HOME: "/home/ann", API_KEY: SECRET, EMPTY: "", OTHER: "neighbour-value-1234" };
 const read = (value, file = "mcp.json", env = environment) => readServers([{ file, value }], env);
 const one = (server, env) => read({ mcpServers: { it: server } }, "mcp.json", env);
@@ -59,7 +61,7 @@ test("our own fields, and those of others that mean the same", () => {
   const { transport: _, ...rest } = shownOf(server);
   assert.deepEqual(rest, {
     name: "it", disabled: true, timeout_ms: 5_000, include_tools: ["read_*"], exclude_tools: ["read_secret"], forward_headers: ["authorization", "x-user"],
-    connection: "shared", oauth: { client_id: "me", client_secret: SECRET, scopes: ["read", "write"], issuer: "https://auth.example" }, policy,
+    connection: "shared", oauth: { grant: "client_credentials", client_id: "me", client_secret: SECRET, scopes: ["read", "write"], issuer: "https://auth.example" }, policy,
   });
   const { servers: [other] } = one({ command: "a", enabled: false, disabledTools: ["x"], tools: ["*"] });
   assert.deepEqual([other.disabled, other.exclude_tools, other.include_tools], [true, ["x"], ["*"]]);
@@ -129,7 +131,22 @@ test("what is wrong is refused with its place", () => {
     [{ mcpServers: { it: { command: "a", disabled: "no" } } }, "INVALID_INPUT", "/mcpServers/it/disabled"],
     [{ mcpServers: { it: { command: "a", include_tools: [1] } } }, "INVALID_INPUT", "/mcpServers/it/include_tools/0"],
     [{ mcpServers: { it: { command: "a", policy: "deny" } } }, "INVALID_INPUT", "/mcpServers/it/policy"],
-    [{ mcpServers: { it: { url: "http://h.example", oauth: { client_id: "a" } } } }, "MISSING_FIELD", "/mcpServers/it/oauth/client_secret"],
+    ...[
+      [{ grant: "client_credentials", client_id: "a" }, "MISSING_FIELD", "client_secret"],
+      [{ grant: "client_credentials" }, "MISSING_FIELD", "client_id"],
+      [{ client_secret: SECRET }, "MISSING_FIELD", "client_id"],
+      [{ client_id: "a", private_key: KEY }, "MISSING_FIELD", "signing_algorithm"],
+      [{ client_id: "a", signing_algorithm: "RS256" }, "MISSING_FIELD", "private_key"],
+      [{ client_id: "a", private_key: KEY, signing_algorithm: "HS256" }, "INVALID_INPUT", "signing_algorithm"],
+      [{ client_id: "a", private_key: KEY.replaceAll("\n", "\\n"), signing_algorithm: "RS256" }, "INVALID_INPUT", "private_key"],
+      [{ client_id: "a", private_key: KEY, client_secret: SECRET, signing_algorithm: "RS256" }, "INVALID_INPUT", "private_key"],
+      [{ client_id: "" }, "INVALID_INPUT", "client_id"],
+      [{ grant: "password" }, "INVALID_INPUT", "grant"],
+      [{ client_metadata_url: "http://h.example/client.json" }, "INVALID_INPUT", "client_metadata_url"],
+      [{ issuer: "login" }, "INVALID_INPUT", "issuer"],
+      [{ scopes: [1] }, "INVALID_INPUT", "scopes"],
+      [JSON.parse('{"__proto__": {"client_id": "a"}}'), "UNKNOWN_FIELD", "__proto__"],
+    ].map(([oauth, code, field]) => [{ mcpServers: { it: { url: "http://h.example", oauth } } }, code, `/mcpServers/it/oauth/${field}`]),
     [{ mcpServers: { it: { url: "http://h.example", oauth: { client: "a", client_secret: SECRET } } } }, "UNKNOWN_FIELD", "/mcpServers/it/oauth/client"],
     [{ mcpServers: { it: { command: "a", oauth: {} } } }, "INVALID_INPUT", "/mcpServers/it/oauth"],
     [{ mcpServers: { it: { command: "a" } }, gateway: 1 }, "INVALID_INPUT", "/gateway"],
@@ -152,6 +169,16 @@ test("fields of other programs and misspelt ones are warnings", () => {
   assert.match(warnings[2].hint, /`exclude_tools`/);
   assert.equal(servers[0].timeout_ms, 30_000);
   assert.ok(!JSON.stringify(warnings).includes(SECRET));
+});
+
+test("who is authorized is read from what there is", () => {
+  const oauthOf = (oauth, env = {}) => readServers([{ file: "t", value: { mcpServers: { it: { url: "https://h.example", oauth } } } }], env).servers[0].oauth;
+  assert.deepEqual(oauthOf({}), { grant: "authorization_code" });
+  assert.deepEqual(oauthOf({ clientId: "a", scope: "read  write" }), { grant: "authorization_code", client_id: "a", scopes: ["read", "write"] });
+  assert.deepEqual(oauthOf({ client_id: "a", client_secret: SECRET }), { grant: "client_credentials", client_id: "a", client_secret: SECRET });
+  assert.deepEqual(oauthOf({ client_id: "a", client_secret: SECRET, grant: "authorization_code" }), { grant: "authorization_code", client_id: "a", client_secret: SECRET });
+  assert.deepEqual(oauthOf({ client_id: "a", private_key: "${KEY}", signing_algorithm: "ES256" }, { KEY }), { grant: "client_credentials", client_id: "a", private_key: KEY, signing_algorithm: "ES256" });
+  assert.deepEqual(oauthOf({ client_metadata_url: "https://h.example/client.json" }), { grant: "authorization_code", client_metadata_url: "https://h.example/client.json" });
 });
 
 test("documents are merged, and say where they disagree", () => {
@@ -188,6 +215,10 @@ test("a server is described without its secrets, however it is printed", () => {
     assert.ok(!text.includes(SECRET) && !text.includes("abcdefghijk"), text);
   }
   assert.deepEqual(secretsOf(servers[1]), [`Bearer ${SECRET}`, SECRET, "abcdefghijk"]);
+  const [signing] = read({ mcpServers: { it: { url: "https://h.example", oauth: { client_id: "x", private_key: KEY, signing_algorithm: "ES256" } } } }).servers;
+  const lines = KEY.split("\n").slice(1, -1);
+  for (const text of [JSON.stringify(signing), inspect(signing, { depth: 9 })]) for (const line of lines) assert.ok(!text.includes(line), text);
+  for (const secret of [KEY, ...lines.filter((line) => line.length >= 16)]) assert.ok(secretsOf(signing).includes(secret));
 });
 
 test("JSON with comments and trailing commas", () => {

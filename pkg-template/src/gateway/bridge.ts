@@ -47,6 +47,7 @@ export class UpstreamCall {
   readonly #sdk: ServerSdk;
   readonly #abort = new AbortController();
   readonly #questions = new Map<string, Question>();
+  readonly #lacking: Record<string, Fields> = {};
   #context: RequestContext;
   #asked = 0;
   #ended: { readonly result: Fields } | { readonly error: unknown } | undefined;
@@ -59,6 +60,11 @@ export class UpstreamCall {
   /** Ends when the client has given up. */
   get signal(): AbortSignal {
     return this.#abort.signal;
+  }
+
+  /** The capabilities that the upstream wanted to use and the client does not have. */
+  get lacking(): Fields | undefined {
+    return Object.keys(this.#lacking).length > 0 ? { ...this.#lacking } : undefined;
   }
 
   /** The client, as far as it can be told from others of its caller. */
@@ -116,7 +122,10 @@ export class UpstreamCall {
     if (needed === undefined) throw new this.#sdk.ProtocolError(METHOD_NOT_FOUND, `the gateway does not pass \`${request.method}\` on`);
     const capabilities = client.capabilities(this.#context);
     const isAble = needed === "elicitation" ? canElicit(capabilities, request.params?.["mode"]) : capabilities[needed] !== undefined;
-    if (!isAble) throw new this.#sdk.ProtocolError(METHOD_NOT_FOUND, `the client does not support ${needed}`);
+    if (!isAble) {
+      this.#lacking[needed] = {};
+      throw new this.#sdk.ProtocolError(METHOD_NOT_FOUND, `the client does not support ${needed}`);
+    }
     if (!client.is_modern) {
       return this.#context.mcpReq.send(request, { timeout: ANSWER_MS, resetTimeoutOnProgress: true, signal, ...(onprogress && { onprogress }) });
     }

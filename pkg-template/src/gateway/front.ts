@@ -8,7 +8,7 @@ import type { GatewayRuntime } from "./runtime.js";
 import type { ForwardedCall, NextStep, StoredPart } from "./runtime-types.js";
 import type { Fields, McpRequest, RequestContext, SdkMcpServer, SdkServer, SdkStateCodec, ServerSdk } from "./server-sdk.js";
 import type { GatewaySession } from "./session.js";
-import { failureOf } from "./failure.js";
+import { failureOf, maskedText } from "./failure.js";
 import type { GatewayCallMethod, TraceContext } from "./hook-types.js";
 import { asToolResult } from "./primitive-result.js";
 import type { ResourceSubscriptions } from "./subscriptions.js";
@@ -20,6 +20,7 @@ const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
 const RESOURCE_NOT_FOUND = -32002;
 const URL_ELICITATION_REQUIRED = -32042;
+const MISSING_CAPABILITY = -32021;
 const CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
@@ -295,6 +296,11 @@ export class ClientFront {
         const progress = await call.next(now);
         const asked = await this.#asked(progress, call, now, send, proceed);
         if (asked) return asked;
+        const lacking = this.#lacking(call, progress);
+        if (lacking) {
+          runtime.cancelCall(about.call);
+          throw lacking;
+        }
         if ("result" in progress) return this.#finish(about, progress.result, now);
         if (!("error" in progress)) continue;
         const after = runtime.failCall({ call: about.call, failure: failureOf(progress.error, []), now_ms: Date.now(), random: Math.random() });
@@ -331,6 +337,19 @@ export class ClientFront {
     const pages = ((data as Fields | undefined)?.["elicitations"] ?? []) as readonly Fields[];
     const requests = pages.map(({ message, url }, at) => [`page-${at + 1}`, { method: "elicitation/create", params: { mode: "url", message, url } }] as const);
     return requests.length > 0 ? this.#ask({ call, resume: again(() => undefined) }, Object.fromEntries(requests), context) : undefined;
+  }
+
+  /**
+   * Revision 2026-07-28 has an error for what failed since the client cannot answer the server's questions. Servers of the earlier ones
+   * cannot know it: for each request it is another client.
+   */
+  #lacking(call: UpstreamCall, progress: CallProgress): Error | undefined {
+    const { lacking } = call;
+    if (lacking === undefined || !this.client.is_modern) return undefined;
+    const said = "error" in progress ? failureOf(progress.error, []).message : "result" in progress && progress.result["isError"] === true ? textOf(progress.result) : undefined;
+    if (said === undefined) return undefined;
+    const message = `the server asked for ${Object.keys(lacking).join(", ")}, which the client has not declared: ${maskedText(said, [])}`;
+    return this.#error(MISSING_CAPABILITY, message, { requiredCapabilities: lacking });
   }
 
   async #send(server: string, call: UpstreamCall, method: string, params: Fields, { meta, envelope, watched }: Metadata): Promise<Fields> {
@@ -556,6 +575,12 @@ function withTrace(meta: Fields | undefined, trace: TraceContext): Fields {
 /** What a client answers to an upstream's questions. */
 function answersOf({ mcpReq: { inputResponses } }: RequestContext): Fields | undefined {
   return inputResponses && { inputResponses };
+}
+
+/** The text of a result. */
+function textOf({ content }: Fields): string {
+  const blocks = Array.isArray(content) ? (content as readonly Fields[]) : [];
+  return blocks.map(({ text }) => (typeof text === "string" ? text : "")).join("\n");
 }
 
 /** Whether a server says that it has no such thing. */

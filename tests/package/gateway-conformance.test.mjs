@@ -1,0 +1,68 @@
+// The conformance suite through the gateway: what passes directly passes through it, and the rest is named with its reason. Compares
+// docs/gateway-conformance.md, or writes it with CONTEXTWEAVER_UPDATE=1.
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { connectDirectly, playScenario } from "./conformance-client.mjs";
+import { clientResultsThroughGateway, compare, conformancePage, serverResultsThroughGateway } from "./conformance-gateway.mjs";
+import { clientResults, conformanceSuites, reasonFor, serverResults } from "./conformance.mjs";
+import { conformanceHandler, listen } from "./conformance-upstream.mjs";
+import { has, root } from "./harness.mjs";
+
+/** What passes less through the gateway, and why. */
+const THROUGH = {
+  "server-sse-polling at 2025-11-25": "the server closes the stream of an answer, and the gateway's own client goes back for it; the gateway's stream stays open",
+  "http-custom-headers at 2026-07-28": "the scenario calls a tool with `null` for a boolean; the gateway checks arguments against the tool's schema, which has none (`validate: false` passes it on)",
+  "auth/cross-app-access-complete-flow at 0.1.16": "an identity provider of an enterprise grants it, by a token that only the host has; `auth_provider` takes such a provider",
+  "auth/enterprise-managed-authorization at extension": "an identity provider of an enterprise grants it, by a token that only the host has; `auth_provider` takes such a provider",
+  "auth/wif-jwt-bearer at extension": "a workload shows a token of the platform it runs on; `auth_provider` takes such a provider",
+  "auth/dpop at extension": "the login of the gateway takes bearer tokens; `auth_provider` takes a provider with `dpop()`",
+  "auth/dpop-nonce at extension": "the login of the gateway takes bearer tokens; `auth_provider` takes a provider with `dpop()`",
+};
+/** What passes less where the server behind the gateway is of the earlier revisions, and why. */
+const LEGACY = {
+  "input-required-result-basic-elicitation at 2026-07-28": "the scenario looks for a question by its name, and questions of the earlier revisions have none",
+  "input-required-result-multiple-input-requests at 2026-07-28": "the scenario wants three questions at once, and a server of the earlier revisions asks one after another",
+};
+const keyOf = ({ scenario, revision }) => `${scenario} at ${revision}`;
+const throughFor = (pair) => (pair.scenario.startsWith("sep-2640-skills-") ? "the gateway does not offer the extension of skills" : THROUGH[keyOf(pair)]);
+const legacyFor = (pair) => LEGACY[keyOf(pair)] ?? throughFor(pair);
+
+const { suites = [], missing } = await conformanceSuites();
+
+test("the conformance suite is installed", (t) => void has(t, suites.length > 0, { missing, optional: true }));
+
+const pairs = { server: [], legacy: [], client: [] };
+
+/** Less passed where a reason is known, and nowhere else. */
+function judge(compared, reasons = throughFor) {
+  for (const pair of compared) {
+    assert.equal(pair.worse, reasons(pair) !== undefined, `${pair.scenario} at ${pair.revision}\n${JSON.stringify(pair.through, undefined, 1)}`);
+  }
+  return compared;
+}
+
+for (const suite of suites) {
+  test(`the server scenarios of ${suite.version} pass through the gateway, whatever era the server is of`, async (t) => {
+    const [both, legacy] = [await listen(conformanceHandler()), await listen(conformanceHandler({ era: "legacy" }))];
+    t.after(() => Promise.all([both.close(), legacy.close()]));
+    const direct = await serverResults(suite, both.url);
+    // With a server of both eras the gateway speaks 2026-07-28.
+    pairs.server.push(...judge(compare(direct, await serverResultsThroughGateway(suite, both.url))));
+    pairs.legacy.push(...judge(compare(direct, await serverResultsThroughGateway(suite, legacy.url)), legacyFor));
+  });
+
+  test(`the client scenarios of ${suite.version} pass through the gateway`, async () => {
+    const direct = await clientResults(suite, (one) => playScenario(one, connectDirectly));
+    pairs.client.push(...judge(compare(direct, await clientResultsThroughGateway(suite, playScenario))));
+  });
+}
+
+test("the page says what passes", async (t) => {
+  if (!has(t, suites.length > 0, { missing, optional: true })) return;
+  const page = conformancePage({ versions: suites.map(({ version }) => version), ...pairs, reasons: throughFor, legacyReasons: legacyFor, direct: reasonFor });
+  const path = join(root, "docs", "gateway-conformance.md");
+  if (process.env.CONTEXTWEAVER_UPDATE === "1") await writeFile(path, page);
+  assert.equal(await readFile(path, "utf8"), page, "CONTEXTWEAVER_UPDATE=1 writes it");
+});
