@@ -25,6 +25,7 @@ export type { UpstreamHost, UpstreamOptions, UpstreamReport, UpstreamState } fro
 const LISTING_PAUSES = 4;
 const MAX_PAUSE_MS = 10_000;
 const PING_TIMEOUT_MS = 10_000;
+const LEAST_CONNECT_MS = 5_000;
 const FORBIDDEN = [401, 403];
 const METHOD_NOT_FOUND = -32_601;
 /** Headers and arguments disagree: the server has not run the tool. */
@@ -68,7 +69,7 @@ export class Upstream {
       auth_provider: credentialsOf(config, options.sdk) ?? options.auth_provider,
       fetch: options.fetch,
       secrets: secretsOf(config),
-      connect_timeout_ms: options.connect_timeout_ms ?? 30_000,
+      connect_timeout_ms: connectTimeout(config, options.connect_timeout_ms ?? 30_000),
       probe_timeout_ms: options.probe_timeout_ms ?? 5_000,
       max_message_bytes: options.max_message_bytes ?? MAX_MESSAGE_BYTES,
       backoff: options.backoff ?? { first_ms: 500, most_ms: 60_000 },
@@ -402,6 +403,14 @@ export class Upstream {
       else if (connection.isReady && connection.kind !== "stdio" && idle >= ping_ms) void connection.ping(PING_TIMEOUT_MS);
     }
   }
+}
+
+/**
+ * How long connecting may take. Over HTTP not much longer than a call: whoever waits for an attempt that hangs cannot begin another one,
+ * also when the server is in order again.
+ */
+function connectTimeout({ transport, timeout_ms }: ServerConfig, most: number): number {
+  return transport.type === "stdio" ? most : Math.min(most, Math.max(LEAST_CONNECT_MS, timeout_ms));
 }
 
 function isSame(a: Uint8Array, b: Uint8Array): boolean {
