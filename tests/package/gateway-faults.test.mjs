@@ -85,7 +85,7 @@ test("the start waits for no server that is slow or hangs, and its tools come la
   isOpen = true;
   for (const [, outgoing] of waiting) outgoing.destroy();
   await until("the tools of the late server", async () => (await names()).includes("late_echo"));
-  assert.ok(told.events.some(({ server, status, report }) => server === "late" && status === "ready" && report.tools > 0 || report !== undefined));
+  assert.ok(told.events.some(({ server, status, report }) => server === "late" && status === "ready" && report !== undefined));
   await client.close();
 });
 
@@ -170,8 +170,7 @@ test("an upstream is killed, hangs, floods, lies and changes while fifty clients
   const { stderr } = await stateOf("noisy");
   assert.ok(stderr.length > 0 && !stderr.join().includes("tok-5ecret"));
 
-  assert.ok(typeof (await outcome("odd_cyclic", { a: 1 })).text === "string");
-  assert.ok(typeof (await outcome("odd_huge_echo", { p7: "x" })).text === "string");
+  for (const name of ["odd_cyclic", "odd_huge_echo"]) assert.match((await outcome(name, { a: 1 })).text, /SCHEMA_INVALID/);
   for (let n = 0; n < 300; n += 1) {
     changing.push({ name: `odd_new_${n}`, inputSchema: { type: "object" } });
     await odd.changed();

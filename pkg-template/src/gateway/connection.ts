@@ -151,8 +151,7 @@ export class UpstreamConnection {
     const { signal, timeout_ms = this.#settings.config.timeout_ms } = options;
     for (let round = 0; ; round += 1) {
       try {
-        const late = (): Error => this.#unavailable("the server is not connected in time", "timeout");
-        const live = this.#live ?? (await within(this.open(true), timeout_ms, signal, late));
+        const live = await this.#connectedIn(timeout_ms, signal);
         return await this.#send(live, method, params, options, timeout_ms);
       } catch (error) {
         // The server has not even looked at a request of a session it has forgotten.
@@ -203,9 +202,20 @@ export class UpstreamConnection {
     }
   }
 
-  /** Connects, if it is not; waits for a moment after failures. Errors: {@link UpstreamError}. */
-  async connected(): Promise<void> {
-    await this.open(true);
+  /** Connects, if it is not, within the time of a request; waits for a moment after failures. Errors: {@link UpstreamError}. */
+  async connected({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    await this.#connectedIn(this.#settings.config.timeout_ms, signal);
+  }
+
+  /** The connection as it is, or one that is made in time; whoever waits for it may give up before. */
+  async #connectedIn(timeout_ms: number, signal: AbortSignal | undefined): Promise<Live> {
+    if (this.#live !== undefined) return this.#live;
+    const late = (): Error => this.#unavailable("the server is not connected in time", "timeout");
+    try {
+      return await within(this.open(true), timeout_ms, signal, late);
+    } catch (error) {
+      throw new UpstreamError(failureOf(error, this.#settings.secrets, signal));
+    }
   }
 
   /** Sends a notification; one that cannot be sent is lost, as notifications are. */

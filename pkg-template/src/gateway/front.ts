@@ -355,9 +355,9 @@ export class ClientFront {
   async #send(server: string, call: UpstreamCall, method: string, params: Fields, { meta, envelope, watched }: Metadata): Promise<Fields> {
     const upstream = this.#host.upstream(server);
     const connection = this.#connection(upstream, call.context);
-    // Which revision it speaks is known then; where it cannot be reached, the request says so.
-    await connection.connected().catch(() => undefined);
     const { onprogress, signal } = call;
+    // Which revision it speaks is known then.
+    await connection.connected({ signal });
     const send = (trace?: TraceContext): Promise<Fields> => {
       const all = { ...(trace ? withTrace(meta, trace) : meta), ...(connection.era === "modern" && envelope) } as JsonObject;
       return upstream.request(connection, method, params as JsonObject, { signal, meta: all, context: call, ...(onprogress && { onprogress: (progress) => onprogress({ ...progress }) }) });

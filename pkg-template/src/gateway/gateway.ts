@@ -300,6 +300,7 @@ class RunningGateway {
     const client = (given?.client ?? (await imported("@modelcontextprotocol/client"))) as UpstreamSdk["client"];
     const stdio = async (): Promise<object> => given?.client_stdio ?? imported("@modelcontextprotocol/client/stdio");
     const pins = store ? await openRecords<JsonValue>(store.session("gateway-pins"), { salvage: true }) : undefined;
+    const kept = store ? await openRecords<JsonValue>(store.session("gateway-sessions"), { salvage: true }) : undefined;
     if (pins) this.#withPins(pins);
     const runtime = this.#runtime;
     const sessions = new GatewaySessions({ store, manager, drilldown: this.#options.names?.drilldown ?? "drilldown" });
@@ -365,7 +366,7 @@ class RunningGateway {
       return (await endpoints(request as Request & SidecarRequest)) as Response;
     };
     const http = new GatewayHttp(
-      { sdk, clients, forwarded: host.forwarded, started: host.started, stats: () => this.stats(), beside, onError: this.#onError },
+      { sdk, clients, forwarded: host.forwarded, kept, started: host.started, stats: () => this.stats(), beside, onError: this.#onError },
       this.#http,
     );
     return { host, clients, sessions, upstreams, http, pins, ready };

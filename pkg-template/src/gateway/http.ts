@@ -6,8 +6,11 @@ import type { BodyRequest } from "../http-body.js";
 import type { GatewayClients } from "./clients.js";
 import { SessionEvents } from "./event-store.js";
 import type { ClientFront } from "./front.js";
+import { KeptSessions } from "./kept-sessions.js";
 import { listenedResources } from "./listen-tap.js";
 import type { Fields, SdkHttpServerTransport, ServerSdk } from "./server-sdk.js";
+import type { StoredRecords } from "../stored-records.js";
+import type { JsonValue } from "../types.js";
 
 /** Who a request is of. */
 export interface GatewayCaller {
@@ -52,6 +55,8 @@ export interface HttpParts {
   readonly clients: GatewayClients;
   /** Headers of a request that servers may be given, in lower case. */
   forwarded(request: Request): Readonly<Record<string, string>>;
+  /** Where sessions outlive the process. */
+  readonly kept?: StoredRecords<JsonValue> | undefined;
   /** Resolves when the servers have answered, or should have. */
   started(): Promise<void>;
   stats(): object;
@@ -85,6 +90,9 @@ export class GatewayHttp {
   readonly #authorize: GatewayAuthorize | undefined;
   readonly #options: Required<Pick<GatewayHttpOptions, "path" | "max_body_bytes" | "max_sessions" | "session_idle_ms">> & GatewayHttpOptions;
   readonly #sessions = new Map<string, HttpSession>();
+  readonly #kept: KeptSessions;
+  /** Sessions that begin again. */
+  readonly #resuming = new Map<string, Promise<HttpSession | undefined>>();
   #swept = 0;
 
   constructor(parts: HttpParts, options: GatewayHttpOptions) {
@@ -101,6 +109,8 @@ export class GatewayHttp {
       max_sessions: within(options.max_sessions, "/max_sessions", 1_000, 1, 100_000),
       session_idle_ms: within(options.session_idle_ms, "/session_idle_ms", 30 * 60_000, 1_000, 7 * 86_400_000),
     };
+    const { max_sessions: most, session_idle_ms: idle_ms } = this.#options;
+    this.#kept = new KeptSessions(parts.kept, { most, idle_ms }, parts.onError);
   }
 
   readonly fetch = async (request: Request): Promise<Response> => {
@@ -198,7 +208,7 @@ export class GatewayHttp {
   async #inSession(request: Request, caller: string, parsedBody?: Fields): Promise<Response> {
     await this.#sweep();
     const id = request.headers.get("mcp-session-id");
-    const known = id === null ? undefined : this.#sessions.get(id);
+    const known = id === null ? undefined : (this.#sessions.get(id) ?? (await this.#resumed(id, caller, request)));
     // Another caller's session is not there either.
     if (id !== null && known?.caller !== caller) return failure(404, -32001, "Session not found");
     if (!known && !isInitialize(parsedBody)) return failure(400, INVALID_REQUEST, "no session: `initialize` begins one");
@@ -212,8 +222,10 @@ export class GatewayHttp {
     };
     try {
       const response = await session.transport.handleRequest(request, parsedBody && { parsedBody });
+      const { sessionId } = session.transport;
       // What began with no valid `initialize` is no session.
-      if (session.transport.sessionId === undefined) await clients.leave(session.front);
+      if (sessionId === undefined) await clients.leave(session.front);
+      else if (!known && parsedBody && !Array.isArray(parsedBody)) await this.#kept.keep(sessionId, caller, parsedBody);
       return watched(response, done);
     } catch (error) {
       done();
@@ -221,16 +233,46 @@ export class GatewayHttp {
     }
   }
 
-  #begin(caller: string): HttpSession {
+  /** Begins a session again that was kept, under its id. A request that comes meanwhile waits for it. */
+  #resumed(id: string, caller: string, request: Request): Promise<HttpSession | undefined> {
+    const kept = this.#kept.find(id, caller);
+    if (!kept) return Promise.resolve(undefined);
+    const known = this.#resuming.get(id);
+    if (known) return known;
+    const resuming = this.#resume(id, caller, kept.initialize, request).finally(() => this.#resuming.delete(id));
+    this.#resuming.set(id, resuming);
+    return resuming;
+  }
+
+  async #resume(id: string, caller: string, initialize: Fields, request: Request): Promise<HttpSession | undefined> {
+    const session = this.#begin(caller, id);
+    const say = async (message: Fields, more: Record<string, string>): Promise<void> => {
+      const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", ...more };
+      const response = await session.transport.handleRequest(new Request(request.url, { method: "POST", headers }), { parsedBody: message });
+      await response.text();
+    };
+    await say(initialize, {});
+    if (session.transport.sessionId === id) {
+      await say({ jsonrpc: "2.0", method: "notifications/initialized" }, { "mcp-session-id": id });
+      return session;
+    }
+    await this.#parts.clients.leave(session.front);
+    return undefined;
+  }
+
+  #begin(caller: string, id?: string): HttpSession {
     const { sdk, clients, onError } = this.#parts;
     const front = clients.join(caller, false);
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: () => crypto.randomUUID(),
+      sessionIdGenerator: () => id ?? crypto.randomUUID(),
       eventStore: new SessionEvents(),
       retryInterval: RETRY_MS,
       maxRequestBodySize: this.#options.max_body_bytes,
-      onsessioninitialized: (id: string) => void this.#sessions.set(id, session),
-      onsessionclosed: (id: string) => this.#end(id),
+      onsessioninitialized: (made: string) => void this.#sessions.set(made, session),
+      onsessionclosed: async (closed: string) => {
+        await this.#kept.forget(closed);
+        await this.#end(closed);
+      },
     });
     const session: HttpSession = { caller, transport, front, used: Date.now(), open: 0 };
     void front.server.connect(transport).catch(onError);

@@ -26,6 +26,7 @@ export type { UpstreamHost, UpstreamOptions, UpstreamReport, UpstreamState } fro
 const LISTING_PAUSES = 4;
 const MAX_PAUSE_MS = 10_000;
 const PING_TIMEOUT_MS = 10_000;
+const LEAST_CONNECT_MS = 5_000;
 const FORBIDDEN = [401, 403];
 /** Tokens that were sent and are masked. */
 const MOST_SECRETS = 16;
@@ -83,7 +84,7 @@ export class Upstream {
         learned.add(secret);
         for (const oldest of learned) if (learned.size > MOST_SECRETS) learned.delete(oldest);
       },
-      connect_timeout_ms: options.connect_timeout_ms ?? 30_000,
+      connect_timeout_ms: connectTimeout(config, options.connect_timeout_ms ?? 30_000),
       probe_timeout_ms: options.probe_timeout_ms ?? 5_000,
       max_message_bytes: options.max_message_bytes ?? MAX_MESSAGE_BYTES,
       backoff: options.backoff ?? { first_ms: 500, most_ms: 60_000 },
@@ -441,6 +442,14 @@ export class Upstream {
       else if (connection.isReady && connection.kind !== "stdio" && idle >= ping_ms) void connection.ping(PING_TIMEOUT_MS);
     }
   }
+}
+
+/**
+ * How long connecting may take. Over HTTP not much longer than a call: whoever waits for an attempt that hangs cannot begin another one,
+ * also when the server is in order again.
+ */
+function connectTimeout({ transport, timeout_ms }: ServerConfig, most: number): number {
+  return transport.type === "stdio" ? most : Math.min(most, Math.max(LEAST_CONNECT_MS, timeout_ms));
 }
 
 function isSame(a: Uint8Array, b: Uint8Array): boolean {
