@@ -176,7 +176,7 @@ test("an upstream is killed, hangs, floods, lies and changes while fifty clients
     await odd.changed();
     if (n % 50 === 0) await outcome("changes__act");
   }
-  await until("the last of the changed tools", async () => (await find("odd_new_299")) !== undefined, 20_000);
+  await until("the last of the changed tools", async () => (await find("odd_new_299")) !== undefined, 60_000);
 
   await stop();
   assert.deepEqual(seen.failed.slice(0, 5), []);
