@@ -9,7 +9,6 @@ import { encode, fields, refuseUnknown, text } from "./guard.js";
 import { Access } from "./mcp-access.js";
 import type { AccessOptions, AccessRequest } from "./mcp-access.js";
 import { gateway as gatewayWithoutModules } from "./gateway/api.js";
-import { runGateway as runWithoutModules } from "./gateway/gateway.js";
 
 export * from "./gateway/api.js";
 export { firewalled } from "./mcp-client.js";
@@ -26,8 +25,6 @@ function ofGateway<T>(value: T): T {
 // The declarations show the original. Bundlers leave the modules out where nobody needs it.
 /** @internal */
 export const gateway = /* @__PURE__ */ ofGateway(gatewayWithoutModules);
-/** @internal */
-export const runGateway = /* @__PURE__ */ ofGateway(runWithoutModules);
 
 /** A transport of the official SDK, of either major version: messages as objects. */
 export interface McpTransport {

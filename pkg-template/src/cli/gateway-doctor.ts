@@ -1,5 +1,6 @@
 // `contextweaver gateway doctor`: what is wrong with a configuration or a server, and how to mend it.
-import { runGateway } from "../mcp-server.js";
+import { gateway as createGateway } from "../mcp-server.js";
+import { withServers } from "../gateway/gateway.js";
 import type { GatewayOptions, GatewayServerEvent } from "../gateway/gateway.js";
 import type { ServersConfig } from "../gateway/config.js";
 import type { ListingReport } from "../gateway/runtime-types.js";
@@ -42,15 +43,13 @@ export async function doctor({ values }: CommandLine, config: ServersConfig, opt
 async function examined(config: ServersConfig, options: GatewayOptions): Promise<Examined> {
   const listings = new Map<string, ListingReport>();
   const errors: unknown[] = [];
-  const gateway = runGateway(
-    {
-      ...options,
-      token: false,
-      on_server: ({ server, report }: GatewayServerEvent) => void (report && listings.set(server, report)),
-      on_error: (error) => void errors.push(error),
-    },
-    config,
-  );
+  const all: GatewayOptions = {
+    ...options,
+    token: false,
+    on_server: ({ server, report }: GatewayServerEvent) => void (report && listings.set(server, report)),
+    on_error: (error) => void errors.push(error),
+  };
+  const gateway = createGateway(withServers(all, config));
   try {
     await gateway.ready();
     const servers = (await gateway.servers()).map((report) => ({ report, listing: listings.get(report.name) }));

@@ -4,7 +4,8 @@ import process from "node:process";
 import { ContextWeaverError, version } from "../index.js";
 import { parseConfigText, readServers } from "../gateway/config.js";
 import type { ServersConfig } from "../gateway/config.js";
-import { runGateway } from "../mcp-server.js";
+import { gateway as createGateway } from "../mcp-server.js";
+import { withServers } from "../gateway/gateway.js";
 import type { Gateway, GatewayOptions, GatewaySdk, GatewayServerEvent } from "../gateway/gateway.js";
 import type { ServerStdioSdk } from "../gateway/server-sdk.js";
 import { doctor } from "./gateway-doctor.js";
@@ -129,7 +130,7 @@ async function serve(line: CommandLine): Promise<string> {
 
 async function serveStdio(values: CommandLine["values"], options: GatewayOptions, config: ServersConfig, sdk: BundledSdk, logins: GatewayLogins): Promise<string> {
   for (const name of ["port", "host", "token"]) if (values[name] !== undefined) throw new UsageError(`--${name} goes with --http`);
-  const gateway = runGateway({ ...options, token: false }, config);
+  const gateway = createGateway(withServers({ ...options, token: false }, config));
   logins.attach(gateway);
   const transport = new sdk.server_stdio.StdioServerTransport();
   const ended = new Promise<void>((done) => {
@@ -150,7 +151,7 @@ async function serveHttp(line: CommandLine, options: GatewayOptions, config: Ser
   const host = (values["host"] as string | undefined) ?? "127.0.0.1";
   const token = (values["token"] as string | undefined) ?? process.env["CONTEXTWEAVER_TOKEN"];
   if (token === undefined && !isLoopback(host)) throw new UsageError("beyond this machine the gateway needs --token, or CONTEXTWEAVER_TOKEN");
-  const gateway = runGateway({ ...options, token: token ?? false }, config);
+  const gateway = createGateway(withServers({ ...options, token: token ?? false }, config));
   logins.attach(gateway);
   const shared = config.servers.filter((server) => !server.disabled && mayLogIn(server)).map(({ name }) => safe(name));
   if (shared.length > 0) process.stderr.write(`contextweaver gateway: a login to ${shared.join(", ")}, where one is asked for, counts for every client of this gateway\n`);
@@ -184,7 +185,7 @@ async function inspect(line: CommandLine): Promise<string> {
     return print((await response.json()) as ReturnType<Gateway["stats"]>);
   }
   const config = configOf(line);
-  const gateway = runGateway({ ...(await optionsOf(line, config, await bundled())).options, token: false, on_server: reporter(line, config.servers.length) }, config);
+  const gateway = createGateway(withServers({ ...(await optionsOf(line, config, await bundled())).options, token: false, on_server: reporter(line, config.servers.length) }, config));
   await gateway.ready();
   const text = print(gateway.stats());
   await gateway.close();
@@ -196,7 +197,7 @@ async function accept(line: CommandLine, [server, tool, ...more]: readonly strin
   if (server === undefined || more.length > 0) throw new UsageError("gateway accept <server> [tool] --config <file> --store <path>");
   if (line.values["store"] === undefined) throw new UsageError("accept needs --store: what is accepted is kept there");
   const config = configOf(line);
-  const gateway = runGateway({ ...(await optionsOf(line, config, await bundled())).options, token: false, on_server: reporter(line, config.servers.length) }, config);
+  const gateway = createGateway(withServers({ ...(await optionsOf(line, config, await bundled())).options, token: false, on_server: reporter(line, config.servers.length) }, config));
   await gateway.ready();
   const names = await gateway.accept(server, tool);
   await gateway.close();

@@ -137,12 +137,7 @@ const META_ALLOWED = ["traceparent", "tracestate", "baggage"];
  * ```
  */
 export function gateway(options: GatewayOptions): Gateway {
-  return runGateway(options);
-}
-
-/** The same, of servers that were read from files. @internal */
-export function runGateway(options: GatewayOptions, servers?: ServersConfig): Gateway {
-  const running = new RunningGateway(options, servers);
+  const running = new RunningGateway(options);
   const { fetch } = running;
   return Object.assign((request: Request) => fetch(request), {
     fetch,
@@ -155,6 +150,16 @@ export function runGateway(options: GatewayOptions, servers?: ServersConfig): Ga
     reconnect: (server: string) => running.reconnect(server),
     close: () => running.close(),
   });
+}
+
+/** Servers of options that were read from files. */
+const readBefore = new WeakMap<GatewayOptions, ServersConfig>();
+
+/** Options of a gateway whose servers were read from files. @internal */
+export function withServers(options: GatewayOptions, servers: ServersConfig): GatewayOptions {
+  const copy = { ...options };
+  readBefore.set(copy, servers);
+  return copy;
 }
 
 /** What has been set up once the gateway runs. */
@@ -184,9 +189,9 @@ class RunningGateway {
   readonly #hasHeaders = new Set<string>();
   #isClosed = false;
 
-  constructor(given: GatewayOptions, servers?: ServersConfig) {
+  constructor(given: GatewayOptions) {
     const options = fields(given) as GatewayOptions & Record<string, unknown>;
-    const read = servers ?? ofOptions(options);
+    const read = readBefore.get(given) ?? ofOptions(options);
     this.warnings = read.warnings;
     this.#servers = read.servers.filter(({ disabled }) => !disabled);
     this.#options = options;
