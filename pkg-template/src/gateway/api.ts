@@ -26,6 +26,7 @@ export type {
   DriftedTool,
   GatewayMode,
   GatewayRateLimits,
+  GatewaySchemaFinding,
   GatewayServerStats,
   GatewayStats,
   GatewayToolNames,

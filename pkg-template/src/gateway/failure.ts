@@ -17,7 +17,7 @@ export interface UpstreamFailure {
   readonly retry_after_ms?: number;
 }
 
-/** Carries an {@link UpstreamFailure}. */
+/** Carries an {@link UpstreamFailure}. @internal */
 export class UpstreamError extends Error {
   readonly failure: UpstreamFailure;
 
@@ -71,7 +71,7 @@ const MALFORMED = ["INVALID_RESULT", "UNSUPPORTED_RESULT_TYPE", "CLIENT_HTTP_UNE
 
 type Thrown = Partial<{ name: string; message: string; code: unknown; status: unknown; data: unknown; cause: unknown }>;
 
-/** Says what went wrong. `signal` is the caller's, `secrets` what must not be told. */
+/** Says what went wrong. `signal` is the caller's, `secrets` what must not be told. @internal */
 export function failureOf(error: unknown, secrets: readonly string[], signal?: AbortSignal): UpstreamFailure {
   if (error instanceof UpstreamError) return error.failure;
   const thrown = (typeof error === "object" && error !== null ? error : { message: String(error) }) as Thrown;

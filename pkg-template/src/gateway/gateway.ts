@@ -12,7 +12,7 @@ import type { JsonObject, JsonValue } from "../types.js";
 import { PendingCalls } from "./bridge.js";
 import { GatewayClients } from "./clients.js";
 import { readServers } from "./config.js";
-import type { ConfigWarning, ServerConfig, ServersConfig } from "./config.js";
+import type { ConfigWarning, ServerConfig, ServersConfig } from "./config-types.js";
 import type { FrontHost, RoundState } from "./front.js";
 import type { GatewayHooks } from "./hook-types.js";
 import { GatewayHttp } from "./http.js";
@@ -27,7 +27,8 @@ import { sidecar } from "./sidecar.js";
 import type { SidecarRequest, SidecarRouteOptions } from "./sidecar.js";
 import { ResourceSubscriptions } from "./subscriptions.js";
 import { Upstream } from "./upstream.js";
-import type { UpstreamListing, UpstreamReport, UpstreamSdk, UpstreamState } from "./upstream.js";
+import type { UpstreamListing, UpstreamSdk } from "./upstream.js";
+import type { UpstreamReport, UpstreamState } from "./upstream-types.js";
 import { GatewayWatch } from "./watch.js";
 
 /** The modules of the official SDK of MCP, 2.x, where the gateway shall not import them itself. */

@@ -49,7 +49,7 @@ export interface GatewayHttpOptions {
   readonly session_idle_ms?: number;
 }
 
-/** What is behind the handler. */
+/** What is behind the handler. @internal */
 export interface HttpParts {
   readonly sdk: ServerSdk;
   readonly clients: GatewayClients;
@@ -83,7 +83,7 @@ const SWEEP_MS = 60_000;
 const INVALID_REQUEST = -32600;
 const PARSE_ERROR = -32700;
 
-/** Serves requests. */
+/** Serves requests. @internal */
 export class GatewayHttp {
   readonly #parts: HttpParts;
   readonly #access: Access;

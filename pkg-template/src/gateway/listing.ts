@@ -12,7 +12,7 @@ import { MIRRORED, wrongMirroring } from "./mirrored-headers.js";
 /** The lists of a server. */
 export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
 
-/** All of them. */
+/** All of them. @internal */
 export const LIST_KINDS: readonly ListKind[] = ["tools", "resources", "resource_templates", "prompts"];
 
 /** What was wrong with a list. */
@@ -28,7 +28,7 @@ export interface ListingProblem {
   readonly message: string;
 }
 
-/** What a server offers. */
+/** What a server offers. @internal */
 export interface UpstreamListing {
   /** JSON of `{tools, resources?, resource_templates?, prompts?, instructions?}`, each entry as the server wrote it. */
   readonly bytes: Uint8Array;
@@ -39,7 +39,7 @@ export interface UpstreamListing {
   readonly problems: readonly ListingProblem[];
 }
 
-/** Bounds of a listing. */
+/** Bounds of a listing. @internal */
 export interface ListingLimits {
   /** Pages of one list. */
   readonly pages: number;
@@ -51,7 +51,7 @@ export interface ListingLimits {
   readonly page_timeout_ms: number;
 }
 
-/** The bounds unless others are given: the runtime takes 20,000 tools and 32 MiB. */
+/** The bounds unless others are given: the runtime takes 20,000 tools and 32 MiB. @internal */
 export const LISTING_LIMITS: ListingLimits = { pages: 200, entries: 20_000, bytes: 24 * 1024 * 1024, page_timeout_ms: 30_000 };
 
 /** Sends a request of a list. @internal */

@@ -5,10 +5,10 @@ import type { ServerMessage } from "./connection-types.js";
 import type { UpstreamConnection } from "./connection.js";
 import type { UpstreamFailure } from "./failure.js";
 import type { Fetch } from "./http-link.js";
-import type { ListingLimits, ListingProblem, UpstreamListing } from "./listing.js";
+import type { ListKind, ListingLimits, ListingProblem, UpstreamListing } from "./listing.js";
 import type { UpstreamSdk } from "./sdk.js";
 
-/** Who is told what happens with a server, and answers its questions. What is thrown by those that return nothing is lost. */
+/** Who is told what happens with a server, and answers its questions. What is thrown by those that return nothing is lost. @internal */
 export interface UpstreamHost {
   /**
    * Answers a request of a server to its client: `sampling/createMessage`, `elicitation/create`, `roots/list`, or one nobody knows.
@@ -38,7 +38,7 @@ export type UpstreamState =
       readonly retry_at?: number;
     };
 
-/** How a server is connected. Times are milliseconds. */
+/** How a server is connected. Times are milliseconds. @internal */
 export interface UpstreamOptions {
   readonly sdk: UpstreamSdk;
   readonly host: UpstreamHost;
@@ -75,7 +75,8 @@ export interface UpstreamOptions {
 export interface UpstreamReport extends ServerDescription {
   readonly state: UpstreamState;
   readonly server_info?: JsonObject;
-  readonly counts?: UpstreamListing["counts"];
+  /** Entries of each list. */
+  readonly counts?: Readonly<Record<ListKind, number>>;
   readonly left_out?: number;
   readonly problems?: readonly ListingProblem[];
   /** Connections that are open, and requests under way on them. */
