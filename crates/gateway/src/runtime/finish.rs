@@ -43,7 +43,7 @@ pub struct FinishedCall {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FinishedReply {
     /// The `CallToolResult`.
-    #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown>"))]
+    #[cfg_attr(feature = "ts", ts(type = "JsonObject"))]
     pub reply: Value,
     /// Which lists of this client are not what they were.
     pub changed: ListChanges,

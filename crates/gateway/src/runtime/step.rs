@@ -18,7 +18,7 @@ pub struct RpcError {
     pub message: String,
     /// More, as the server gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional, type = "unknown"))]
+    #[cfg_attr(feature = "ts", ts(optional, type = "JsonValue"))]
     pub data: Option<Value>,
 }
 
@@ -34,20 +34,20 @@ pub struct ForwardedCall {
     /// The name that the server has for the tool.
     pub tool: String,
     /// The arguments; where that was asked for, repaired.
-    #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown>"))]
+    #[cfg_attr(feature = "ts", ts(type = "JsonObject"))]
     pub arguments: JsonMap,
     /// What passes of `_meta`; absent when nothing does.
     #[serde(skip_serializing_if = "JsonMap::is_empty")]
-    #[cfg_attr(feature = "ts", ts(optional, type = "Record<string, unknown>"))]
+    #[cfg_attr(feature = "ts", ts(optional, type = "JsonObject"))]
     pub meta: JsonMap,
     /// Whether the server says that the tool changes nothing.
     pub read_only: bool,
     /// The schema of the arguments, as the server listed it.
-    #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown>"))]
+    #[cfg_attr(feature = "ts", ts(type = "JsonObject"))]
     pub schema: JsonMap,
     /// The schema of the result, where the server listed one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional, type = "Record<string, unknown>"))]
+    #[cfg_attr(feature = "ts", ts(optional, type = "JsonObject"))]
     pub output_schema: Option<JsonMap>,
 }
 
@@ -57,7 +57,7 @@ pub struct ForwardedCall {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum CallStep {
     /// Answer with this `CallToolResult`.
-    #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown>"))]
+    #[cfg_attr(feature = "ts", ts(type = "JsonObject"))]
     Reply(Value),
     /// Answer with this error.
     Error(RpcError),
@@ -66,7 +66,7 @@ pub enum CallStep {
         /// The stored result.
         handle: String,
         /// The part.
-        #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown>"))]
+        #[cfg_attr(feature = "ts", ts(type = "JsonObject"))]
         selector: JsonMap,
         /// Most tokens of the part.
         #[serde(skip_serializing_if = "Option::is_none")]
