@@ -16,7 +16,7 @@ use contextweaver_routing::Catalog;
 use contextweaver_routing::router::{FeedbackWeights, Router, RouterOptions};
 
 /// How an input is read.
-enum Reader {
+pub enum Reader {
     /// By an operation of a manager.
     Operation(&'static str),
     /// By an operation of a router without tools.
@@ -218,7 +218,7 @@ pub fn all() -> Vec<Input> {
 }
 
 /// Offers an input whose fields are all null, which counts as absent, and gives what is missed, until nothing is.
-fn ask(name: &'static str, fields: &'static str, reader: &Reader) -> Input {
+pub fn ask(name: &'static str, fields: &'static str, reader: &Reader) -> Input {
     let fields: BTreeSet<&str> = fields.split_whitespace().collect();
     let mut offer: Map<String, Value> = fields.iter().map(|field| ((*field).to_owned(), Value::Null)).collect();
     let mut required = BTreeSet::new();
@@ -268,7 +268,8 @@ fn something(name: &str, field: &str) -> Value {
         "envelope" => json!({ "status": "ok", "summary": "" }),
         "provider" if name == "ToolsForOptions" => json!("gemini"),
         "kind" if name == "SelectableItem" => json!("tool"),
-        "items" => json!([]),
+        "items" | "servers" => json!([]),
+        "action" => json!("allow"),
         "kind" => json!("policy"),
         "pack" => json!({ "prompt": "" }),
         "phase" => json!("answer"),

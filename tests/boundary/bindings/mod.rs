@@ -3,6 +3,7 @@
 //! them from drifting.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
+mod gateway;
 mod inputs;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,6 +66,11 @@ const WITHOUT_DECLARATION: &[&str] = &[
     "DependencyReport",
     "RoutingDecision",
     "ToolId",
+    "ArgumentRepair",
+    "IngestReport",
+    "SkippedTool",
+    // A map of pins that is borrowed.
+    "Pins",
 ];
 
 /// Declarations by name, of the types visited and of all they refer to.
@@ -141,6 +147,22 @@ impl Declarations {
             *text = text.replace("};", "} & Partial<CandidateDetail>;");
         }
         all.found
+    }
+
+    /// The records of the gateway, without those above.
+    fn of_gateway() -> BTreeMap<String, String> {
+        let config = Config::new().with_large_int("number");
+        let mut gateway = Self { config, found: BTreeMap::new() };
+        gateway::visit(&mut gateway);
+        let others = Self::all();
+        gateway.found.retain(|name, text| match others.get(name) {
+            Some(other) => {
+                assert_eq!(other, text, "two types are called {name}");
+                false
+            }
+            None => true,
+        });
+        gateway.found
     }
 }
 
@@ -251,13 +273,17 @@ fn header() -> String {
 }
 
 fn generate() -> String {
-    let declarations = Declarations::all();
+    let (declarations, of_gateway) = (Declarations::all(), Declarations::of_gateway());
     let mut out = header();
-    for text in declarations.values() {
+    for text in declarations.values().chain(of_gateway.values()) {
         let _ = write!(out, "\n{text}");
     }
     out.push_str("\n/** Every record above, so that none can be forgotten. */\nexport interface Records {\n");
     for name in declarations.keys() {
+        let _ = writeln!(out, "  {name}: {name};");
+    }
+    out.push_str("}\n\n/** The same of the gateway. */\nexport interface GatewayRecords {\n");
+    for name in of_gateway.keys() {
         let _ = writeln!(out, "  {name}: {name};");
     }
     out.push_str("}\n\n/** Fields of the answers that have no record. */\nexport interface AnswerKeys {\n");
@@ -265,12 +291,14 @@ fn generate() -> String {
         let _ = writeln!(out, "  {name}: {};", union(&keys));
     }
     out.push_str("}\n\n/** Inputs: the fields the engine must have, and those it knows where it refuses others. */\n");
-    out.push_str("export interface Inputs {\n");
-    for input in inputs::all() {
-        let (required, fields) = (union(&input.required), union(&input.fields));
-        let _ = writeln!(out, "  {}: {{ required: {required}; fields: {fields} }};", input.name);
+    for (name, inputs) in [("Inputs", inputs::all()), ("GatewayInputs", gateway::inputs())] {
+        let _ = writeln!(out, "export interface {name} {{");
+        for input in inputs {
+            let (required, fields) = (union(&input.required), union(&input.fields));
+            let _ = writeln!(out, "  {}: {{ required: {required}; fields: {fields} }};", input.name);
+        }
+        out.push_str("}\n");
     }
-    out.push_str("}\n");
     out
 }
 
@@ -319,9 +347,10 @@ fn the_generated_types_are_current() {
 /// A record that nobody lists, or an optional field that is not marked so, would escape the comparison.
 #[test]
 fn every_serialised_record_is_declared() {
-    let declared = Declarations::all();
+    let mut declared = Declarations::all();
+    declared.extend(Declarations::of_gateway());
     let mut texts = Vec::new();
-    for folder in ["model/src", "context/src", "convert/src/mcp", "routing/src"] {
+    for folder in ["model/src", "context/src", "convert/src/mcp", "routing/src", "gateway/src"] {
         sources(&at(&format!("crates/{folder}")), &mut texts);
     }
     let mut count = 0;

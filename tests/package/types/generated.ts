@@ -687,6 +687,237 @@ export type Warning = {
   path: string,
 };
 
+export type AcceptedTools = {
+  accepted: Array<string>,
+  changed: ListChanges,
+};
+
+export type CallCounts = {
+  calls: number,
+  errors: number,
+  failures: number,
+  tokens: number,
+  shown_tokens: number,
+  saved_tokens: number,
+};
+
+export type CallInfo = {
+  kind: CallKind,
+  server?: string,
+  tool?: string,
+  error?: string,
+  cache_hit: boolean,
+};
+
+export type CallKind = "tool" | "search" | "drilldown" | "resource" | "prompt";
+
+export type CallStep = { "reply": JsonObject } | { "error": RpcError } | { "drilldown": {
+  handle: string,
+  selector: JsonObject,
+  max_tokens?: number,
+  plain?: boolean,
+} } | { "forward": ForwardedCall } | { "read_resource": {
+  call: number,
+  server: string,
+  uri: string,
+} } | { "get_prompt": {
+  call: number,
+  server: string,
+  name: string,
+  arguments: JsonObject,
+} } | { "confirm": {
+  call: number,
+  message: string,
+} } | { "retry": {
+  after_ms: number,
+} };
+
+export type DriftedTool = {
+  name: string,
+  pinned: string,
+  digest: string,
+  risk: "none" | "documentation" | "compatible" | "review" | "breaking",
+  changes: Array<ToolChange>,
+};
+
+export type FinishedReply = {
+  reply: JsonObject,
+  changed: ListChanges,
+};
+
+export type ForwardedCall = {
+  call: number,
+  server: string,
+  tool: string,
+  arguments: JsonObject,
+  meta?: JsonObject,
+  read_only: boolean,
+  schema: JsonObject,
+  output_schema?: JsonObject,
+};
+
+export type FoundPrompt = {
+  server: string,
+  name: string,
+};
+
+export type FoundResource = {
+  servers: Array<string>,
+  uri: string,
+};
+
+export type FrontMode = "firewall" | "search" | "reference";
+
+export type GatewayStats = {
+  mode: FrontMode,
+  front_tokens: number,
+  sessions: number,
+  open_calls: number,
+  totals: CallCounts,
+  searches: number,
+  drilldowns: number,
+  cache_hits: number,
+  retries: number,
+  servers: Array<ServerStats>,
+  tools: Array<ToolStats>,
+  largest: Array<LargeResult>,
+  refusals: Array<RefusalStats>,
+};
+
+export type LargeResult = {
+  server: string,
+  tool: string,
+  tokens: number,
+  bytes: number,
+  at_ms: number,
+};
+
+export type ListChanges = {
+  tools: boolean,
+  resources: boolean,
+  prompts: boolean,
+};
+
+export type ListedServer = {
+  report: ListingReport,
+  changed: ListChanges,
+  pins: Record<string, string>,
+};
+
+export type ListingReport = {
+  server: string,
+  tools: number,
+  resources: number,
+  resource_templates: number,
+  prompts: number,
+  tokens: number,
+  added: Array<string>,
+  removed: Array<string>,
+  changed: Array<DriftedTool>,
+  quarantined: Array<QuarantinedTool>,
+  skipped: Array<SkippedEntry>,
+  findings: Array<CatalogFinding>,
+  schema_findings: Array<SchemaFinding>,
+  not_told: number,
+};
+
+export type NextStep = {
+  info: CallInfo,
+} & ({ "reply": JsonObject } | { "error": RpcError } | { "drilldown": {
+  handle: string,
+  selector: JsonObject,
+  max_tokens?: number,
+  plain?: boolean,
+} } | { "forward": ForwardedCall } | { "read_resource": {
+  call: number,
+  server: string,
+  uri: string,
+} } | { "get_prompt": {
+  call: number,
+  server: string,
+  name: string,
+  arguments: JsonObject,
+} } | { "confirm": {
+  call: number,
+  message: string,
+} } | { "retry": {
+  after_ms: number,
+} });
+
+export type PinState = {
+  pins: Record<string, Record<string, string>>,
+  accepted: Record<string, string[]>,
+};
+
+export type QuarantineReason = {
+  code: string,
+  message: string,
+};
+
+export type QuarantinedTool = {
+  name: string,
+  digest: string,
+  reasons: Array<QuarantineReason>,
+};
+
+export type RefusalStats = {
+  error: string,
+  reason: string,
+  count: number,
+};
+
+export type RoutedTools = {
+  result: RouteResult,
+  cards: Array<ChoiceCard>,
+};
+
+export type RpcError = {
+  code: number,
+  message: string,
+  data?: JsonValue,
+};
+
+export type SchemaFinding = {
+  tool_id: string,
+  kind: "size_exceeded" | "depth_exceeded" | "properties_exceeded" | "not_well_formed",
+  detail: string,
+};
+
+export type ServerStats = {
+  name: string,
+  status: ServerStatus,
+  detail?: string,
+  tools: number,
+  quarantined: number,
+  resources: number,
+  prompts: number,
+  tokens: number,
+};
+
+export type ServerStatus = "connecting" | "ready" | "unavailable";
+
+export type SkippedEntry = {
+  list: "tools" | "resources" | "resource_templates" | "prompts",
+  index: number,
+  reason: string,
+};
+
+export type ToolList = {
+  mode: FrontMode,
+  tools: JsonObject[],
+};
+
+export type ToolStats = {
+  server: string,
+  tool: string,
+  calls: number,
+  errors: number,
+  failures: number,
+  tokens: number,
+  shown_tokens: number,
+  saved_tokens: number,
+};
+
 /** Every record above, so that none can be forgotten. */
 export interface Records {
   ArtifactRef: ArtifactRef;
@@ -775,6 +1006,39 @@ export interface Records {
   Warning: Warning;
 }
 
+/** The same of the gateway. */
+export interface GatewayRecords {
+  AcceptedTools: AcceptedTools;
+  CallCounts: CallCounts;
+  CallInfo: CallInfo;
+  CallKind: CallKind;
+  CallStep: CallStep;
+  DriftedTool: DriftedTool;
+  FinishedReply: FinishedReply;
+  ForwardedCall: ForwardedCall;
+  FoundPrompt: FoundPrompt;
+  FoundResource: FoundResource;
+  FrontMode: FrontMode;
+  GatewayStats: GatewayStats;
+  LargeResult: LargeResult;
+  ListChanges: ListChanges;
+  ListedServer: ListedServer;
+  ListingReport: ListingReport;
+  NextStep: NextStep;
+  PinState: PinState;
+  QuarantineReason: QuarantineReason;
+  QuarantinedTool: QuarantinedTool;
+  RefusalStats: RefusalStats;
+  RoutedTools: RoutedTools;
+  RpcError: RpcError;
+  SchemaFinding: SchemaFinding;
+  ServerStats: ServerStats;
+  ServerStatus: ServerStatus;
+  SkippedEntry: SkippedEntry;
+  ToolList: ToolList;
+  ToolStats: ToolStats;
+}
+
 /** Fields of the answers that have no record. */
 export interface AnswerKeys {
   BuildReport: "data" | "markup" | "text";
@@ -853,4 +1117,17 @@ export interface Inputs {
   ToolsForOptions: { required: "provider"; fields: "candidate_ids" | "provider" | "redact_secrets" | "strict" };
   ToolResult: { required: "tool_call_id"; fields: "keep" | "media_type" | "metadata" | "sensitivity" | "tool_call_id" | "tool_name" };
   ViewSpec: { required: "label" | "view_id"; fields: never };
+}
+export interface GatewayInputs {
+  GatewayRuntimeOptions: { required: "servers"; fields: "accepted" | "cache" | "drift" | "lint" | "meta_allow" | "mode" | "names" | "pinned_tools" | "pins" | "policy" | "preset" | "rate_limits" | "recent_tools" | "reference" | "retry" | "search_above" | "servers" | "tolerant_args" | "validate" | "visibility" };
+  GatewayServer: { required: "name"; fields: "drift" | "lint" | "name" | "policy" };
+  ToolPolicy: { required: never; fields: "default" | "rules" };
+  PolicyRule: { required: "action"; fields: "action" | "caller" | "destructive" | "meta_tool" | "namespace" | "read_only" | "reason" | "server" | "tags" | "tool" };
+  GatewayRateLimits: { required: never; fields: "per_tool" | "tool_browse" | "tool_execute" | "tool_view" };
+  CallLimits: { required: never; fields: "max_calls_per_minute" | "max_calls_per_session" };
+  RetryPolicy: { required: never; fields: "base_delay" | "jitter" | "max_attempts" | "max_delay" | "retry_writes" | "retryable_codes" };
+  CachePolicy: { required: never; fields: "max_bytes" | "max_entries" | "tools" | "ttl_seconds" };
+  VisibilityProfile: { required: "name"; fields: "allow_side_effects" | "environments" | "exclude_domains" | "exclude_lifecycles" | "exclude_namespaces" | "exclude_risk_levels" | "include_domains" | "include_namespaces" | "name" };
+  ReferenceModeOptions: { required: never; fields: "cache_stable" | "proxy" | "top_k" };
+  GatewayToolNames: { required: never; fields: "call_tool" | "drilldown" | "search_tools" };
 }

@@ -31,7 +31,7 @@ pub struct ToolList {
     /// Which they are.
     pub mode: FrontMode,
     /// The tools of MCP, in the order in which they are to be shown.
-    #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown>[]"))]
+    #[cfg_attr(feature = "ts", ts(type = "JsonObject[]"))]
     pub tools: Vec<JsonMap>,
 }
 

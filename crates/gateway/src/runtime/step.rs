@@ -99,7 +99,7 @@ pub enum CallStep {
         /// The name that the server has for it.
         name: String,
         /// The arguments.
-        #[cfg_attr(feature = "ts", ts(type = "Record<string, string>"))]
+        #[cfg_attr(feature = "ts", ts(type = "JsonObject"))]
         arguments: JsonMap,
     },
     /// Ask the user, then say what the answer was.
