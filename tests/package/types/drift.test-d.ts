@@ -68,7 +68,6 @@ import type {
   InspectOptions,
   Inspection,
   ItemKind,
-  JsonObject,
   JsonValue,
   Lexicon,
   LintOptions,
@@ -132,67 +131,14 @@ import type {
   ViewSpec,
   ViewSpecInput,
 } from "contextweaver";
+import { constant, fits, inputOf, same } from "./compare.js";
+import type { DeepReadonly } from "./compare.js";
 import type { AnswerKeys, Inputs, Records } from "./generated.js";
 
 /** Hooks that the facade tells what the engine does not know of. */
 type OfFacade = "build_failed" | "tool_executed";
 
-type Primitive = string | number | boolean | null | undefined;
-
-/** The same type with nothing that could be assigned. JSON of any kind refers to itself and stays as it is. */
-type DeepReadonly<T> = JsonValue extends T
-  ? T
-  : T extends Primitive
-    ? T
-    : T extends readonly (infer Item)[]
-      ? readonly DeepReadonly<Item>[]
-      : { readonly [Key in keyof T]: DeepReadonly<T[Key]> };
-
-/** The same type with optional fields made visible: assignability ignores one that only one side has. */
-type Explicit<T> = JsonValue extends T
-  ? T
-  : IsSelector<T> extends true
-    ? Explicit<DeepReadonly<JsonObject>> | Extract<T, undefined>
-    : ExplicitData<T>;
-type ExplicitData<T> = T extends Primitive
-  ? T
-  : T extends readonly (infer Item)[]
-    ? readonly Explicit<Item>[]
-    : { [Key in keyof T]-?: {} extends Pick<T, Key> ? { optional: Explicit<T[Key]> } : Explicit<T[Key]> };
-
-/** Selectors are any object to the engine's records. */
-type IsSelector<T> = [Selector, NonNullable<T>] extends [T, Selector] ? true : false;
-
-/** JSON knows no `readonly`, so both sides get it: records are written without it, results are handed out with it. */
-type Comparable<T> = Explicit<DeepReadonly<T>>;
-
-/** `true` when each of two types can be assigned to the other, else the names of the fields that differ. */
-type Same<A, B> = [Comparable<A>, Comparable<B>] extends [Comparable<B>, Comparable<A>] ? true : Difference<A, B>;
-type Difference<A, B> = { differs: [Fields<A, B>] extends [never] ? [A, B] : Fields<A, B> };
-type Fields<A, B> = [A, B] extends [object, object]
-  ? { [Key in keyof A | keyof B]: DiffersAt<A, B, Key> }[keyof A | keyof B]
-  : never;
-type DiffersAt<A, B, Key> = Key extends keyof A & keyof B ? (Same<A[Key], B[Key]> extends true ? never : Key) : Key;
-declare function same<A, B>(): Same<A, B>;
-
-/**
- * `true` when the type of an input asks for everything the engine needs, and has no field that the engine refuses. It
- * may ask for more, where something is better said than left to a default.
- */
-declare function input<Name extends keyof Inputs, T>(): [Inputs[Name]["required"]] extends [RequiredKeys<T>]
-  ? [Inputs[Name]["fields"]] extends [never]
-    ? true
-    : Same<Inputs[Name]["fields"], keyof T>
-  : { needed: Exclude<Inputs[Name]["required"], RequiredKeys<T>> };
 type WithTool<T> = Omit<Extract<T, { readonly tool: SelectableItem }>, "tool_id">;
-type RequiredKeys<T> = { [Key in keyof T]-?: {} extends Pick<T, Key> ? never : Key }[keyof T];
-
-/** `true` when every A is a B, for what the package deliberately does not describe more closely. */
-declare function fits<A, B>(): [A] extends [B] ? true : { unfit: A };
-
-/** `true` when the type is {@link DeepReadonly} already. */
-type Identical<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
-declare function constant<T>(): Identical<T, DeepReadonly<T>>;
 
 type ChangedTool = CatalogDiff["changed"][number];
 /** What the package passes of a route beside the options. */
@@ -378,71 +324,71 @@ export const answers: { readonly [Name in keyof AnswerKeys]: true } = {
 };
 
 export const inputs: { readonly [Name in keyof Inputs]: true } = {
-  ArtifactInput: input<"ArtifactInput", Omit<ArtifactInput, "content">>(),
-  ArtifactRef: input<"ArtifactRef", ArtifactRefInput>(),
-  BrowseOptions: input<"BrowseOptions", BrowseOptions>(),
+  ArtifactInput: inputOf<Inputs["ArtifactInput"], Omit<ArtifactInput, "content">>(),
+  ArtifactRef: inputOf<Inputs["ArtifactRef"], ArtifactRefInput>(),
+  BrowseOptions: inputOf<Inputs["BrowseOptions"], BrowseOptions>(),
   // The facade finds a tool by its id, here and for `hydrate`.
-  BuildCallOptions: input<"BuildCallOptions", WithTool<BuildCallOptions>>(),
-  BuildOptions: input<"BuildOptions", BuildOptions>(),
-  ObservedUsage: input<"ObservedUsage", ObservedUsage>(),
+  BuildCallOptions: inputOf<Inputs["BuildCallOptions"], WithTool<BuildCallOptions>>(),
+  BuildOptions: inputOf<Inputs["BuildOptions"], BuildOptions>(),
+  ObservedUsage: inputOf<Inputs["ObservedUsage"], ObservedUsage>(),
   // Candidates are an argument of their own, here and below.
-  CardOptions: input<"CardOptions", CardOptions & Chosen & { readonly scores: readonly number[] }>(),
-  CatalogOptions: input<"CatalogOptions", CatalogOptions & { readonly items: unknown }>(),
+  CardOptions: inputOf<Inputs["CardOptions"], CardOptions & Chosen & { readonly scores: readonly number[] }>(),
+  CatalogOptions: inputOf<Inputs["CatalogOptions"], CatalogOptions & { readonly items: unknown }>(),
   // The data is an argument of its own.
-  CompactOptions: input<"CompactOptions", CompactOptions & { readonly data: JsonValue }>(),
-  CompatCompactOptions: input<"CompatCompactOptions", CompatCompactOptions>(),
-  ConsolidateOptions: input<"ConsolidateOptions", ConsolidateOptions>(),
-  ConsolidationPolicy: input<"ConsolidationPolicy", NonNullable<ConsolidateOptions["policy"]>>(),
-  ContextItem: input<"ContextItem", ContextItem>(),
+  CompactOptions: inputOf<Inputs["CompactOptions"], CompactOptions & { readonly data: JsonValue }>(),
+  CompatCompactOptions: inputOf<Inputs["CompatCompactOptions"], CompatCompactOptions>(),
+  ConsolidateOptions: inputOf<Inputs["ConsolidateOptions"], ConsolidateOptions>(),
+  ConsolidationPolicy: inputOf<Inputs["ConsolidationPolicy"], NonNullable<ConsolidateOptions["policy"]>>(),
+  ContextItem: inputOf<Inputs["ContextItem"], ContextItem>(),
   // The facade keeps these functions for itself and says whether there are hooks.
-  ContextManagerOptions: input<
-    "ContextManagerOptions",
+  ContextManagerOptions: inputOf<
+    Inputs["ContextManagerOptions"],
     Omit<ContextManagerOptions, "hooks" | "clock" | "item_scores" | "embed" | "get_blob" | "embedding_weight"> & { readonly listens?: boolean }
   >(),
-  ContextPolicy: input<"ContextPolicy", ContextPolicy>(),
+  ContextPolicy: inputOf<Inputs["ContextPolicy"], ContextPolicy>(),
   // Handle and selector are arguments of their own.
-  DrilldownOptions: input<
-    "DrilldownOptions",
+  DrilldownOptions: inputOf<
+    Inputs["DrilldownOptions"],
     DrilldownOptions & { readonly handle: string; readonly selector: Selector }
   >(),
-  Envelope: input<"Envelope", EnvelopeInput>(),
-  EnvelopeResult: input<"EnvelopeResult", EnvelopeResultInput>(),
-  Episode: input<"Episode", Episode>(),
+  Envelope: inputOf<Inputs["Envelope"], EnvelopeInput>(),
+  EnvelopeResult: inputOf<Inputs["EnvelopeResult"], EnvelopeResultInput>(),
+  Episode: inputOf<Inputs["Episode"], Episode>(),
   // The query is an argument of its own.
-  EpisodeSearchOptions: input<"EpisodeSearchOptions", EpisodeSearchOptions & { readonly query: string }>(),
-  EventCountQuery: input<"EventCountQuery", EventCountQuery>(),
-  EventQuery: input<"EventQuery", EventQuery>(),
-  Fact: input<"Fact", Fact>(),
-  FeedbackWeights: input<"FeedbackWeights", FeedbackWeights>(),
-  FirewallOptions: input<"FirewallOptions", NonNullable<ContextManagerOptions["firewall"]>>(),
-  HandoffOptions: input<"HandoffOptions", HandoffOptions>(),
-  HydrateOptions: input<"HydrateOptions", WithTool<HydrateOptions>>(),
-  HydrateTool: input<"HydrateTool", NonNullable<Parameters<Router["hydrate"]>[1]> & { readonly id: string }>(),
-  InspectOptions: input<"InspectOptions", InspectOptions>(),
-  Lexicon: input<"Lexicon", Lexicon>(),
-  LimitOptions: input<"LimitOptions", NonNullable<ContextManagerOptions["limits"]>>(),
-  LintOptions: input<"LintOptions", LintOptions>(),
-  McpCatalogOptions: input<"McpCatalogOptions", McpCatalogOptions>(),
-  McpListOptions: input<"McpListOptions", McpListOptions>(),
-  McpReadOptions: input<"McpReadOptions", McpReadOptions>(),
-  McpToolOptions: input<"McpToolOptions", McpToolOptions>(),
-  SessionOptions: input<"SessionOptions", SessionOptions>(),
-  MemoryEntry: input<"MemoryEntry", MemoryEntry>(),
-  RouteHistory: input<"RouteHistory", RouteHistory>(),
-  RouteOptions: input<"RouteOptions", RouteOptions & { readonly query: string }>(),
+  EpisodeSearchOptions: inputOf<Inputs["EpisodeSearchOptions"], EpisodeSearchOptions & { readonly query: string }>(),
+  EventCountQuery: inputOf<Inputs["EventCountQuery"], EventCountQuery>(),
+  EventQuery: inputOf<Inputs["EventQuery"], EventQuery>(),
+  Fact: inputOf<Inputs["Fact"], Fact>(),
+  FeedbackWeights: inputOf<Inputs["FeedbackWeights"], FeedbackWeights>(),
+  FirewallOptions: inputOf<Inputs["FirewallOptions"], NonNullable<ContextManagerOptions["firewall"]>>(),
+  HandoffOptions: inputOf<Inputs["HandoffOptions"], HandoffOptions>(),
+  HydrateOptions: inputOf<Inputs["HydrateOptions"], WithTool<HydrateOptions>>(),
+  HydrateTool: inputOf<Inputs["HydrateTool"], NonNullable<Parameters<Router["hydrate"]>[1]> & { readonly id: string }>(),
+  InspectOptions: inputOf<Inputs["InspectOptions"], InspectOptions>(),
+  Lexicon: inputOf<Inputs["Lexicon"], Lexicon>(),
+  LimitOptions: inputOf<Inputs["LimitOptions"], NonNullable<ContextManagerOptions["limits"]>>(),
+  LintOptions: inputOf<Inputs["LintOptions"], LintOptions>(),
+  McpCatalogOptions: inputOf<Inputs["McpCatalogOptions"], McpCatalogOptions>(),
+  McpListOptions: inputOf<Inputs["McpListOptions"], McpListOptions>(),
+  McpReadOptions: inputOf<Inputs["McpReadOptions"], McpReadOptions>(),
+  McpToolOptions: inputOf<Inputs["McpToolOptions"], McpToolOptions>(),
+  SessionOptions: inputOf<Inputs["SessionOptions"], SessionOptions>(),
+  MemoryEntry: inputOf<Inputs["MemoryEntry"], MemoryEntry>(),
+  RouteHistory: inputOf<Inputs["RouteHistory"], RouteHistory>(),
+  RouteOptions: inputOf<Inputs["RouteOptions"], RouteOptions & { readonly query: string }>(),
   // The function and the bytes do not cross as JSON.
-  RouterOptions: input<"RouterOptions", Omit<RouterOptions, "embed" | "index">>(),
-  SelectMemoryOptions: input<"SelectMemoryOptions", SelectMemoryOptions>(),
-  SelectionOptions: input<"SelectionOptions", SelectionOptions & Chosen & { readonly selected: string | null }>(),
-  SelectionSchemaOptions: input<"SelectionSchemaOptions", SelectionSchemaOptions & Chosen>(),
-  SummaryRequestOptions: input<"SummaryRequestOptions", SummaryRequestOptions>(),
-  SuppliedSummary: input<"SuppliedSummary", SuppliedSummary>(),
-  SelectableItem: input<"SelectableItem", SelectableItem>(),
-  ToolFeedback: input<"ToolFeedback", ToolFeedback>(),
-  ToolsForOptions: input<"ToolsForOptions", ToolsForOptions & Chosen & { readonly provider: ToolProvider }>(),
+  RouterOptions: inputOf<Inputs["RouterOptions"], Omit<RouterOptions, "embed" | "index">>(),
+  SelectMemoryOptions: inputOf<Inputs["SelectMemoryOptions"], SelectMemoryOptions>(),
+  SelectionOptions: inputOf<Inputs["SelectionOptions"], SelectionOptions & Chosen & { readonly selected: string | null }>(),
+  SelectionSchemaOptions: inputOf<Inputs["SelectionSchemaOptions"], SelectionSchemaOptions & Chosen>(),
+  SummaryRequestOptions: inputOf<Inputs["SummaryRequestOptions"], SummaryRequestOptions>(),
+  SuppliedSummary: inputOf<Inputs["SuppliedSummary"], SuppliedSummary>(),
+  SelectableItem: inputOf<Inputs["SelectableItem"], SelectableItem>(),
+  ToolFeedback: inputOf<Inputs["ToolFeedback"], ToolFeedback>(),
+  ToolsForOptions: inputOf<Inputs["ToolsForOptions"], ToolsForOptions & Chosen & { readonly provider: ToolProvider }>(),
   // The bytes cross beside the JSON, here and of an artifact.
-  ToolResult: input<"ToolResult", Omit<ToolResultInput, "raw_output">>(),
-  ViewSpec: input<"ViewSpec", ViewSpecInput>(),
+  ToolResult: inputOf<Inputs["ToolResult"], Omit<ToolResultInput, "raw_output">>(),
+  ViewSpec: inputOf<Inputs["ViewSpec"], ViewSpecInput>(),
 };
 
 /** What the package hands out cannot be changed, to the last field. */
