@@ -30,7 +30,7 @@ for (const [format, name] of [
   });
 }
 
-const MODULES = ["agent", "context", "convert", "decisions", "routing"];
+const MODULES = ["agent", "context", "convert", "decisions", "gateway", "routing"];
 
 /** Which module each name of the package's own entry needs; a name that is not here fails the test. */
 const NEEDS = {
@@ -116,8 +116,24 @@ test("esbuild keeps no module for what stores sessions", async () => {
   for (const entry of ["storage", "node", "cloudflare"]) assert.deepEqual(await modulesIn(`export * from "contextweaver/${entry}";`), [], entry);
 });
 
+test("esbuild keeps the gateway for those alone who import it", async () => {
+  const of = (name) => modulesIn(`export { ${name} } from "contextweaver/mcp";`);
+  for (const name of ["connectDecisions", "decisionsHandler", "firewalled", "serveDecisionsStdio", "sidecar"]) assert.deepEqual(await of(name), [], name);
+  assert.deepEqual(await of("gateway"), ["agent", "gateway"]);
+  for (const name of ["decisionsHandler", "firewalled"]) assert.deepEqual(await filesIn(`export { ${name} } from "contextweaver/mcp";`, /\/dist\/gateway\//), [], name);
+  assert.deepEqual(await modulesIn(`export { otelGateway } from "contextweaver/otel";`), []);
+});
+
 /** The WebAssembly modules, and the JavaScript around each, in the bundle of a text. */
 async function modulesIn(contents) {
+  const files = await filesIn(contents, /\/dist\/wasm\//);
+  const has = (file) => files.some((path) => path.endsWith(`/dist/wasm/${file}`));
+  for (const name of MODULES) assert.equal(has(`${name}.js`), has(`${name}_inline.js`), name);
+  return MODULES.filter((name) => has(`${name}_inline.js`));
+}
+
+/** The files of which something is in the bundle of a text. */
+async function filesIn(contents, wanted) {
   const { metafile } = await build({
     ...common,
     stdin: { contents, resolveDir: folder },
@@ -125,11 +141,11 @@ async function modulesIn(contents) {
     write: false,
     metafile: true,
     format: "esm",
+    // Whoever starts a gateway has it.
+    external: ["@modelcontextprotocol/*"],
   });
   const [{ inputs }] = Object.values(metafile.outputs);
-  const has = (file) => Object.entries(inputs).some(([path, { bytesInOutput }]) => path.endsWith(`/dist/wasm/${file}`) && bytesInOutput > 0);
-  for (const name of MODULES) assert.equal(has(`${name}.js`), has(`${name}_inline.js`), name);
-  return MODULES.filter((name) => has(`${name}_inline.js`));
+  return Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (wanted.test(path) && bytesInOutput > 0 ? [path] : []));
 }
 
 /** What a bundle for the browser may weigh beside the WebAssembly that it needs: the facade, the code around it, and text instead of bytes. */
