@@ -23,7 +23,7 @@ const lines = Array.from({ length: 12 }, (_, i) => "it's line " + i + evil);
 manager.artifacts.put({ handle: "it's " + evil, content: JSON.stringify({ lines, [evil]: 1 }), media_type: "application/json" + evil });
 writeFileSync("snapshot.json", JSON.stringify(manager));
 `;
-const folder = await project("cli", { "session.jsonl": `\ufeff${LINES.join("\r\n")}\n\n`, "snapshot.mjs": SNAPSHOT });
+const folder = await project("cli", { "mcp.json": `{"mcpServers": {"shop": {"url": "http://127.0.0.1:9/mcp"}}}`, "session.jsonl": `\ufeff${LINES.join("\r\n")}\n\n`, "snapshot.mjs": SNAPSHOT });
 await run("node", ["snapshot.mjs"], { cwd: folder });
 const TOOLS = {
   "tools.json": [
@@ -276,6 +276,14 @@ const BAD_USAGE = [
   ["decisions", "ready", "--store", "none.json", "--guardrails", "session.jsonl"],
   ["decisions", "ready", "--store", "none.json", "--top", "3"],
   ["decisions", "serve", "{}", "--store", "none.json"],
+  ["gateway"],
+  ["gateway", "doctor"],
+  ["gateway", "heal", "--config", "mcp.json"],
+  ["gateway", "--config", "none.json"],
+  ["gateway", "--config", "mcp.json", "--mode", "browse"],
+  ["gateway", "--config", "mcp.json", "--port", "1"],
+  ["gateway", "accept", "shop", "--config", "mcp.json"],
+  ["gateway", "--config", "session.jsonl"],
 ];
 for (const args of BAD_USAGE) {
   test(`bad usage: ${args.join(" ") || "nothing"}`, async () => {
@@ -675,6 +683,21 @@ test("decisions are served on standard input and output", async () => {
   assert.equal(JSON.parse(await readFile(join(folder, "served.json"), "utf8")).decisions[0].decision, "Serve it");
 });
 
+test("gateway doctor says what is wrong with a configuration, and keeps its secrets", async () => {
+  const told = async (config) => {
+    await writeFile(join(folder, "mcp.json"), JSON.stringify(config));
+    return cli(["gateway", "doctor", "--config", "mcp.json"]);
+  };
+  const unset = await told({ mcpServers: { shop: { url: "http://127.0.0.1:9/mcp", headers: { authorization: "Bearer ${SHOP_TOKEN_THAT_IS_NOT_SET}" } } } });
+  assert.deepEqual([unset.code, unset.stdout], [2, ""]);
+  assert.match(unset.stderr, /^contextweaver: NOT_FOUND at \/mcpServers\/shop\/headers\/authorization: .*SHOP_TOKEN_THAT_IS_NOT_SET[^]*:-default/);
+  const gone = await told({ mcpServers: { shop: { url: "http://127.0.0.1:9/mcp", headers: { authorization: "Bearer sk-secret-0123456789" } }, files: { command: "no-such-program-anywhere" } } });
+  assert.equal(gone.code, 1);
+  assert.match(gone.stdout, /shop/);
+  assert.match(gone.stdout, /files[^]*no such program/);
+  assert.doesNotMatch(gone.stdout + gone.stderr, /sk-secret/);
+});
+
 test("what is not understood is said in our words, with what may be meant", async () => {
   const told = {
     "bild session.jsonl": "unknown command 'bild'; did you mean 'build'?",
@@ -732,7 +755,7 @@ test("a file of something else is named, with the command that makes items of it
 
 test("help of a command is that of the command alone", async () => {
   const all = (await cli(["--help"])).stdout;
-  const commands = ["init", "build", "drilldown", "route", "lint", "diff", "convert", "decisions", "demo"];
+  const commands = ["init", "build", "drilldown", "route", "lint", "diff", "convert", "decisions", "serve", "gateway", "demo"];
   for (const command of commands) {
     const { code, stdout, stderr } = await cli([command, "--help"]);
     assert.deepEqual([code, stderr], [0, ""]);

@@ -40,6 +40,23 @@ test("nothing but what Node loads reads a file, makes a request at load or evalu
   }
 });
 
+test("the SDK of MCP that the program brings stands beside the licences of all that is in it", async () => {
+  const read = (name) => readFile(join(installed, name), "utf8");
+  const licences = (await read("dist/node/mcp-sdk.licenses.txt")).split(/^(?=@?[a-z][\w./-]* \d+\.\d+\.\d+\S* \([\w. -]+\)$)/m);
+  const names = licences.map((text) => text.slice(0, text.indexOf(" ", 1)));
+  assert.deepEqual(names, [...names].sort());
+  for (const name of ["client", "core", "server"]) assert.ok(names.includes(`@modelcontextprotocol/${name}`), name);
+  for (const text of licences) assert.match(text, /Permission (is hereby granted|to use, copy)|Apache License/, text.slice(0, 80));
+  // Each package of which the bundle has something is named by its licences alone.
+  const sdk = await read("dist/node/mcp-sdk.js");
+  assert.match(sdk, /export\{.* as client.* as server/s);
+  assert.ok((await read("NOTICE")).includes("dist/node/mcp-sdk.licenses.txt"));
+  // Whoever imports a gateway has an SDK already.
+  for (const name of files.filter((file) => /^dist\/.*\.js$/.test(file) && file !== "dist/node/mcp-sdk.js")) {
+    assert.doesNotMatch(await read(name), /\/\/ .*node_modules\/@modelcontextprotocol/, name);
+  }
+});
+
 test("the program can be executed", async () => {
   const mode = (await stat(join(installed, manifest.bin.contextweaver))).mode;
   assert.ok(mode & 0o111, `mode ${mode.toString(8)}`);

@@ -38,7 +38,7 @@ test("every document but the changelog and tables can be read in one go", () => 
   const LONGEST = { "README.md": 250 };
   for (const [file, text] of texts) {
     const lines = text.split("\n").length - 1;
-    if (!["CHANGELOG.md", "docs/messages.md", "docs/api.md"].includes(file)) assert.ok(lines <= (LONGEST[file] ?? 120), `${file}: ${lines} lines`);
+    if (!["CHANGELOG.md", "docs/messages.md", "docs/api.md", "docs/gateway-conformance.md"].includes(file)) assert.ok(lines <= (LONGEST[file] ?? 120), `${file}: ${lines} lines`);
   }
 });
 

@@ -120,16 +120,16 @@ function reporter(line: CommandLine, count: number): (event: GatewayServerEvent)
 
 async function serve(line: CommandLine): Promise<string> {
   const { values } = line;
+  for (const name of ["port", "host", "token"]) if (values["http"] !== true && values[name] !== undefined) throw new UsageError(`--${name} goes with --http`);
   const config = configOf(line);
   for (const { file, path, message } of config.warnings) process.stderr.write(`contextweaver gateway: ${safe(`${file} ${path}: ${message}`)}\n`);
   const sdk = await bundled();
   const { options, logins } = await optionsOf(line, config, sdk, true);
   const on_server = reporter(line, config.servers.filter(({ disabled }) => !disabled).length);
-  return values["http"] === true ? serveHttp(line, { ...options, on_server }, config, logins) : serveStdio(values, { ...options, on_server }, config, sdk, logins);
+  return values["http"] === true ? serveHttp(line, { ...options, on_server }, config, logins) : serveStdio({ ...options, on_server }, config, sdk, logins);
 }
 
-async function serveStdio(values: CommandLine["values"], options: GatewayOptions, config: ServersConfig, sdk: BundledSdk, logins: GatewayLogins): Promise<string> {
-  for (const name of ["port", "host", "token"]) if (values[name] !== undefined) throw new UsageError(`--${name} goes with --http`);
+async function serveStdio(options: GatewayOptions, config: ServersConfig, sdk: BundledSdk, logins: GatewayLogins): Promise<string> {
   const gateway = createGateway(withServers({ ...options, token: false }, config));
   logins.attach(gateway);
   const transport = new sdk.server_stdio.StdioServerTransport();

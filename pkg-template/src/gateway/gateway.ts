@@ -254,7 +254,7 @@ class RunningGateway {
     const { clients, host } = await this.#started();
     // The client is told with its first answer what the servers say of themselves.
     await host.started();
-    const { serveStdio } = (sdk ?? (await imported("@modelcontextprotocol/server/stdio"))) as ServerStdioSdk;
+    const { serveStdio } = (sdk ?? (await imported("server/stdio"))) as ServerStdioSdk;
     const joined = new Set<ReturnType<GatewayClients["join"]>>();
     let modern: ReturnType<GatewayClients["join"]> | undefined;
     const served = serveStdio(
@@ -302,9 +302,9 @@ class RunningGateway {
 
   async #start(): Promise<Started> {
     const { store, manager, start_timeout_ms = START_MS, sdk: given } = this.#options;
-    const sdk = (given?.server ?? (await imported("@modelcontextprotocol/server"))) as ServerSdk;
-    const client = (given?.client ?? (await imported("@modelcontextprotocol/client"))) as UpstreamSdk["client"];
-    const stdio = async (): Promise<object> => given?.client_stdio ?? imported("@modelcontextprotocol/client/stdio");
+    const sdk = (given?.server ?? (await imported("server"))) as ServerSdk;
+    const client = (given?.client ?? (await imported("client"))) as UpstreamSdk["client"];
+    const stdio = async (): Promise<object> => given?.client_stdio ?? imported("client/stdio");
     const pins = store ? await openRecords<JsonValue>(store.session("gateway-pins"), { salvage: true }) : undefined;
     const kept = store ? await openRecords<JsonValue>(store.session("gateway-sessions"), { salvage: true }) : undefined;
     if (pins) this.#withPins(pins);
@@ -462,21 +462,19 @@ function ofOptions({ mcpServers, servers, env = {} }: GatewayOptions): ServersCo
   return readServers([{ file: "options", value }], set);
 }
 
-/** Imports a module of the SDK by its name: written out, so that bundlers find it. */
-async function imported(name: "@modelcontextprotocol/server" | "@modelcontextprotocol/client" | "@modelcontextprotocol/server/stdio" | "@modelcontextprotocol/client/stdio"): Promise<object> {
+/**
+ * Imports a module of the SDK. Names of what runs anywhere are written out, so that bundlers find them. The others need Node, and would
+ * keep whatever imports this entry out of a bundle for browsers or Workers.
+ */
+async function imported(part: "server" | "client" | "server/stdio" | "client/stdio"): Promise<object> {
+  const name: string = `@modelcontextprotocol/${part}`;
   try {
-    switch (name) {
-      case "@modelcontextprotocol/server":
-        return (await import("@modelcontextprotocol/server")) as object;
-      case "@modelcontextprotocol/client":
-        return (await import("@modelcontextprotocol/client")) as object;
-      case "@modelcontextprotocol/server/stdio":
-        return (await import("@modelcontextprotocol/server/stdio")) as object;
-      default:
-        return (await import("@modelcontextprotocol/client/stdio")) as object;
-    }
+    if (part === "server") return (await import("@modelcontextprotocol/server")) as object;
+    if (part === "client") return (await import("@modelcontextprotocol/client")) as object;
+    return (await import(name)) as object;
   } catch (cause) {
-    throw new ContextWeaverError("UNSUPPORTED", `\`${name}\` cannot be imported`, { cause, hint: "npm i @modelcontextprotocol/server @modelcontextprotocol/client" });
+    const hint = part.endsWith("stdio") ? "npm i @modelcontextprotocol/server @modelcontextprotocol/client; in a bundle pass it: `sdk.client_stdio`, `serve(transport, sdk)`" : "npm i @modelcontextprotocol/server @modelcontextprotocol/client";
+    throw new ContextWeaverError("UNSUPPORTED", `\`${name}\` cannot be imported`, { cause, hint });
   }
 }
 
