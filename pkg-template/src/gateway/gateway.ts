@@ -399,19 +399,16 @@ function ofOptions({ mcpServers, servers, env = {} }: GatewayOptions): ServersCo
   return readServers([{ file: "options", value }], set);
 }
 
-/** Imports a module of the SDK by its name: written out, so that bundlers find it. */
+/**
+ * Imports a module of the SDK by its name. Those that bundlers shall find are written out; those that start programs are not, since
+ * bundles for Workers and browsers can have nothing that they import.
+ */
 async function imported(name: "@modelcontextprotocol/server" | "@modelcontextprotocol/client" | "@modelcontextprotocol/server/stdio" | "@modelcontextprotocol/client/stdio"): Promise<object> {
   try {
-    switch (name) {
-      case "@modelcontextprotocol/server":
-        return (await import("@modelcontextprotocol/server")) as object;
-      case "@modelcontextprotocol/client":
-        return (await import("@modelcontextprotocol/client")) as object;
-      case "@modelcontextprotocol/server/stdio":
-        return (await import("@modelcontextprotocol/server/stdio")) as object;
-      default:
-        return (await import("@modelcontextprotocol/client/stdio")) as object;
-    }
+    if (name === "@modelcontextprotocol/server") return (await import("@modelcontextprotocol/server")) as object;
+    if (name === "@modelcontextprotocol/client") return (await import("@modelcontextprotocol/client")) as object;
+    const unseen: string = name;
+    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ unseen)) as object;
   } catch (cause) {
     throw new ContextWeaverError("UNSUPPORTED", `\`${name}\` cannot be imported`, { cause, hint: "npm i @modelcontextprotocol/server @modelcontextprotocol/client" });
   }
