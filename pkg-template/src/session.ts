@@ -346,7 +346,8 @@ function entryOf(time: Operation | undefined, operation: Operation, answers: rea
   };
   return {
     weight: texts + beside,
-    lasting: APPENDING.includes(name) ? texts : 0,
+    // The text of a result may be evicted like bytes beside the JSON; what its item keeps is seen when the log is folded.
+    lasting: APPENDING.includes(name) ? texts - (result?.json.length ?? 0) : 0,
     removed: REMOVING.includes(name) ? 1 : time || REPLACING.includes(name) ? 0 : undefined,
     // Builds in append mode and consolidations replace what the ones before left.
     erases: name === "forget",

@@ -86,6 +86,14 @@ export const memoryCases = {
     const compact = (i) => manager.compact(text(i, Math.max(12_000, 60_000 * part)));
     return { change: compact, times: 170 };
   },
+  "results of MCP tools of which only the log stays": (cw, part) => {
+    const manager = new cw.ContextManager({ limits: { max_store_bytes: 400_000, eviction: "lru" } });
+    const change = (i) => {
+      manager.ingest({ id: `c${i}`, kind: "tool_call", text: "read()" });
+      manager.ingestMcpResult({ tool_call_id: `c${i}`, tool_name: "read", result: { content: [{ type: "text", text: text(i, Math.max(12_000, 60_000 * part)) }] } });
+    };
+    return { change, times: 170 };
+  },
   "summaries of a result, each in place of the last": (cw, part) => {
     const manager = new cw.ContextManager();
     manager.ingestToolResult({ tool_call_id: "c", tool_name: "read", raw_output: text(0, 60_000) });

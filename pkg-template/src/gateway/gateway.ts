@@ -471,7 +471,7 @@ async function imported(part: "server" | "client" | "server/stdio" | "client/std
   try {
     if (part === "server") return (await import("@modelcontextprotocol/server")) as object;
     if (part === "client") return (await import("@modelcontextprotocol/client")) as object;
-    return (await import(name)) as object;
+    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as object;
   } catch (cause) {
     const hint = part.endsWith("stdio") ? "npm i @modelcontextprotocol/server @modelcontextprotocol/client; in a bundle pass it: `sdk.client_stdio`, `serve(transport, sdk)`" : "npm i @modelcontextprotocol/server @modelcontextprotocol/client";
     throw new ContextWeaverError("UNSUPPORTED", `\`${name}\` cannot be imported`, { cause, hint });
