@@ -84,13 +84,17 @@ function oauthOf(scenario, context = {}) {
   return { grant: "authorization_code", client_id, client_secret, client_metadata_url: CLIENT_DOCUMENT };
 }
 
+/** Scenarios whose credentials only an application has, which gives the gateway a provider of its own by `auth_provider`. */
+const OWN_PROVIDER = ["auth/cross-app-access-complete-flow", "auth/enterprise-managed-authorization", "auth/wif-jwt-bearer", "auth/dpop", "auth/dpop-nonce"];
+
 /**
- * The gateway in this process, with the command's own login. Its user agrees at once, as often as a client may be authorized.
+ * The gateway in this process, with the command's own login but for those of {@link OWN_PROVIDER}. Its user agrees at once, as often as a client may be authorized.
  */
-async function connectThroughGateway({ url, scenario, context, capabilities, prepare }) {
+async function connectThroughGateway({ url, scenario, context, capabilities, authProvider, prepare }) {
   const { gateway } = await load("mcp-server.js");
   const { GatewayLogin } = await load("gateway/login.js");
-  const oauth = oauthOf(scenario, context);
+  const isOwn = OWN_PROVIDER.includes(scenario);
+  const oauth = isOwn ? undefined : oauthOf(scenario, context);
   const failed = [];
   let opened = 0;
   let login;
@@ -111,6 +115,7 @@ async function connectThroughGateway({ url, scenario, context, capabilities, pre
     sdk,
     on_error: (error) => failed.push(error),
     auth_provider: (server, address) => {
+      if (isOwn) return authProvider;
       login = new GatewayLogin({
         server,
         url: address,
@@ -137,6 +142,10 @@ async function connectThroughGateway({ url, scenario, context, capabilities, pre
   };
   try {
     await handler.ready();
+    if (isOwn && authProvider.answer) {
+      await new StreamableHTTPClientTransport(new URL(url), { authProvider }).finishAuth(authProvider.answer);
+      await handler.reconnect("suite");
+    }
     await settled();
     await client.connect(new StreamableHTTPClientTransport(new URL("http://localhost/mcp"), { fetch: (input, init) => handler(new Request(input, init)) }));
   } catch (error) {
@@ -220,7 +229,7 @@ export function conformancePage({ versions, server, legacy, client, reasons, leg
     "",
     ...explain(legacy, legacyReasons, (pair) => pair.worse && reasons(pair) === undefined),
     "",
-    ...section("Clients", "A client on the official SDK 2.x, and the gateway between it and the server of the suite.", client),
+    ...section("Clients", "A client on the official SDK 2.x, and the gateway between it and the server of the suite. The gateway logs in as the command does; where a scenario is about credentials that only an application has (tokens of an enterprise or a workload, DPoP), `auth_provider` gives it the application's provider.", client),
   ].join("\n").trimEnd()}\n`;
 }
 

@@ -14,11 +14,6 @@ import { has, root } from "./harness.mjs";
 const THROUGH = {
   "server-sse-polling at 2025-11-25": "the server closes the stream of an answer, and the gateway's own client goes back for it; the gateway's stream stays open",
   "http-custom-headers at 2026-07-28": "the scenario calls a tool with `null` for a boolean; the gateway checks arguments against the tool's schema, which has none (`validate: false` passes it on)",
-  "auth/cross-app-access-complete-flow at 0.1.16": "an identity provider of an enterprise grants it, by a token that only the host has; `auth_provider` takes such a provider",
-  "auth/enterprise-managed-authorization at extension": "an identity provider of an enterprise grants it, by a token that only the host has; `auth_provider` takes such a provider",
-  "auth/wif-jwt-bearer at extension": "a workload shows a token of the platform it runs on; `auth_provider` takes such a provider",
-  "auth/dpop at extension": "the login of the gateway takes bearer tokens; `auth_provider` takes a provider with `dpop()`",
-  "auth/dpop-nonce at extension": "the login of the gateway takes bearer tokens; `auth_provider` takes a provider with `dpop()`",
 };
 /** What passes less where the server behind the gateway is of the earlier revisions, and why. */
 const LEGACY = {
@@ -26,7 +21,7 @@ const LEGACY = {
   "input-required-result-multiple-input-requests at 2026-07-28": "the scenario wants three questions at once, and a server of the earlier revisions asks one after another",
 };
 const keyOf = ({ scenario, revision }) => `${scenario} at ${revision}`;
-const throughFor = (pair) => (pair.scenario.startsWith("sep-2640-skills-") ? "the gateway does not offer the extension of skills" : THROUGH[keyOf(pair)]);
+const throughFor = (pair) => THROUGH[keyOf(pair)];
 const legacyFor = (pair) => LEGACY[keyOf(pair)] ?? throughFor(pair);
 
 const { suites = [], missing } = await conformanceSuites();

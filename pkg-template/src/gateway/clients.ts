@@ -48,7 +48,7 @@ export class GatewayClients {
   /** A client that stays: a connection over standard input and output, or a session of Streamable HTTP. */
   join(caller: string, is_modern: boolean): ClientFront {
     this.#count += 1;
-    const front = new ClientFront(this.#host, { is_modern, caller, key: `${this.#count}#${caller}`, results: this.#sessions.open(caller), headers: {} });
+    const front = new ClientFront(this.#host, { is_modern, is_passing: false, caller, key: `${this.#count}#${caller}`, results: this.#sessions.open(caller), headers: {} });
     this.#fronts.add(front);
     return front;
   }
@@ -65,7 +65,7 @@ export class GatewayClients {
   passing(caller: string, headers: FrontClient["headers"], called?: string | null): ClientFront {
     const results = this.#shared.get(caller) ?? this.#sessions.open(caller);
     this.#shared.set(caller, results);
-    return new ClientFront(this.#host, { is_modern: true, caller, key: this.#keyOf(caller, headers), results, headers }, called);
+    return new ClientFront(this.#host, { is_modern: true, is_passing: true, caller, key: this.#keyOf(caller, headers), results, headers }, called);
   }
 
   /**

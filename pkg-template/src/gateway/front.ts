@@ -4,6 +4,7 @@ import type { DrilldownInput } from "../adapters/read-on.js";
 import type { JsonObject } from "../types.js";
 import { PendingCalls, UpstreamCall, canElicit } from "./bridge.js";
 import type { CallClient, CallProgress } from "./bridge.js";
+import { extensionsOf, registerExtensions } from "./extensions.js";
 import type { GatewayRuntime } from "./runtime.js";
 import type { ForwardedCall, NextStep, StoredPart } from "./runtime-types.js";
 import type { Fields, McpRequest, RequestContext, SdkMcpServer, SdkServer, SdkStateCodec, ServerSdk } from "./server-sdk.js";
@@ -65,6 +66,8 @@ export interface FrontHost {
   /** The schema of a tool of which clients repeat arguments in headers (SEP-2243), by the name it is shown under. */
   schemaWithHeaders(session: string, caller: string, name: string): Fields | undefined;
   upstream(name: string): Upstream;
+  /** Extensions of the protocol that servers declare, by server. */
+  extensions(): ReadonlyMap<string, Fields>;
   /** Tells a client that it sees other tools now. */
   toolsChanged(front: ClientFront): void;
   /** Resolves when the servers have answered, or should have. */
@@ -77,6 +80,8 @@ export interface FrontHost {
 /** The client of a front. */
 export interface FrontClient {
   readonly is_modern: boolean;
+  /** Whether it is there for one request, of any of its caller's clients: of revision 2026-07-28 over HTTP. */
+  readonly is_passing: boolean;
   /** Who may see what of whom. */
   readonly caller: string;
   /** What the runtime and the upstreams call it. */
@@ -109,8 +114,9 @@ export class ClientFront {
   constructor(host: FrontHost, client: FrontClient, called?: string | null) {
     [this.#host, this.client] = [host, client];
     const { sdk, runtime } = host;
+    const extensions = extensionsOf(host.extensions());
     this.product = new sdk.McpServer(host.info, {
-      capabilities: CAPABILITIES,
+      capabilities: { ...CAPABILITIES, ...(extensions && { extensions }) },
       instructions: runtime.instructions(),
       requestState: { verify: (state: string, context: RequestContext) => host.state.verify(state, context) },
     });
@@ -173,6 +179,16 @@ export class ClientFront {
     this.server.setRequestHandler("resources/read", (request, context) => this.#rounds("resources/read", context, () => this.#readResource(request, context)));
     this.server.setRequestHandler("prompts/get", (request, context) => this.#rounds("prompts/get", context, () => this.#getPrompt(request, context)));
     this.server.setRequestHandler("completion/complete", (request, context) => this.#complete(request, context));
+    registerExtensions(this.server, {
+      declared: () => this.#host.extensions(),
+      started: () => this.#host.started(),
+      pass: (server, method, params, context) => this.#pass(server, method, params, context),
+      isUnknown,
+      told: (error) => this.#told(error),
+      error: (code, message) => this.#error(code, message),
+      onError: this.#host.onError,
+      is_modern: this.client.is_modern,
+    });
     if (this.client.is_modern) return;
     this.server.setRequestHandler("resources/subscribe", async ({ params }, context) => {
       await this.#subscribe(String(params?.["uri"]), context);
@@ -504,14 +520,20 @@ export class ClientFront {
   /** The connection for a request. In a session each has credentials of its own: they are renewed, or of another user. */
   #connection(upstream: Upstream, context?: RequestContext): UpstreamConnection {
     const request = context?.http?.req;
-    return upstream.connection(this.client.key, request ? this.#host.forwarded(request) : this.client.headers);
+    // A server of the earlier revisions asks by its connection: whose call it is about is known if the connection is one client's.
+    const session = context === undefined || upstream.main.era === "modern" ? this.client.key : this.#session(context);
+    return upstream.connection(session, request ? this.#host.forwarded(request) : this.client.headers);
+  }
+
+  /** Without sessions, clients of one caller are told apart by what they call themselves. */
+  #session(context: RequestContext): string {
+    const { is_passing, key } = this.client;
+    return is_passing ? JSON.stringify([key, context.mcpReq.envelope?.[CLIENT_INFO]]) : key;
   }
 
   #upstreamCall(context: RequestContext): UpstreamCall {
-    const { is_modern, key } = this.client;
-    // Without sessions, clients of one caller are told apart by what they call themselves.
-    const session = is_modern ? JSON.stringify([key, context.mcpReq.envelope?.[CLIENT_INFO]]) : key;
-    const client: CallClient = { is_modern, session, capabilities: (now) => this.#capabilities(now), wants: (level) => this.wants(level) };
+    const { is_modern } = this.client;
+    const client: CallClient = { is_modern, session: this.#session(context), capabilities: (now) => this.#capabilities(now), wants: (level) => this.wants(level) };
     return new UpstreamCall(this.#host.sdk, client, context);
   }
 

@@ -328,6 +328,7 @@ class RunningGateway {
         if (!upstream) throw new ContextWeaverError("INTERNAL", `no upstream is called \`${name}\``);
         return upstream;
       },
+      extensions: () => new Map([...upstreams].map(([name, upstream]) => [name, upstream.extensions])),
       toolsChanged: (front) => clients.toolsChanged(front),
       started: () => started,
       forwarded: ({ headers }) => Object.fromEntries(forwarded.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? ""]] : []))),

@@ -37,6 +37,8 @@ export type RequestHandler = (request: McpRequest, context: RequestContext) => P
 /** `Server` of the SDK. */
 export interface SdkServer {
   setRequestHandler(method: string, handler: RequestHandler): void;
+  /** For methods that the SDK does not know. */
+  setRequestHandler(method: string, schemas: { readonly params: object }, handler: (params: Fields, context: RequestContext) => Promise<Fields>): void;
   setNotificationHandler(method: string, handler: (notification: McpRequest) => void | Promise<void>): void;
   connect(transport: unknown): Promise<void>;
   close(): Promise<void>;

@@ -106,6 +106,11 @@ export class Upstream {
     return this.#state;
   }
 
+  /** Extensions of the protocol that the server declares, as long as it is connected. */
+  get extensions(): JsonObject {
+    return (this.#source.capabilities["extensions"] ?? {}) as JsonObject;
+  }
+
   /** What the server offers, as it said last. */
   get listing(): UpstreamListing | undefined {
     return this.#listing;
