@@ -75,7 +75,7 @@ export async function featureServer(era) {
       const progressToken = mcpReq._meta?.progressToken;
       for (const progress of [1, 2, 3]) {
         if (progressToken !== undefined) await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, total: 3, message: `step ${progress}` } });
-        await sleep(10);
+        await sleep(30);
       }
       return text("done");
     },

@@ -1,8 +1,11 @@
 // A server of HTTP on this machine, for the commands that are one.
 import { createServer } from "node:http";
 import type { Incoming, Outgoing } from "node:http";
+import process from "node:process";
 import { setImmediate } from "node:timers";
+import { redactSecrets } from "../index.js";
 import { UsageError } from "./options.js";
+import { safe } from "./print.js";
 
 /** Names by which only this machine is meant. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i;
@@ -22,6 +25,11 @@ export function listen(host: string, port: number, handler: (incoming: Incoming,
 }
 
 async function answer(handler: (incoming: Incoming, outgoing: Outgoing) => Promise<Response>, incoming: Incoming, outgoing: Outgoing): Promise<void> {
+  if (!URL.canParse(addressOf(incoming))) {
+    outgoing.writeHead(400, {});
+    outgoing.end();
+    return;
+  }
   try {
     const response = await handler(incoming, outgoing);
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
@@ -41,9 +49,10 @@ async function answer(handler: (incoming: Incoming, outgoing: Outgoing) => Promi
       });
     }
     outgoing.end();
-  } catch {
-    // An address that is none, or a connection that broke.
-    if (!outgoing.headersSent) outgoing.writeHead(400, {});
+  } catch (error) {
+    // What is told to nobody else: a defect, or a connection that broke.
+    if (!outgoing.destroyed) process.stderr.write(`contextweaver: ${safe(redactSecrets(error instanceof Error ? error.message : String(error)))}\n`);
+    if (!outgoing.headersSent) outgoing.writeHead(500, {});
     outgoing.end();
   }
 }

@@ -19,6 +19,7 @@ const LANES: usize = 3;
 /// cases several times, drives a browser, or starts a compiler or a program per test. The others take seconds.
 const LONGEST_FIRST: &[&str] = &[
     "gateway",
+    "gateway-inspector",
     "gateway-clients",
     "storage",
     "storage-kill",
