@@ -229,7 +229,8 @@ test("each call is told once, with names, codes and counts", async (t) => {
     ["prompt", "shop", "complain", none, 1, false, false],
   ]);
   const [first] = completed();
-  assert.deepEqual([first.caller, first.session, first.method, first.protocol_version, first.upstream_protocol_version], ["anonymous", "anonymous", "tools/call", "2026-07-28", "2026-07-28"]);
+  assert.deepEqual([first.caller, first.method, first.protocol_version, first.upstream_protocol_version], ["anonymous", "tools/call", "2026-07-28", "2026-07-28"]);
+  assert.equal(new Set(completed().map(({ session }) => session)).size, 1, "a caller of this revision has one session");
   assert.deepEqual(first.client, { name: "desk", version: "2.1.0" });
   const { largest } = handler.stats();
   assert.equal(first.tokens, largest[0].tokens);
@@ -261,7 +262,10 @@ test("searches are told by the gateway's own names, and calls by those of the se
     ["tool", "shop", "refund", "tool_error"],
     ["tool", undefined, "call_tool", "HYDRATE_FAILED"],
   ]);
-  assert.match(completed()[0].session, /^anonymous#\d+$/);
+  await (await earlierClient(t, handler)).callTool({ name: "search_tools", arguments: { query: "" } });
+  const sessions = completed().map(({ session }) => session);
+  assert.equal(new Set(sessions).size, 2, "a connection is a session");
+  assert.equal(new Set(sessions.slice(0, 3)).size, 1);
 });
 
 test("a call that asks its user is one call", async (t) => {

@@ -10,7 +10,7 @@ use contextweaver_text::tokens::Estimator;
 
 use crate::failure::{GatewayError, GatewayErrorCode, upstream_detail_within};
 use crate::front::{ReducedSchema, Resolved, ToolPlace, reduced, safe_line};
-use crate::runtime::{CallContext, CallStep, Gateway};
+use crate::runtime::{CallContext, CallStep, Checked, Gateway};
 
 /// Tools that an answer names unless the model says otherwise.
 const TOP_K: u64 = 5;
@@ -37,41 +37,12 @@ const MAX_SERVERS: usize = 50;
 
 impl Gateway {
     /// Answers a search.
-    pub(crate) fn search_tools(&mut self, context: &CallContext, mut arguments: JsonMap) -> CallStep {
+    pub(crate) fn search_tools(&mut self, context: &CallContext, arguments: JsonMap) -> CallStep {
         self.searched_once();
-        let invalid = |message: &str| GatewayError::new(GatewayErrorCode::ArgsInvalid, message);
-        let query = match arguments.shift_remove("query") {
-            Some(Value::String(query)) => query,
-            other => {
-                let message = format!("`query` is a string, not {}", type_name(&other.unwrap_or_default()));
-                return self.refuse(&invalid(&message));
-            }
+        let (query, server, top_k) = match self.search_arguments(arguments) {
+            Ok(read) => read,
+            Err(error) => return self.refuse(&error),
         };
-        let server = match arguments.shift_remove("server") {
-            None | Some(Value::Null) => None,
-            Some(Value::String(name)) => match self.server(&name) {
-                Ok(place) => Some(place),
-                Err(_) => {
-                    let message = format!("no server is called `{}`; an empty query names them", safe_line(&name));
-                    return self.refuse(&invalid(&message));
-                }
-            },
-            Some(_) => return self.refuse(&invalid("`server` is a string: the name of a server")),
-        };
-        let top_k = match arguments.shift_remove("top_k") {
-            None | Some(Value::Null) => TOP_K,
-            Some(number) => match number.as_u64().filter(|number| (1..=MAX_TOP_K).contains(number)) {
-                Some(number) => number,
-                None => {
-                    let message = format!("`top_k` is a whole number from 1 to {MAX_TOP_K}");
-                    return self.refuse(&invalid(&message));
-                }
-            },
-        };
-        if let Some(key) = arguments.keys().next() {
-            let message = format!("there is no `{}`: give query, server or top_k", safe_line(key));
-            return self.refuse(&invalid(&message));
-        }
         self.saw_names(&context.session);
         let text = if query.trim().is_empty() && server.is_none() {
             self.overview(context)
@@ -83,6 +54,35 @@ impl Gateway {
             self.best(&query, server, top_k, context)
         };
         CallStep::text(&text, false)
+    }
+
+    /// What is searched for, at which server, and how many tools are told.
+    fn search_arguments(&self, mut arguments: JsonMap) -> Checked<(String, Option<usize>, u64)> {
+        let invalid = |message: String| GatewayError::new(GatewayErrorCode::ArgsInvalid, message);
+        let query = match arguments.shift_remove("query") {
+            Some(Value::String(query)) => query,
+            other => {
+                return Err(invalid(format!("`query` is a string, not {}", type_name(&other.unwrap_or_default()))));
+            }
+        };
+        let server = match arguments.shift_remove("server") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(name)) => Some(self.server(&name).map_err(|_| {
+                invalid(format!("no server is called `{}`; an empty query names them", safe_line(&name)))
+            })?),
+            Some(_) => return Err(invalid("`server` is a string: the name of a server".to_owned())),
+        };
+        let top_k = match arguments.shift_remove("top_k") {
+            None | Some(Value::Null) => TOP_K,
+            Some(number) => number
+                .as_u64()
+                .filter(|number| (1..=MAX_TOP_K).contains(number))
+                .ok_or_else(|| invalid(format!("`top_k` is a whole number from 1 to {MAX_TOP_K}")))?,
+        };
+        if let Some(key) = arguments.keys().next() {
+            return Err(invalid(format!("there is no `{}`: give query, server or top_k", safe_line(key))));
+        }
+        Ok((query, server, top_k))
     }
 
     /// Names the servers, for who does not know what to ask for.

@@ -43,6 +43,7 @@ const LONGEST_FIRST: &[&str] = &[
     "gateway-users",
     "gateway-safety",
     "gateway-front",
+    "otel-gateway",
 ];
 
 /// What the package tests may use; a reason stands for what is missing.
