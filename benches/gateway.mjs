@@ -164,7 +164,7 @@ async function load(folder, era) {
     const clients = await Promise.all(Array.from({ length: CLIENTS }, () => connected(gateway.url, era)));
     const times = [];
     const memory = [];
-    let next = 0;
+    let [next, failed] = [0, 0];
     const [began, computedBefore] = [performance.now(), computed(pid)];
     await Promise.all(
       clients.map(async (client) => {
@@ -173,7 +173,8 @@ async function load(folder, era) {
           const asked = performance.now();
           const text = await called(client, `${server}_echo`, { text: `${n}` });
           times.push(performance.now() - asked);
-          if (text !== `${server}:${n}`) throw new Error(`another answer: ${text}`);
+          if (text.startsWith('{"error"')) failed += 1;
+          else if (text !== `${server}:${n}`) throw new Error(`another answer: ${text}`);
           if (n % Math.ceil(calls / 10) === 0) memory.push(Math.round(resident(pid)));
         }
       }),
@@ -189,7 +190,7 @@ async function load(folder, era) {
     const after = openFiles(pid);
     await first.close();
     const { p50, p99 } = figures(times);
-    return { era, calls, "calls a second": Math.round(calls / seconds), "p50, ms": ms(p50), "p99, ms": ms(p99), "CPU of the gateway a call, ms": ms(cpu), "MiB, each tenth": memory.join(" "), "files before, after": `${before}, ${after}` };
+    return { era, calls, failed, "calls a second": Math.round(calls / seconds), "p50, ms": ms(p50), "p99, ms": ms(p99), "CPU of the gateway a call, ms": ms(cpu), "MiB, each tenth": memory.join(" "), "files before, after": `${before}, ${after}` };
   } finally {
     await Promise.all([up, gateway].map(({ end }) => end()));
   }

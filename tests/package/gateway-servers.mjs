@@ -5,6 +5,8 @@ import { createServer } from "node:http";
 /** Listens on a free port of this machine. `answer` is a handler of Node. */
 export async function listening(answer) {
   const server = createServer(answer);
+  // Whoever closes what is idle may close it while the next request is on its way: on a busy machine after 5 s, as Node does, too.
+  server.keepAliveTimeout = 75_000;
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
   const { port } = server.address();
   return {

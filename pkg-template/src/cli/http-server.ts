@@ -10,6 +10,12 @@ import { safe } from "./print.js";
 /** Names by which only this machine is meant. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i;
 
+/**
+ * Milliseconds that a connection without requests stays open: longer than clients keep theirs. Whoever closes first may do so while the
+ * next request is on its way, which then fails.
+ */
+const KEEP_ALIVE_MS = 75_000;
+
 /** Whether a host name can only be this machine. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host);
@@ -18,6 +24,7 @@ export function isLoopback(host: string): boolean {
 /** Answers requests until the process ends; resolves to the address when it listens. */
 export function listen(host: string, port: number, handler: (incoming: Incoming, outgoing: Outgoing) => Promise<Response>): Promise<string> {
   const server = createServer((incoming, outgoing) => void answer(handler, incoming, outgoing));
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   return new Promise((listening, fail) => {
     server.on("error", (error) => fail(new UsageError(`cannot listen on ${host}:${port}: ${error.code ?? "unknown"}`, "input")));
     server.listen(port, host, () => listening(`http://${host.includes(":") ? `[${host}]` : host}:${server.address().port}`));

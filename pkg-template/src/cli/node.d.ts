@@ -90,6 +90,7 @@ declare module "node:http" {
     once(event: "drain" | "close", then: () => void): void;
   }
   interface Server {
+    keepAliveTimeout: number;
     listen(port: number, host: string, then: () => void): void;
     address(): { readonly port: number };
     on(event: "error", then: (error: { code?: string }) => void): void;
