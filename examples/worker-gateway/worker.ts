@@ -1,9 +1,16 @@
-// A gateway to MCP servers: a Durable Object that keeps its results, sessions and pins. See docs/gateway.md.
+// A gateway to MCP servers: a Durable Object that keeps its results, sessions and pins. See docs/gateway-cloudflare.md.
 import * as client from "@modelcontextprotocol/client";
 import * as server from "@modelcontextprotocol/server";
 import { DurableObject } from "cloudflare:workers";
 import { durableObjectStore, r2Blobs } from "contextweaver/cloudflare";
 import { gateway } from "contextweaver/mcp";
+
+interface Env {
+  MCP_SERVERS: string;
+  CONTEXTWEAVER_TOKEN: string;
+  BLOBS: R2Bucket;
+  GATEWAY: DurableObjectNamespace<GatewayObject>;
+}
 
 export class GatewayObject extends DurableObject<Env> {
   handler = gateway({

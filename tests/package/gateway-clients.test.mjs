@@ -13,7 +13,7 @@ const ERAS = ["legacy", "modern"];
 const ANSWERS = {
   "elicitation/create": () => ({ action: "accept", content: { name: "Ann" } }),
   "sampling/createMessage": () => ({ role: "assistant", model: "none", content: { type: "text", text: "sampled" } }),
-  "roots/list": () => ({ roots: [{ uri: "file:///work", name: "work" }] }),
+  "roots/list": () => ({ roots: [{ uri: "file:///project", name: "work" }] }),
 };
 /** The level of log messages that a request of 2026-07-28 wants. */
 const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
@@ -105,7 +105,7 @@ function holds(saw, { era }) {
   assert.equal(saw.wait, "cancelled");
   assert.match(saw.ask_user, /Ann/);
   assert.match(saw.ask_model, /sampled/);
-  assert.match(saw.ask_roots, /file:\/\/\/work/);
+  assert.match(saw.ask_roots, /file:\/\/\/project/);
   assert.deepEqual(saw.logs.map((logs) => logs.map(({ level }) => level)), [["debug", "warning"], ["warning"]], era);
   assert.deepEqual(saw.completions, [["Ada", "Alan"], ["a1", "a2"]]);
   assert.match(saw.touched, /^touched \d+ times$/);

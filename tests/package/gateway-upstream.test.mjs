@@ -108,7 +108,7 @@ test("a server asks its client, tells progress, and is cancelled", async (t) => 
   const answers = {
     "sampling/createMessage": { role: "assistant", model: "m", content: { type: "text", text: "sampled" } },
     "elicitation/create": { action: "decline" },
-    "roots/list": { roots: [{ uri: "file:///work", name: "work" }] },
+    "roots/list": { roots: [{ uri: "file:///project", name: "work" }] },
   };
   const { everything } = upstreams(t, { everything: published("server-everything") }, { answer: ({ method }) => answers[method] });
   await everything.connect();

@@ -1,5 +1,5 @@
 // The gateway as a Worker, in miniflare: as the handler of a Worker, and in a Durable Object where what it keeps outlives the object.
-// The second is made from an empty folder with what docs/gateway.md shows.
+// The second is made from an empty folder with what docs/gateway-cloudflare.md shows.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -90,10 +90,10 @@ export default {
   assert.deepEqual(all.map(({ seen }) => seen.sessions), [0, 0]);
 });
 
-test("a Durable Object as docs/gateway.md makes it: results, sessions and pins outlive it", async (t) => {
+test("a Durable Object as docs/gateway-cloudflare.md makes it: results, sessions and pins outlive it", async (t) => {
   if (!has(t, installed, { missing })) return;
-  const text = await readFile(join(root, "docs", "gateway.md"), "utf8");
-  const shown = (name) => new RegExp(`\`\`\`\\w+\\n// ${name.replace(".", "\\.")}\\n([^]*?)\`\`\``).exec(text)?.[1] ?? assert.fail(`the document shows no ${name}`);
+  const text = await readFile(join(root, "docs", "gateway-cloudflare.md"), "utf8");
+  const shown = (name) => new RegExp(`\`\`\`[^\\n]*\\n// ${name.replace(".", "\\.")}\\n([^]*?)\`\`\``).exec(text)?.[1] ?? assert.fail(`the document shows no ${name}`);
   const files = Object.fromEntries(["worker.ts", "wrangler.jsonc"].map((name) => [name, shown(name)]));
   for (const [name, content] of Object.entries(files)) assert.equal((await readFile(join(root, "examples", "worker-gateway", name), "utf8")).replace(/^\/\/.*\n/, ""), content, `examples/worker-gateway/${name} is another`);
   const folder = await folderWith("gateway-worker", files);

@@ -32,7 +32,8 @@ const hasExamples = existsSync(examples) && (await readdir(examples, { recursive
 if (hasExamples) {
   await cp(examples, join(folder, "examples"), {
     recursive: true,
-    filter: (path) => !path.includes("node_modules"),
+    // What runs in an object of Cloudflare is compiled with the types of its runtime, below.
+    filter: (path) => !path.includes("node_modules") && !path.includes("worker-gateway"),
   });
 }
 
@@ -52,8 +53,9 @@ test("the SDKs of providers", () =>
 
 // Their globals are not those of a browser.
 await cp(join(here, "worker-types"), join(folder, "workers"), { recursive: true });
+if (hasExamples) await cp(join(examples, "worker-gateway", "worker.ts"), join(folder, "workers", "gateway.ts"));
 const roots = [join(folder, "node_modules", "@types"), join(folder, "node_modules")];
-test("chat agents of Cloudflare", () =>
+test("chat agents and a gateway on Cloudflare", () =>
   compile({ ...resolutions.bundler, lib: ["ES2023", "ESNext.Disposable"], types: ["@cloudflare/workers-types", "node"], typeRoots: roots, skipLibCheck: true }, ["workers"]));
 
 for (const [resolution, how] of Object.entries(resolutions)) {

@@ -32,7 +32,7 @@ export function listen(host: string, port: number, handler: (incoming: Incoming,
 }
 
 async function answer(handler: (incoming: Incoming, outgoing: Outgoing) => Promise<Response>, incoming: Incoming, outgoing: Outgoing): Promise<void> {
-  if (!URL.canParse(addressOf(incoming))) {
+  if (!isAddress(addressOf(incoming))) {
     outgoing.writeHead(400, {});
     outgoing.end();
     return;
@@ -128,6 +128,13 @@ export function webRequest(incoming: Incoming, outgoing: Outgoing): Request {
 function headerOf({ headers }: Incoming, name: string): string | null {
   const value = headers[name.toLowerCase()];
   return value === undefined ? null : String(value);
+}
+
+/** Whether a request can be for an address: its client says the host, and may say anything. */
+function isAddress(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { username, password } = new URL(address);
+  return username === "" && password === "";
 }
 
 function addressOf(incoming: Incoming): string {
