@@ -40,10 +40,14 @@ export class ResultDigests {
   readonly #manager: ContextManager;
   readonly #drilldown: string | false;
   readonly #prefix: string;
+  readonly #isAlone: boolean;
 
-  /** `prefix` begins the ids of the calls, and so the handles of their results. */
-  constructor(manager: ContextManager, drilldown: string | false, prefix = "mcp") {
-    [this.#manager, this.#drilldown, this.#prefix] = [manager, drilldown, prefix];
+  /**
+   * `prefix` begins the ids of the calls, and so the handles of their results; a log that has one is of nothing else. Each of its calls
+   * is a turn then: results since the last turn of a user are never evicted.
+   */
+  constructor(manager: ContextManager, drilldown: string | false, prefix?: string) {
+    [this.#manager, this.#drilldown, this.#prefix, this.#isAlone] = [manager, drilldown, prefix ?? "mcp", prefix !== undefined];
   }
 
   /** Logs a call with its result, and says what a prompt would show of it. What is no result yet, such as a task, stays as it is. */
@@ -54,6 +58,7 @@ export class ResultDigests {
     const id = this.#nextId();
     const metadata: JsonObject = server === undefined ? {} : { server };
     const { item, envelope } = manager.whole(() => {
+      if (this.#isAlone) manager.ingest({ id: `${id}:turn`, kind: "user_turn", text: tool_name });
       manager.ingest({ id, kind: "tool_call", text: `${tool_name} ${JSON.stringify(given)}`, metadata: { ...metadata, tool_name, arguments: given as JsonObject } });
       return manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
     });

@@ -266,7 +266,7 @@ const FILLS = `
 import { SDK, connected, called } from ${JSON.stringify(pathToFileURL(SELF).href)};
 const { gateway } = await import(${JSON.stringify(pathToFileURL(join(packageDir, "dist/node/mcp-server.js")).href)});
 const results = Number(process.env.RESULTS);
-const handler = gateway({ mcpServers: JSON.parse(process.env.SERVERS), sdk: SDK, token: false, manager: { limits: { max_store_bytes: 4 * 2 ** 20 } } });
+const handler = gateway({ mcpServers: JSON.parse(process.env.SERVERS), sdk: SDK, token: false, manager: { limits: { max_store_bytes: 2 ** 19 } } });
 await handler.ready();
 const clients = await Promise.all(["legacy", "modern"].map((era) => connected(handler, era)));
 const memory = [];
