@@ -1,8 +1,11 @@
 // A new user's day with the gateway by the official SDK: the command from the packed package, every mode, and a restart.
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import test from "node:test";
-import { MODES, gatewayOf, oneDay, readRows, started } from "./gateway-day.mjs";
-import { connected } from "./gateway-harness.mjs";
+import { MODES, folder, gatewayOf, oneDay, readRows, started } from "./gateway-day.mjs";
+import { connected, published } from "./gateway-harness.mjs";
 
 for (const [mode, transport] of [["firewall", "stdio"], ["search", "HTTP"], ["reference", "stdio"]]) {
   test(`${mode} mode over ${transport}: find a tool, call it, read one row, restart, read it again`, async (t) => {
@@ -26,3 +29,16 @@ for (const [mode, transport] of [["firewall", "stdio"], ["search", "HTTP"], ["re
     assert.doesNotMatch(first.stderr() + second.stderr(), /contextweaver gateway: [A-Z_]+: /, "nothing went wrong");
   });
 }
+
+test("accept ends with its servers, also when what is to be accepted is not there", async () => {
+  await writeFile(join(folder, "accept.json"), JSON.stringify({ mcpServers: { everything: published("server-everything") } }));
+  const accept = (...what) => new Promise((done) => {
+    const command = [join(folder, "node_modules/contextweaver/bin/contextweaver.js"), "gateway", "accept", ...what, "--config", "accept.json", "--store", "accepted"];
+    execFile(process.execPath, command, { cwd: folder, timeout: 60_000 }, (error, stdout, stderr) => done({ code: error === null ? 0 : error.code, stdout, stderr }));
+  });
+  const unknown = await accept("everythink");
+  assert.equal(unknown.code, 2, unknown.stderr);
+  assert.match(unknown.stderr, /NOT_FOUND at \/server/);
+  const known = await accept("everything");
+  assert.deepEqual([known.code, known.stdout], [0, "nothing was in quarantine\n"]);
+});

@@ -184,22 +184,26 @@ async function inspect(line: CommandLine): Promise<string> {
     if (!response.ok) throw new UsageError(`the gateway at ${address} answered ${response.status}`, "input");
     return print((await response.json()) as ReturnType<Gateway["stats"]>);
   }
+  return briefly(line, (gateway) => print(gateway.stats()));
+}
+
+/** Connects to the servers of a configuration for as long as something is asked; programs would keep this one alive. */
+async function briefly<T>(line: CommandLine, ask: (gateway: Gateway) => T | Promise<T>): Promise<T> {
   const config = configOf(line);
-  const gateway = createGateway(withServers({ ...(await optionsOf(line, config, await bundled())).options, token: false, on_server: reporter(line, config.servers.length) }, config));
-  await gateway.ready();
-  const text = print(gateway.stats());
-  await gateway.close();
-  return text;
+  const { options } = await optionsOf(line, config, await bundled());
+  const gateway = createGateway(withServers({ ...options, token: false, on_server: reporter(line, config.servers.length) }, config));
+  try {
+    await gateway.ready();
+    return await ask(gateway);
+  } finally {
+    await gateway.close();
+  }
 }
 
 /** Takes tools out of quarantine, in the store that the next start reads. */
 async function accept(line: CommandLine, [server, tool, ...more]: readonly string[]): Promise<string> {
   if (server === undefined || more.length > 0) throw new UsageError("gateway accept <server> [tool] --config <file> --store <path>");
   if (line.values["store"] === undefined) throw new UsageError("accept needs --store: what is accepted is kept there");
-  const config = configOf(line);
-  const gateway = createGateway(withServers({ ...(await optionsOf(line, config, await bundled())).options, token: false, on_server: reporter(line, config.servers.length) }, config));
-  await gateway.ready();
-  const names = await gateway.accept(server, tool);
-  await gateway.close();
+  const names = await briefly(line, (gateway) => gateway.accept(server, tool));
   return line.values["json"] === true ? `${safeJson({ accepted: names })}\n` : names.length === 0 ? "nothing was in quarantine\n" : `${names.map((name) => `accepted ${safe(name)}\n`).join("")}`;
 }
