@@ -1,5 +1,6 @@
 // Trace contexts in `_meta`: what crosses, and what is read of what the other side wrote.
 import type { OtelApi } from "./otel-types.js";
+import { quietly } from "./quietly.js";
 
 /** The keys that stand in `_meta` without a prefix; baggage may say who a user is. */
 const TRACE_KEYS = ["traceparent", "tracestate"];
@@ -44,13 +45,4 @@ export function crossing(from: unknown, { baggage = false }: TraceContextOptions
   const keys = baggage ? [...TRACE_KEYS, BAGGAGE] : TRACE_KEYS;
   const pairs = keys.map((key) => [key, Object.hasOwn(from, key) ? (from as Record<string, unknown>)[key] : undefined] as const);
   return Object.fromEntries(pairs.filter((pair): pair is readonly [string, string] => typeof pair[1] === "string" && pair[1].length <= MAX_CHARS));
-}
-
-/** Telemetry that fails is no failure of what it is about. */
-export function quietly(run: () => void): void {
-  try {
-    run();
-  } catch {
-    // the tracer's own affair
-  }
 }

@@ -1,9 +1,10 @@
 // `contextweaver/otel`: spans and metrics of OpenTelemetry, with the names of its conventions for generative AI and MCP. Nothing is
 // imported: tracer, meter and API are the caller's.
 import type { ContextBuilt, DecisionCall, DecisionChange, DecisionStoreOptions, GuardrailCheck, Hooks, ToolExecuted } from "contextweaver";
-import { extractTraceContext, quietly } from "./otel-context.js";
+import { extractTraceContext } from "./otel-context.js";
 import { CLIENT, ERROR, INTERNAL, SERVER, ofMcp } from "./otel-types.js";
 import type { OtelApi, OtelMeter, OtelOptions, OtelSpan, OtelTracer, OtelValue } from "./otel-types.js";
+import { quietly } from "./quietly.js";
 
 export { extractTraceContext, injectTraceContext } from "./otel-context.js";
 export type { TraceContextOptions } from "./otel-context.js";

@@ -7,6 +7,7 @@ import type { JsonValue } from "../index.js";
 import type { ServerConfig } from "../gateway/config.js";
 import { GatewayLogin } from "../gateway/login.js";
 import type { LoginModule, LoginRecord } from "../gateway/login.js";
+import { later } from "../gateway/timers.js";
 import type { SessionStore } from "../storage/storage-types.js";
 import { UsageError } from "./options.js";
 import { safe } from "./print.js";
@@ -180,8 +181,7 @@ export class GatewayLogins {
       await this.#reconnect(server);
       return;
     }
-    const timer = setTimeout(() => void this.#reconnect(server).catch(this.#options.onError), PAUSE_MS);
-    (timer as unknown as { unref(): void }).unref();
+    later(PAUSE_MS, () => void this.#reconnect(server).catch(this.#options.onError));
   }
 }
 

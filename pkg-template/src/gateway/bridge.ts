@@ -2,6 +2,7 @@
 // log messages too. A client of revision 2026-07-28 cannot be asked; it gets an `input_required` result, and calls again.
 import { ContextWeaverError } from "../errors.js";
 import type { Fields, McpRequest, RequestContext, ServerSdk } from "./server-sdk.js";
+import { later } from "./timers.js";
 
 /** Milliseconds that a person may take to answer. */
 const ANSWER_MS = 600_000;
@@ -178,16 +179,15 @@ function inResult({ method, params }: McpRequest): McpRequest {
 /** Calls whose clients have to answer before they go on; the oldest go first, and those that nobody came back for. */
 export class PendingCalls<T extends { readonly call: UpstreamCall; readonly session: string }> {
   readonly #most: number;
-  readonly #calls = new Map<string, { readonly pending: T; readonly timer: ReturnType<typeof setTimeout> }>();
+  readonly #calls = new Map<string, { readonly pending: T; readonly forget: () => void }>();
 
   constructor(most = 1_000) {
     this.#most = most;
   }
 
   put(key: string, pending: T): void {
-    const timer = setTimeout(() => this.#drop(key, "the client did not answer in time"), ANSWER_MS);
-    (timer as { unref?: () => void }).unref?.();
-    this.#calls.set(key, { pending, timer });
+    const forget = later(ANSWER_MS, () => this.#drop(key, "the client did not answer in time"));
+    this.#calls.set(key, { pending, forget });
     for (const oldest of this.#calls.keys()) {
       if (this.#calls.size <= this.#most) break;
       this.#drop(oldest, "too many calls wait for their clients");
@@ -199,7 +199,7 @@ export class PendingCalls<T extends { readonly call: UpstreamCall; readonly sess
     const found = this.#calls.get(key);
     if (!found || (session !== undefined && found.pending.session !== session)) return undefined;
     this.#calls.delete(key);
-    clearTimeout(found.timer);
+    found.forget();
     return found.pending;
   }
 

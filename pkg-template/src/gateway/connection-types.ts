@@ -5,6 +5,7 @@ import type { UpstreamConnection } from "./connection.js";
 import type { UpstreamFailure } from "./failure.js";
 import type { Fetch } from "./http-link.js";
 import type { PriorDiscovery, Progress, UpstreamSdk } from "./sdk.js";
+import type { Backoff } from "./timers.js";
 
 /** A request that waits for the server's answer. */
 export interface CallRef {
@@ -57,7 +58,7 @@ export interface ConnectionSettings {
   readonly connect_timeout_ms: number;
   readonly probe_timeout_ms: number;
   readonly max_message_bytes: number;
-  readonly backoff: { readonly first_ms: number; readonly most_ms: number };
+  readonly backoff: Backoff;
   readonly now: () => number;
   readonly random: () => number;
   /** The definition of a tool of which arguments are repeated in headers (SEP-2243). */

@@ -1,4 +1,5 @@
 // One connection to an upstream server: made when it is needed, again when it was lost, and never two at a time.
+import { quietly } from "../quietly.js";
 import type { JsonObject } from "../types.js";
 import { awaitedLogin, loginMessage } from "./auth-provider.js";
 import type { ServerTransport } from "./config-types.js";
@@ -6,7 +7,7 @@ import type { CallRef, ConnectionSettings, ServerMessage, UpstreamRequestOptions
 import { UpstreamError, failureOf, maskedText, noteOf } from "./failure.js";
 import type { UpstreamFailure } from "./failure.js";
 import type { Progress, SdkClient, SdkSubscription, SdkTransport } from "./sdk.js";
-import { within } from "./timers.js";
+import { backoffMs, within } from "./timers.js";
 import { openLink, refusesStreamable } from "./transports.js";
 import type { Link } from "./transports.js";
 
@@ -231,7 +232,7 @@ export class UpstreamConnection {
   async listen(filter: JsonObject, options: { readonly signal?: AbortSignal } = {}): Promise<SdkSubscription> {
     const { signal } = options;
     try {
-      const { client } = this.#live ?? (await within(this.open(true), this.#settings.connect_timeout_ms, signal, () => this.#unavailable("the server is not connected in time", "timeout")));
+      const { client } = await this.#connectedIn(this.#settings.connect_timeout_ms, signal);
       if (client.getProtocolEra() !== "modern") throw new UpstreamError({ kind: "rpc", code: -32_601, message: "the server has no subscriptions/listen" });
       return await client.listen(filter, { timeout: this.#settings.connect_timeout_ms, ...(signal && { signal }) });
     } catch (error) {
@@ -420,8 +421,7 @@ export class UpstreamConnection {
     const { backoff, now, random } = this.#settings;
     this.#failure = failure;
     this.#failures += 1;
-    const delay = Math.min(backoff.most_ms, backoff.first_ms * 2 ** Math.min(this.#failures - 1, 30));
-    this.#retryAt = now() + Math.max(delay * (0.5 + random() / 2), failure.retry_after_ms ?? 0);
+    this.#retryAt = now() + Math.max(backoffMs(backoff, this.#failures - 1) * (0.5 + random() / 2), failure.retry_after_ms ?? 0);
   }
 
   #end({ client, link, waiting }: Live, failure: UpstreamFailure = { kind: "unavailable", message: "the connection was closed" }): void {
@@ -491,15 +491,6 @@ function unlessLost<T>({ waiting }: Live, ask: () => Promise<T>): Promise<T> {
       .then(resolve, reject)
       .finally(() => waiting.delete(reject));
   });
-}
-
-/** Runs what others gave us, whose mistakes are theirs. */
-function quietly(run: () => void): void {
-  try {
-    run();
-  } catch {
-    // The connection goes on.
-  }
 }
 
 function guarded(onprogress: (progress: Progress) => void): (progress: Progress) => void {

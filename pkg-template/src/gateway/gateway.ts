@@ -26,6 +26,7 @@ import { GatewaySessions } from "./session.js";
 import { sidecar } from "./sidecar.js";
 import type { SidecarRequest, SidecarRouteOptions } from "./sidecar.js";
 import { ResourceSubscriptions } from "./subscriptions.js";
+import { later } from "./timers.js";
 import { Upstream } from "./upstream.js";
 import type { UpstreamListing, UpstreamSdk } from "./upstream.js";
 import type { UpstreamReport, UpstreamState } from "./upstream-types.js";
@@ -211,10 +212,6 @@ class RunningGateway {
     this.#runtime = new GatewayRuntime(this.#runtimeOptions as unknown as GatewayRuntimeOptions);
   }
 
-  get #version(): string {
-    return version();
-  }
-
   readonly fetch = async (request: Request): Promise<Response> => {
     const { http } = await this.#started();
     return http.fetch(request);
@@ -316,7 +313,7 @@ class RunningGateway {
     const host: FrontHost = {
       sdk,
       runtime,
-      info: { name: "contextweaver-gateway", title: "contextweaver gateway", version: this.#version },
+      info: { name: "contextweaver-gateway", title: "contextweaver gateway", version: version() },
       state: sdk.createRequestStateCodec<RoundState>({ key: crypto.getRandomValues(new Uint8Array(32)), ttlSeconds: STATE_SECONDS }),
       waiting: new PendingCalls(),
       subscriptions: new ResourceSubscriptions(),
@@ -342,7 +339,7 @@ class RunningGateway {
     for (const config of this.#servers) {
       const upstream = new Upstream(config, {
         sdk: { client, stdio: stdio as NonNullable<UpstreamSdk["stdio"]> },
-        client_info: { name: "contextweaver-gateway", version: this.#version },
+        client_info: { name: "contextweaver-gateway", version: version() },
         auth_provider: this.#provider(config),
         host: {
           onRequest: async (_, connection, request, { signal }) => (await clients.asked(connection, request, signal)) as JsonObject,
@@ -358,7 +355,7 @@ class RunningGateway {
     }
     const ready = Promise.all([...upstreams.values()].map((upstream) => upstream.connect())).then(() => undefined);
     // Whoever comes first waits, once: a server that hangs must not delay each request until it is given up.
-    started = Promise.race([ready, new Promise<void>((done) => void unref(setTimeout(done, start_timeout_ms)))]);
+    started = Promise.race([ready, new Promise<void>((done) => void later(start_timeout_ms, done))]);
     const callers = new WeakMap<object, string>();
     const endpoints = sidecar<Request & SidecarRequest>({
       router: { route: (query: string, options: SidecarRouteOptions) => runtime.route(query, options) },
@@ -477,8 +474,4 @@ async function imported(part: "server" | "client" | "server/stdio" | "client/std
     const hint = part.endsWith("stdio") ? "npm i @modelcontextprotocol/server @modelcontextprotocol/client; in a bundle pass it: `sdk.client_stdio`, `serve(transport, sdk)`" : "npm i @modelcontextprotocol/server @modelcontextprotocol/client";
     throw new ContextWeaverError("UNSUPPORTED", `\`${name}\` cannot be imported`, { cause, hint });
   }
-}
-
-function unref(timer: ReturnType<typeof setTimeout>): void {
-  (timer as { unref?: () => void }).unref?.();
 }

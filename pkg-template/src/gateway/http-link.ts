@@ -286,7 +286,7 @@ class EventBound {
       this.#bytes = isBlank ? 0 : this.#bytes + length + 1;
       if (this.#bytes > this.#most) return undefined;
       // The parts in front of the first line are handed on with it.
-      if (this.#partBytes > 0) this.#partBytes = 0;
+      this.#partBytes = 0;
       at = end + 1;
     }
     const rest = chunk.subarray(at);

@@ -105,9 +105,9 @@ export class GatewayHttp {
     this.#options = {
       ...options,
       path: pathOf(options.path ?? "/mcp"),
-      max_body_bytes: within(options.max_body_bytes, "/max_body_bytes", 4 * 2 ** 20, 1024, 64 * 2 ** 20),
-      max_sessions: within(options.max_sessions, "/max_sessions", 1_000, 1, 100_000),
-      session_idle_ms: within(options.session_idle_ms, "/session_idle_ms", 30 * 60_000, 1_000, 7 * 86_400_000),
+      max_body_bytes: wholeWithin(options.max_body_bytes, "/max_body_bytes", 4 * 2 ** 20, 1024, 64 * 2 ** 20),
+      max_sessions: wholeWithin(options.max_sessions, "/max_sessions", 1_000, 1, 100_000),
+      session_idle_ms: wholeWithin(options.session_idle_ms, "/session_idle_ms", 30 * 60_000, 1_000, 7 * 86_400_000),
     };
     const { max_sessions: most, session_idle_ms: idle_ms } = this.#options;
     this.#kept = new KeptSessions(parts.kept, { most, idle_ms }, parts.onError);
@@ -357,7 +357,7 @@ function pathOf(path: unknown): string {
   throw new ContextWeaverError("INVALID_INPUT", "expected a path such as `/mcp`", { path: "/path" });
 }
 
-function within(value: unknown, path: string, otherwise: number, least: number, most: number): number {
+function wholeWithin(value: unknown, path: string, otherwise: number, least: number, most: number): number {
   if (value === undefined) return otherwise;
   if (typeof value !== "number" || !Number.isInteger(value)) throw new ContextWeaverError("INVALID_INPUT", "expected a whole number", { path });
   if (value < least || value > most) throw new ContextWeaverError("OUT_OF_RANGE", `expected ${least} to ${most}`, { path });

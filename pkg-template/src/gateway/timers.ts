@@ -1,11 +1,22 @@
 // Waiting, without keeping a program alive that has nothing else to do.
 
+/** Milliseconds after the first failure, and at most. @internal */
+export interface Backoff {
+  readonly first_ms: number;
+  readonly most_ms: number;
+}
+
 /** Runs something later. Returns how to prevent it. @internal */
 export function later(milliseconds: number, run: () => void): () => void {
   const timer = setTimeout(run, milliseconds);
   // Numbers outside of Node.
   (timer as { unref?(): void }).unref?.();
   return () => clearTimeout(timer);
+}
+
+/** The first wait doubled so many times, within the longest. @internal */
+export function backoffMs({ first_ms, most_ms }: Backoff, doublings: number): number {
+  return Math.min(most_ms, first_ms * 2 ** Math.min(doublings, 30));
 }
 
 /** Waits for a promise no longer than a time and a signal allow; the promise goes on. @internal */

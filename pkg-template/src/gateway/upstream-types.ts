@@ -7,6 +7,7 @@ import type { UpstreamFailure } from "./failure.js";
 import type { Fetch } from "./http-link.js";
 import type { ListKind, ListingLimits, ListingProblem, UpstreamListing } from "./listing.js";
 import type { UpstreamSdk } from "./sdk.js";
+import type { Backoff } from "./timers.js";
 
 /** Who is told what happens with a server, and answers its questions. What is thrown by those that return nothing is lost. @internal */
 export interface UpstreamHost {
@@ -61,7 +62,7 @@ export interface UpstreamOptions {
   /** A connection over HTTP is asked after so long without a request whether it still is one. Default: 60,000. */
   readonly ping_ms?: number;
   /** How long to wait after failures: the first time, and at most. Default: 500 and 60,000; the half of it is random. */
-  readonly backoff?: { readonly first_ms: number; readonly most_ms: number };
+  readonly backoff?: Backoff;
   /** How long to wait for further changes before a server is asked for its lists. Default: 100. */
   readonly debounce_ms?: number;
   readonly listing?: Partial<ListingLimits>;

@@ -1,5 +1,6 @@
 // One configured server: its connections, what it offers, and how it is.
 import { ContextWeaverError } from "../errors.js";
+import { quietly } from "../quietly.js";
 import type { JsonObject } from "../types.js";
 import { awaitedLogin } from "./auth-provider.js";
 import type { ServerConfig } from "./config-types.js";
@@ -10,7 +11,7 @@ import type { UpstreamFailure } from "./failure.js";
 import { CHANGED, LISTING_LIMITS, LIST_KINDS, listingOf, listsOf, readList } from "./listing.js";
 import type { List, ListKind, ListingProblem, UpstreamListing } from "./listing.js";
 import { SHORTEST_SECRET, describeServer, secretsOf } from "./server-description.js";
-import { later } from "./timers.js";
+import { backoffMs, later } from "./timers.js";
 import { MAX_MESSAGE_BYTES, credentialsOf } from "./transports.js";
 import type { UpstreamOptions, UpstreamReport, UpstreamState } from "./upstream-types.js";
 
@@ -383,8 +384,7 @@ export class Upstream {
   #listAgain(kinds: readonly ListKind[]): void {
     this.#listFailures = kinds.length > 0 ? this.#listFailures + 1 : 0;
     if (kinds.length === 0) return;
-    const { first_ms, most_ms } = this.#settings.backoff;
-    this.#pauseUntil = this.#now() + Math.min(most_ms, first_ms * 2 ** Math.min(this.#listFailures, 20));
+    this.#pauseUntil = this.#now() + backoffMs(this.#settings.backoff, this.#listFailures);
     for (const kind of kinds) this.#dirty.add(kind);
   }
 
@@ -406,7 +406,7 @@ export class Upstream {
   }
 
   async #listen(connection: UpstreamConnection, filter: JsonObject, signal: AbortSignal): Promise<void> {
-    const { first_ms, most_ms } = this.#settings.backoff;
+    const { backoff } = this.#settings;
     for (let failures = 0; !signal.aborted && connection.isReady; ) {
       const begin = this.#now();
       try {
@@ -418,10 +418,10 @@ export class Upstream {
         // It said it could, and cannot: its lists stay as they are.
         if (failureOf(error, []).code === METHOD_NOT_FOUND) return;
       }
-      failures = this.#now() - begin > most_ms ? 0 : failures + 1;
+      failures = this.#now() - begin > backoff.most_ms ? 0 : failures + 1;
       if (signal.aborted || !connection.isReady) return;
       await new Promise<void>((done) => {
-        const cancel = later(Math.min(most_ms, first_ms * 2 ** Math.min(failures, 20)), done);
+        const cancel = later(backoffMs(backoff, failures), done);
         signal.addEventListener("abort", () => (cancel(), done()), { once: true });
       });
     }
@@ -459,12 +459,4 @@ function connectTimeout({ transport, timeout_ms }: ServerConfig, most: number): 
 
 function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, at) => byte === b[at]);
-}
-
-function quietly(run: () => void): void {
-  try {
-    run();
-  } catch {
-    // Whoever is told has failed; the server has not.
-  }
 }
