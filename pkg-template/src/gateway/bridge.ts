@@ -1,6 +1,7 @@
 // A request of a client while an upstream works on it: what the upstream asks meanwhile goes to this client, its progress and its
 // log messages too. A client of revision 2026-07-28 cannot be asked; it gets an `input_required` result, and calls again.
 import { ContextWeaverError } from "../errors.js";
+import { INTERNAL_ERROR, METHOD_NOT_FOUND } from "./rpc-codes.js";
 import type { Fields, McpRequest, RequestContext, ServerSdk } from "./server-sdk.js";
 import { later } from "./timers.js";
 
@@ -8,7 +9,6 @@ import { later } from "./timers.js";
 const ANSWER_MS = 600_000;
 /** Questions of one call that may be open at a time. */
 const MAX_QUESTIONS = 16;
-const METHOD_NOT_FOUND = -32601;
 
 /** The capability that a request to a client needs. */
 const NEEDED: Readonly<Record<string, string>> = { "elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots" };
@@ -111,7 +111,7 @@ export class UpstreamCall {
 
   cancel(reason: unknown): void {
     this.#abort.abort(reason);
-    for (const { refuse } of this.#questions.values()) refuse(new this.#sdk.ProtocolError(-32603, "the client does not answer any more"));
+    for (const { refuse } of this.#questions.values()) refuse(new this.#sdk.ProtocolError(INTERNAL_ERROR, "the client does not answer any more"));
     this.#questions.clear();
     this.#wake?.();
   }
@@ -137,7 +137,7 @@ export class UpstreamCall {
       this.#questions.set(key, { request: inResult(request), answer, refuse });
       signal.addEventListener("abort", () => {
         this.#questions.delete(key);
-        refuse(new this.#sdk.ProtocolError(-32603, "the server does not ask any more"));
+        refuse(new this.#sdk.ProtocolError(INTERNAL_ERROR, "the server does not ask any more"));
       }, { once: true });
       this.#wake?.();
     });

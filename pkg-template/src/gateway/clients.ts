@@ -2,6 +2,7 @@
 import { ClientFront } from "./front.js";
 import type { FrontClient, FrontHost } from "./front.js";
 import { UpstreamCall } from "./bridge.js";
+import { METHOD_NOT_FOUND } from "./rpc-codes.js";
 import type { ListChanges } from "./runtime-types.js";
 import type { Fields, McpRequest, SdkHttpHandler } from "./server-sdk.js";
 import type { GatewaySessions } from "./session.js";
@@ -10,7 +11,6 @@ import type { UpstreamConnection } from "./upstream.js";
 const CHANGES = ["tools", "resources", "prompts"] as const;
 const MAX_HEADER_SETS = 10_000;
 const LISTS_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
-const METHOD_NOT_FOUND = -32601;
 
 /** A caller of revision 2026-07-28, which has no sessions: all its requests share what it was given. */
 interface ModernCaller {

@@ -6,6 +6,7 @@ import type { ServerTransport } from "./config-types.js";
 import type { CallRef, ConnectionSettings, ServerMessage, UpstreamRequestOptions } from "./connection-types.js";
 import { UpstreamError, failureOf, maskedText, noteOf } from "./failure.js";
 import type { UpstreamFailure } from "./failure.js";
+import { INTERNAL_ERROR, METHOD_NOT_FOUND, SERVER_ERROR } from "./rpc-codes.js";
 import type { Progress, SdkClient, SdkSubscription, SdkTransport } from "./sdk.js";
 import { backoffMs, within } from "./timers.js";
 import { openLink, refusesStreamable } from "./transports.js";
@@ -233,7 +234,7 @@ export class UpstreamConnection {
     const { signal } = options;
     try {
       const { client } = await this.#connectedIn(this.#settings.connect_timeout_ms, signal);
-      if (client.getProtocolEra() !== "modern") throw new UpstreamError({ kind: "rpc", code: -32_601, message: "the server has no subscriptions/listen" });
+      if (client.getProtocolEra() !== "modern") throw new UpstreamError({ kind: "rpc", code: METHOD_NOT_FOUND, message: "the server has no subscriptions/listen" });
       return await client.listen(filter, { timeout: this.#settings.connect_timeout_ms, ...(signal && { signal }) });
     } catch (error) {
       throw new UpstreamError(failureOf(error, this.#settings.secrets, signal));
@@ -376,7 +377,7 @@ export class UpstreamConnection {
 
   /** Answers a question of the server. */
   async #serve({ method, params }: ServerMessage, { mcpReq: { signal } }: Context): Promise<JsonObject> {
-    if (this.#served >= MAX_SERVED) throw rpcError(-32_000, "too many requests wait for an answer");
+    if (this.#served >= MAX_SERVED) throw rpcError(SERVER_ERROR, "too many requests wait for an answer");
     this.#served += 1;
     try {
       return await this.#settings.events.onRequest(this, { method, ...(params && { params }) }, { signal });
@@ -384,7 +385,7 @@ export class UpstreamConnection {
       const { code, message, data } = (error ?? {}) as { code?: unknown; message?: unknown; data?: unknown };
       // What else is thrown is ours, and none of the server's business.
       if (typeof code === "number" && Number.isSafeInteger(code)) throw rpcError(code, String(message), data);
-      throw rpcError(-32_603, "the request could not be answered");
+      throw rpcError(INTERNAL_ERROR, "the request could not be answered");
     } finally {
       this.#served -= 1;
     }

@@ -1,9 +1,9 @@
 // Extensions of the protocol that servers have and the gateway passes on: their capability and their methods.
+import { firstKnown } from "./first-known.js";
+import { INVALID_PARAMS, METHOD_NOT_FOUND } from "./rpc-codes.js";
 import type { Fields, RequestContext, SdkServer } from "./server-sdk.js";
 
 const SKILLS = "io.modelcontextprotocol/skills";
-const INVALID_PARAMS = -32602;
-const METHOD_NOT_FOUND = -32601;
 
 /** The methods of each extension: lists of all servers are one list, and what has an address is asked of each until one knows it. */
 const METHODS: Readonly<Record<string, Readonly<Record<string, "list" | "address">>>> = {
@@ -24,8 +24,6 @@ export interface ExtensionHost {
   started(): Promise<void>;
   /** Passes a request on and its result back. */
   pass(server: string, method: string, params: Fields, context: RequestContext): Promise<Fields>;
-  /** Whether an error says that a server has no such thing. */
-  isUnknown(error: unknown): boolean;
   /** What the client is told of an error. */
   told(error: unknown): Error;
   error(code: number, message: string): Error;
@@ -94,14 +92,9 @@ function placeOf(cursor: unknown, host: ExtensionHost): readonly [string, string
 
 /** The answer of the first server that has what is asked for. */
 async function first(host: ExtensionHost, having: readonly string[], method: string, params: Fields, context: RequestContext): Promise<Fields> {
-  let missing: unknown;
-  for (const name of having) {
-    try {
-      return await host.pass(name, method, params, context);
-    } catch (error) {
-      if (!host.isUnknown(error)) throw host.told(error);
-      missing ??= error;
-    }
+  try {
+    return await firstKnown(having, (name) => host.pass(name, method, params, context));
+  } catch (error) {
+    throw host.told(error);
   }
-  throw host.told(missing);
 }

@@ -5,11 +5,13 @@ import type { JsonObject } from "../types.js";
 import { PendingCalls, UpstreamCall, canElicit } from "./bridge.js";
 import type { CallClient, CallProgress } from "./bridge.js";
 import { extensionsOf, registerExtensions } from "./extensions.js";
+import { INTERNAL_ERROR, INVALID_PARAMS, MISSING_CAPABILITY, RESOURCE_NOT_FOUND, URL_ELICITATION_REQUIRED } from "./rpc-codes.js";
 import type { GatewayRuntime } from "./runtime.js";
 import type { ForwardedCall, NextStep, StoredPart } from "./runtime-types.js";
 import type { Fields, McpRequest, RequestContext, SdkMcpServer, SdkServer, SdkStateCodec, ServerSdk } from "./server-sdk.js";
 import type { GatewaySession } from "./session.js";
 import { failureOf, maskedText } from "./failure.js";
+import { firstKnown, isUnknown } from "./first-known.js";
 import type { GatewayCallMethod, TraceContext } from "./hook-types.js";
 import { asToolResult } from "./primitive-result.js";
 import type { ResourceSubscriptions } from "./subscriptions.js";
@@ -17,11 +19,6 @@ import type { Upstream, UpstreamConnection } from "./upstream.js";
 import { clientOf } from "./watch.js";
 import type { GatewayWatch, WatchedCall, WatchedClient } from "./watch.js";
 
-const INVALID_PARAMS = -32602;
-const INTERNAL_ERROR = -32603;
-const RESOURCE_NOT_FOUND = -32002;
-const URL_ELICITATION_REQUIRED = -32042;
-const MISSING_CAPABILITY = -32021;
 const CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
@@ -183,7 +180,6 @@ export class ClientFront {
       declared: () => this.#host.extensions(),
       started: () => this.#host.started(),
       pass: (server, method, params, context) => this.#pass(server, method, params, context),
-      isUnknown,
       told: (error) => this.#told(error),
       error: (code, message) => this.#error(code, message),
       onError: this.#host.onError,
@@ -409,21 +405,22 @@ export class ClientFront {
   async #readResource({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
     await this.#host.started();
     const uri = String(params["uri"]);
-    let missing: unknown;
-    for (const { server, uri: known } of this.#having(uri)) {
-      try {
-        return await this.#pass(server, "resources/read", { uri: known }, context);
-      } catch (error) {
-        // The next one may know it.
-        if (!isUnknown(error)) throw this.#told(error);
-        missing ??= error;
-      }
-    }
-    throw missing === undefined ? this.#noResource(uri) : this.#told(missing);
+    return this.#ofResource(uri, ({ server, uri: known }) => this.#pass(server, "resources/read", { uri: known }, context));
   }
 
-  /** The servers that may have a resource, with the address that each has for it. */
-  #having(uri: string): readonly { readonly server: string; readonly uri: string }[] {
+  /** What is done with a resource at the first server that knows it. */
+  async #ofResource<T>(uri: string, run: (place: ResourcePlace) => Promise<T>): Promise<T> {
+    const places = this.#having(uri);
+    if (places.length === 0) throw this.#noResource(uri);
+    try {
+      return await firstKnown(places, run);
+    } catch (error) {
+      throw this.#told(error);
+    }
+  }
+
+  /** The servers that may have a resource. */
+  #having(uri: string): readonly ResourcePlace[] {
     const found = this.#found(() => this.#host.runtime.findResource(this.client.key, uri));
     return found?.servers.map((server, place) => ({ server, uri: place === 0 ? found.uri : uri })) ?? [];
   }
@@ -502,19 +499,11 @@ export class ClientFront {
   async #subscribe(uri: string, context?: RequestContext): Promise<void> {
     await this.#host.started();
     if (this.#subscribed.has(uri)) return;
-    let missing: unknown;
-    for (const { server } of this.#having(uri)) {
+    await this.#ofResource(uri, async ({ server }) => {
       const connection = this.#connection(this.#host.upstream(server), context);
-      try {
-        await this.#host.subscriptions.add(connection, uri);
-        this.#subscribed.set(uri, connection);
-        return;
-      } catch (error) {
-        if (!isUnknown(error)) throw this.#told(error);
-        missing ??= error;
-      }
-    }
-    throw missing === undefined ? this.#noResource(uri) : this.#told(missing);
+      await this.#host.subscriptions.add(connection, uri);
+      this.#subscribed.set(uri, connection);
+    });
   }
 
   /** The connection for a request. In a session each has credentials of its own: they are renewed, or of another user. */
@@ -564,6 +553,12 @@ export class ClientFront {
   }
 }
 
+/** A server that may have a resource, with the address that it has for it. */
+interface ResourcePlace {
+  readonly server: string;
+  readonly uri: string;
+}
+
 /** What a result is the answer to. */
 interface Answered {
   readonly call: number;
@@ -603,12 +598,6 @@ function answersOf({ mcpReq: { inputResponses } }: RequestContext): Fields | und
 function textOf({ content }: Fields): string {
   const blocks = Array.isArray(content) ? (content as readonly Fields[]) : [];
   return blocks.map(({ text }) => (typeof text === "string" ? text : "")).join("\n");
-}
-
-/** Whether a server says that it has no such thing. */
-function isUnknown(error: unknown): boolean {
-  const { code } = failureOf(error, []);
-  return code === RESOURCE_NOT_FOUND || code === -32601 || code === INVALID_PARAMS;
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

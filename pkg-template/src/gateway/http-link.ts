@@ -2,6 +2,7 @@
 // to wait, that a session is forgotten, that a stream ended before its answer.
 import { annotate } from "./failure.js";
 import type { HttpNote } from "./failure.js";
+import { SERVER_ERROR } from "./rpc-codes.js";
 import type { RpcMessage, SdkHttpTransport, SdkTransport, SendOptions } from "./sdk.js";
 
 /** A function that makes requests, such as the global `fetch`. */
@@ -15,8 +16,6 @@ const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1_000;
 const END_SESSION_MS = 2_000;
 /** Exchanges of which something is kept until their error comes. */
 const MAX_NOTES = 1_000;
-/** The code under which a request fails whose stream has ended. */
-const STREAM_ENDED = -32_000;
 
 /** How a link is watched. */
 export interface HttpWatch {
@@ -125,7 +124,7 @@ export class HttpLink implements SdkTransport {
     const data = {};
     annotate(data, note);
     const message = note.limit ?? "the connection ended before the answer";
-    this.onmessage?.({ jsonrpc: "2.0", id, error: { code: STREAM_ENDED, message, data } });
+    this.onmessage?.({ jsonrpc: "2.0", id, error: { code: SERVER_ERROR, message, data } });
   }
 
   #take(id: string | number): HttpNote | undefined {

@@ -8,6 +8,7 @@ import { SessionEvents } from "./event-store.js";
 import type { ClientFront } from "./front.js";
 import { KeptSessions } from "./kept-sessions.js";
 import { listenedResources } from "./listen-tap.js";
+import { INVALID_REQUEST, PARSE_ERROR } from "./rpc-codes.js";
 import type { Fields, SdkHttpServerTransport, ServerSdk } from "./server-sdk.js";
 import type { StoredRecords } from "../stored-records.js";
 import type { JsonValue } from "../types.js";
@@ -80,8 +81,6 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
 /** Milliseconds after which a client whose stream broke comes back. */
 const RETRY_MS = 1_000;
 const SWEEP_MS = 60_000;
-const INVALID_REQUEST = -32600;
-const PARSE_ERROR = -32700;
 
 /** Serves requests. @internal */
 export class GatewayHttp {

@@ -8,6 +8,7 @@ import { UpstreamError } from "./failure.js";
 import type { UpstreamFailure } from "./failure.js";
 import { fitsGlob } from "./glob.js";
 import { MIRRORED, wrongMirroring } from "./mirrored-headers.js";
+import { METHOD_NOT_FOUND } from "./rpc-codes.js";
 
 /** The lists of a server. */
 export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
@@ -85,7 +86,6 @@ const ENTRY: Limits = { depth: 62, nodes: 100_000, string: 1024 * 1024, total: 4
 const MAX_CURSOR = 64 * 1024;
 const MAX_PROBLEMS = 100;
 const MAX_INSTRUCTIONS = 64 * 1024;
-const METHOD_NOT_FOUND = -32_601;
 
 /** The lists a server says it has. @internal */
 export function listsOf(capabilities: JsonObject): ListKind[] {

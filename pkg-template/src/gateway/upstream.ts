@@ -10,6 +10,7 @@ import { UpstreamError, failureOf } from "./failure.js";
 import type { UpstreamFailure } from "./failure.js";
 import { CHANGED, LISTING_LIMITS, LIST_KINDS, listingOf, listsOf, readList } from "./listing.js";
 import type { List, ListKind, ListingProblem, UpstreamListing } from "./listing.js";
+import { HEADER_MISMATCH, METHOD_NOT_FOUND } from "./rpc-codes.js";
 import { SHORTEST_SECRET, describeServer, secretsOf } from "./server-description.js";
 import { backoffMs, later } from "./timers.js";
 import { MAX_MESSAGE_BYTES, credentialsOf } from "./transports.js";
@@ -31,9 +32,6 @@ const LEAST_CONNECT_MS = 5_000;
 const FORBIDDEN = [401, 403];
 /** Tokens that were sent and are masked. */
 const MOST_SECRETS = 16;
-const METHOD_NOT_FOUND = -32_601;
-/** Headers and arguments disagree: the server has not run the tool. */
-const HEADER_MISMATCH = -32_020;
 /** Tools whose definitions are kept for their headers. */
 const NO_TOOLS: ReadonlyMap<string, JsonObject> = new Map();
 
