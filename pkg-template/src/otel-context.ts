@@ -1,12 +1,7 @@
 // Trace contexts in `_meta`: what crosses, and what is read of what the other side wrote.
 import type { OtelApi } from "./otel-types.js";
 import { quietly } from "./quietly.js";
-
-/** The keys that stand in `_meta` without a prefix; baggage may say who a user is. */
-const TRACE_KEYS = ["traceparent", "tracestate"];
-const BAGGAGE = "baggage";
-/** Characters of one of them, as the specification of baggage bounds it. */
-const MAX_CHARS = 8192;
+import { ALL_TRACE_KEYS, TRACE_KEYS, traceContextIn } from "./trace-context.js";
 
 /** Which keys of a context cross. */
 export interface TraceContextOptions {
@@ -41,8 +36,5 @@ export function extractTraceContext<Context>(api: OtelApi<Context>, meta: unknow
 
 /** What of it crosses. */
 export function crossing(from: unknown, { baggage = false }: TraceContextOptions): Record<string, string> {
-  if (typeof from !== "object" || from === null) return {};
-  const keys = baggage ? [...TRACE_KEYS, BAGGAGE] : TRACE_KEYS;
-  const pairs = keys.map((key) => [key, Object.hasOwn(from, key) ? (from as Record<string, unknown>)[key] : undefined] as const);
-  return Object.fromEntries(pairs.filter((pair): pair is readonly [string, string] => typeof pair[1] === "string" && pair[1].length <= MAX_CHARS));
+  return traceContextIn(from, baggage ? ALL_TRACE_KEYS : TRACE_KEYS);
 }

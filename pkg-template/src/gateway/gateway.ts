@@ -8,6 +8,7 @@ import { openRecords } from "../stored-records.js";
 import type { StoredRecords } from "../stored-records.js";
 import type { SessionStore } from "../storage/storage-types.js";
 import { version } from "../text.js";
+import { ALL_TRACE_KEYS } from "../trace-context.js";
 import type { JsonObject, JsonValue } from "../types.js";
 import { PendingCalls } from "./bridge.js";
 import { GatewayClients } from "./clients.js";
@@ -119,8 +120,6 @@ const OWN = ["mcpServers", "servers", "env", "store", "manager", "start_timeout_
 const HTTP = ["token", "authorize", "origins", "hosts", "path", "protected_resource", "max_body_bytes", "max_sessions", "session_idle_ms"] as const;
 const START_MS = 5_000;
 const STATE_SECONDS = 600;
-/** Keys of `_meta` that pass where no others are named. */
-const META_ALLOWED = ["traceparent", "tracestate", "baggage"];
 
 /**
  * Makes a gateway. Nothing is connected before the first request, or `ready()`.
@@ -207,7 +206,7 @@ class RunningGateway {
         ...(policy && { policy }),
       })),
     };
-    this.#metaAllowed = options.meta_allow ?? META_ALLOWED;
+    this.#metaAllowed = options.meta_allow ?? ALL_TRACE_KEYS;
     this.#watch = options.hooks && new GatewayWatch(options.hooks, this.#metaAllowed, this.#onError);
     this.#runtime = new GatewayRuntime(this.#runtimeOptions as unknown as GatewayRuntimeOptions);
   }

@@ -1,6 +1,7 @@
 // Tells hooks of a gateway's calls: when one begins, what servers were asked meanwhile, and how it ended.
 import { ContextWeaverError } from "../errors.js";
 import { fields, refuseUnknown } from "../guard.js";
+import { ALL_TRACE_KEYS, traceContextIn } from "../trace-context.js";
 import { failureOf } from "./failure.js";
 import type {
   GatewayCallCompleted,
@@ -16,9 +17,6 @@ import type { CallInfo } from "./runtime-types.js";
 import type { Fields } from "./server-sdk.js";
 
 const HOOKS = ["gateway_call_started", "upstream_request_started", "upstream_request_completed", "gateway_call_completed"] as const;
-const TRACE_KEYS = ["traceparent", "tracestate", "baggage"] as const;
-/** Characters of one of them, as the specification of baggage bounds it. */
-const MAX_CHARS = 8_192;
 const MAX_CLIENT_CHARS = 100;
 const KINDS: Readonly<Record<GatewayCallMethod, GatewayCallKind>> = { "tools/call": "tool", "resources/read": "resource", "prompts/get": "prompt" };
 
@@ -52,11 +50,7 @@ export class GatewayWatch {
 
   /** The keys of a trace that pass, without what is none. */
   trace(meta: unknown): TraceContext {
-    if (typeof meta !== "object" || meta === null) return {};
-    return Object.fromEntries(TRACE_KEYS.flatMap((key) => {
-      const value = Object.hasOwn(meta, key) && this.#allowed.includes(key) ? (meta as Fields)[key] : undefined;
-      return typeof value === "string" && value.length <= MAX_CHARS ? [[key, value] as const] : [];
-    }));
+    return traceContextIn(meta, ALL_TRACE_KEYS.filter((key) => this.#allowed.includes(key)));
   }
 
   /** Runs a hook; its mistakes are told to whoever hears of errors. */
