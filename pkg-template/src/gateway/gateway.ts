@@ -21,6 +21,7 @@ import type { GatewayHttpOptions } from "./http.js";
 import { GatewayRuntime } from "./runtime.js";
 import type { GatewayRuntimeOptions, GatewayStats, ListingReport } from "./runtime-types.js";
 import { ListenTap } from "./listen-tap.js";
+import { isMirrored } from "./mirrored-headers.js";
 import type { SdkTransport } from "./sdk.js";
 import type { ServerSdk, ServerStdioSdk } from "./server-sdk.js";
 import { GatewaySessions } from "./session.js";
@@ -186,8 +187,6 @@ class RunningGateway {
   #runtime: GatewayRuntime;
   #starting: Promise<Started> | undefined;
   #clients: GatewayClients | undefined;
-  /** Servers with tools of which clients repeat arguments in headers. */
-  readonly #hasHeaders = new Set<string>();
   #isClosed = false;
 
   constructor(given: GatewayOptions) {
@@ -318,7 +317,10 @@ class RunningGateway {
       subscriptions: new ResourceSubscriptions(),
       watch: this.#watch,
       metaAllowed: this.#metaAllowed,
-      schemaWithHeaders: (session, caller, name) => (this.#hasHeaders.size === 0 ? undefined : schemaOf(runtime.listTools(session, caller).tools, name)),
+      schemaWithHeaders: (session, caller, name) => {
+        const has_mirrored = [...upstreams.values()].some(({ listing }) => listing?.has_mirrored === true);
+        return has_mirrored ? schemaOf(runtime.listTools(session, caller).tools, name) : undefined;
+      },
       upstream: (name) => {
         const upstream = upstreams.get(name);
         if (!upstream) throw new ContextWeaverError("INTERNAL", `no upstream is called \`${name}\``);
@@ -406,8 +408,6 @@ class RunningGateway {
   #listed(server: string, { bytes }: UpstreamListing, clients: GatewayClients, pins: StoredRecords<JsonValue> | undefined): void {
     try {
       const { report, changed } = this.#runtime.setListing(server, bytes, Date.now());
-      if (new TextDecoder().decode(bytes).includes('"x-mcp-header"')) this.#hasHeaders.add(server);
-      else this.#hasHeaders.delete(server);
       this.#tell({ server, status: "ready", report });
       clients.changed(changed);
       void this.#keepPins(pins);
@@ -450,7 +450,7 @@ function checkLogins(auth_provider: unknown, servers: readonly ServerConfig[]): 
 
 function schemaOf(tools: readonly JsonObject[], name: string): JsonObject | undefined {
   const schema = tools.find((tool) => tool["name"] === name)?.["inputSchema"] as JsonObject | undefined;
-  return schema && JSON.stringify(schema).includes('"x-mcp-header"') ? schema : undefined;
+  return schema && isMirrored(JSON.stringify(schema)) ? schema : undefined;
 }
 
 function ofOptions({ mcpServers, servers, env = {} }: GatewayOptions): ServersConfig {

@@ -7,7 +7,7 @@ import type { ServerConfig } from "./config-types.js";
 import { UpstreamError } from "./failure.js";
 import type { UpstreamFailure } from "./failure.js";
 import { fitsGlob } from "./glob.js";
-import { MIRRORED, wrongMirroring } from "./mirrored-headers.js";
+import { isMirrored, wrongMirroring } from "./mirrored-headers.js";
 import { METHOD_NOT_FOUND } from "./rpc-codes.js";
 
 /** The lists of a server. */
@@ -36,6 +36,8 @@ export interface UpstreamListing {
   readonly counts: Readonly<Record<ListKind, number>>;
   /** Tools that the config leaves out. */
   readonly left_out: number;
+  /** Whether there may be tools of which clients repeat arguments in headers. */
+  readonly has_mirrored: boolean;
   /** At most 100. */
   readonly problems: readonly ListingProblem[];
 }
@@ -63,6 +65,8 @@ export interface List {
   /** JSON of each entry. */
   readonly entries: readonly string[];
   readonly left_out: number;
+  /** Whether an entry has the keyword by which arguments are repeated in headers. */
+  readonly has_mirrored: boolean;
   readonly problems: readonly ListingProblem[];
   /** Definitions of tools that repeat arguments in headers, by name. */
   readonly mirrored: ReadonlyMap<string, JsonObject>;
@@ -140,6 +144,7 @@ class ListReader {
   readonly #mirrored = new Map<string, JsonObject>();
   #bytesLeft: number;
   #leftOut = 0;
+  #hasMirrored = false;
   #index = 0;
 
   constructor(kind: ListKind, { config, limits, isMirroring }: Listed, bytesLeft: number) {
@@ -176,7 +181,9 @@ class ListReader {
     }
     try {
       const text = encode(entry, `/${this.#kind}/${index}`, ENTRY);
-      if (this.#kind !== "tools" || !this.#isMirroring || !text.includes(`"${MIRRORED}"`)) return text;
+      if (this.#kind !== "tools" || !isMirrored(text)) return text;
+      this.#hasMirrored = true;
+      if (!this.#isMirroring) return text;
       // A client must not offer what it could not call as the server wants it.
       const wrong = wrongMirroring(fields["inputSchema"]);
       if (wrong !== undefined) return this.#skip(index, wrong);
@@ -192,7 +199,7 @@ class ListReader {
   }
 
   list(): List {
-    return { entries: this.#entries, left_out: this.#leftOut, problems: this.#problems, mirrored: this.#mirrored };
+    return { entries: this.#entries, left_out: this.#leftOut, has_mirrored: this.#hasMirrored, problems: this.#problems, mirrored: this.#mirrored };
   }
 
   incomplete(message: string): List {
@@ -223,5 +230,5 @@ export function listingOf(lists: ReadonlyMap<ListKind, List>, failed: readonly L
     parts.push(`"${kind}":[${entries.join(",")}]`);
   }
   if (instructions !== undefined) parts.push(`"instructions":${JSON.stringify(instructions.slice(0, MAX_INSTRUCTIONS).replace(/[\ud800-\udfff]/gu, "\ufffd"))}`);
-  return { bytes: utf8(`{${parts.join(",")}}`), counts, left_out, problems: problems.slice(0, MAX_PROBLEMS) };
+  return { bytes: utf8(`{${parts.join(",")}}`), counts, left_out, has_mirrored: lists.get("tools")?.has_mirrored === true, problems: problems.slice(0, MAX_PROBLEMS) };
 }

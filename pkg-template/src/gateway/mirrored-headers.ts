@@ -1,8 +1,8 @@
 // Arguments that are repeated in headers (`x-mcp-header`, 2026-07-28): whether a tool says so in a way that a client may follow.
 import type { JsonObject, JsonValue } from "../types.js";
 
-/** The keyword of a schema. @internal */
-export const MIRRORED = "x-mcp-header";
+/** The keyword of a schema. */
+const MIRRORED = "x-mcp-header";
 /** What a header can carry. */
 const TYPES: readonly unknown[] = ["string", "integer", "boolean"];
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/;
@@ -15,6 +15,11 @@ interface Place {
   readonly value: JsonValue | undefined;
   /** Whether only `properties` lead here, so that a proxy finds the argument without reading schemas. */
   readonly isReachable: boolean;
+}
+
+/** Whether JSON has the keyword anywhere: only then are schemas read for it. @internal */
+export function isMirrored(json: string): boolean {
+  return json.includes(`"${MIRRORED}"`);
 }
 
 /**
