@@ -597,6 +597,12 @@ export function refuseUnknown(rest: Readonly<Record<string, unknown>>, known: re
   if (unknown !== undefined) throw unknownField(unknown, known, above);
 }
 
+/** Returns a whole number within bounds, both included. @internal */
+export function wholeWithin(value: unknown, least: number, most: number, path: string): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new ContextWeaverError("OUT_OF_RANGE", `expected a whole number from ${least} to ${most}`, { path });
+}
+
 /** One part of a JSON pointer, short enough for a message. @internal */
 export function token(key: string): string {
   const text = key.length > 80 ? `${key.slice(0, 80)}…` : key;

@@ -1,6 +1,5 @@
 // How often a client may ask.
-import { ContextWeaverError } from "../errors.js";
-import { fields, refuseUnknown } from "../guard.js";
+import { fields, refuseUnknown, wholeWithin } from "../guard.js";
 
 /** How often each client may ask. A limit that is not given is none. */
 export interface SidecarRateLimit {
@@ -48,9 +47,7 @@ export function rateLimiter(given: unknown): RateLimiter | undefined {
 }
 
 function limitOf(value: unknown, most: number, path: string): number {
-  if (value === undefined || value === null) return Infinity;
-  if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw new ContextWeaverError("OUT_OF_RANGE", `expected a whole number from 1 to ${most}`, { path });
+  return value === undefined || value === null ? Infinity : wholeWithin(value, 1, most, path);
 }
 
 class SlidingWindow implements RateLimiter {

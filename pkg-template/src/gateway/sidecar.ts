@@ -1,6 +1,6 @@
 // The endpoints beside MCP: routes, reduced results and their artifacts, for programs that speak plain HTTP.
 import { ContextWeaverError } from "../errors.js";
-import { fields, refuseUnknown } from "../guard.js";
+import { fields, refuseUnknown, wholeWithin } from "../guard.js";
 import type { BodyRequest } from "../http-body.js";
 import { Access, authorizing } from "../mcp-access.js";
 import type { AccessRequest, ServiceCaller } from "../mcp-access.js";
@@ -149,7 +149,7 @@ class Endpoints {
     this.#access = new Access(false, origins, CORS);
     this.#limiter = rateLimiter(rate_limit);
     this.#client = client;
-    this.#max_body_bytes = whole(max_body_bytes, 32 * MIB, "/max_body_bytes");
+    this.#max_body_bytes = wholeWithin(max_body_bytes, 1, 32 * MIB, "/max_body_bytes");
     this.#redacts = redact_secrets;
     this.#clock = clock;
     this.#onError = onError ?? (() => undefined);
@@ -323,10 +323,5 @@ function has(value: unknown, method: string): boolean {
 function artifactLimits(given: unknown): Required<SidecarArtifactLimits> {
   const { count = 1_000, bytes = 16 * MIB, ...others } = fields(given, "/artifacts");
   refuseUnknown(others, ["count", "bytes"], "/artifacts");
-  return { count: whole(count, 100_000, "/artifacts/count"), bytes: whole(bytes, 2 ** 40, "/artifacts/bytes") };
-}
-
-function whole(value: unknown, most: number, path: string): number {
-  if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw new ContextWeaverError("OUT_OF_RANGE", `expected a whole number from 1 to ${most}`, { path });
+  return { count: wholeWithin(count, 1, 100_000, "/artifacts/count"), bytes: wholeWithin(bytes, 1, 2 ** 40, "/artifacts/bytes") };
 }

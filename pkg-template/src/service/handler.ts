@@ -3,7 +3,7 @@ import { Catalog, ContextManager, ContextWeaverError } from "contextweaver";
 import type { ContextManagerOptions, DecisionStoreOptions, DrilldownOptions, JsonObject, McpResultInput, MessageFormat, SelectableItem, Selector, ToolResult } from "contextweaver";
 import { decisionsHandler } from "../mcp-server.js";
 import type { SessionStorage, SessionStore } from "../storage/storage-types.js";
-import { fields, refuseUnknown } from "../guard.js";
+import { fields, refuseUnknown, wholeWithin } from "../guard.js";
 import { BodyError, readBody } from "../http-body.js";
 import type { BodyRequest } from "../http-body.js";
 import { Access, authorizing } from "../mcp-access.js";
@@ -221,14 +221,14 @@ class Service {
     this.#decisionOptions = { ...decisions };
     const { body_bytes = 4 * MIB, kept = 64, kept_bytes = 256 * MIB, sessions, session_bytes, ...more } = fields(limits, "/limits") as ServiceLimits;
     refuseUnknown(more as Readonly<Record<string, unknown>>, ["body_bytes", "kept", "kept_bytes", "sessions", "session_bytes"], "/limits");
-    this.#maxSessions = sessions === undefined ? Infinity : bounded(sessions, 0, Number.MAX_SAFE_INTEGER, "/limits/sessions");
+    this.#maxSessions = sessions === undefined ? Infinity : wholeWithin(sessions, 0, Number.MAX_SAFE_INTEGER, "/limits/sessions");
     if (sessions !== undefined && !store) throw withoutStore("/limits/sessions");
-    this.#maxSessionBytes = session_bytes === undefined ? Infinity : bounded(session_bytes, 0, Number.MAX_SAFE_INTEGER, "/limits/session_bytes");
+    this.#maxSessionBytes = session_bytes === undefined ? Infinity : wholeWithin(session_bytes, 0, Number.MAX_SAFE_INTEGER, "/limits/session_bytes");
     if (session_bytes !== undefined && forward) {
       throw new ContextWeaverError("UNSUPPORTED", "sessions are kept elsewhere", { path: "/limits/session_bytes", hint: "options() of a SessionObject of yours" });
     }
-    this.#maxBytes = bounded(body_bytes, 1_024, 32 * MIB, "/limits/body_bytes");
-    const most = { count: bounded(kept, 1, 100_000, "/limits/kept"), bytes: bounded(kept_bytes, 0, 2 ** 40, "/limits/kept_bytes") };
+    this.#maxBytes = wholeWithin(body_bytes, 1_024, 32 * MIB, "/limits/body_bytes");
+    const most = { count: wholeWithin(kept, 1, 100_000, "/limits/kept"), bytes: wholeWithin(kept_bytes, 0, 2 ** 40, "/limits/kept_bytes") };
     this.#sessions = new Pool(most);
     this.#memories = new Pool(most);
     this.#onError = onError ?? (() => undefined);
@@ -580,11 +580,6 @@ function refuseChanged({ stored: { sequence } }: Session, { if_sequence }: Call<
 }
 
 const REPLAYED = { "idempotent-replayed": "true" };
-
-function bounded(value: unknown, least: number, most: number, path: string): number {
-  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new ContextWeaverError("OUT_OF_RANGE", `expected a whole number from ${least} to ${most}`, { path });
-}
 
 function idOf(value: unknown, path: string): string {
   if (typeof value === "string" && ID.test(value)) return value;
