@@ -32,6 +32,7 @@ export interface ServiceCaller {
 }
 
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i;
+const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
 /** Scheme and host; those of extensions and applications, such as `chrome-extension://…`, have no other form. */
 const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@\\*]+$/;
 /** GET and DELETE are answered with 405, which a page must be able to read. */
@@ -49,6 +50,16 @@ export interface CorsHeaders {
 }
 
 const MCP_CORS: CorsHeaders = { methods: METHODS, request: REQUEST_HEADERS, response: RESPONSE_HEADERS };
+
+/** Whether the name of a host can only be this machine. @internal */
+export function isLoopback(name: string): boolean {
+  return LOOPBACK_HOST.test(name);
+}
+
+/** What a client says in `Host`, without the port. @internal */
+export function hostName(host: string): string {
+  return host.replace(/:\d+$/, "");
+}
 
 /** Decides who may ask; made of options that were checked. @internal */
 export class Access {

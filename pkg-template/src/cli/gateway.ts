@@ -11,7 +11,7 @@ import type { ServerStdioSdk } from "../gateway/server-sdk.js";
 import { doctor } from "./gateway-doctor.js";
 import { GatewayLogins, mayLogIn } from "./gateway-login.js";
 import { serverLine, statsText } from "./gateway-report.js";
-import { isLoopback, listen, webRequest } from "./http-server.js";
+import { isLocal, listen, webRequest } from "./http-server.js";
 import { UsageError, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { painter, safe, safeJson } from "./print.js";
@@ -150,7 +150,7 @@ async function serveHttp(line: CommandLine, options: GatewayOptions, config: Ser
   const { values } = line;
   const host = (values["host"] as string | undefined) ?? "127.0.0.1";
   const token = (values["token"] as string | undefined) ?? process.env["CONTEXTWEAVER_TOKEN"];
-  if (token === undefined && !isLoopback(host)) throw new UsageError("beyond this machine the gateway needs --token, or CONTEXTWEAVER_TOKEN");
+  if (token === undefined && !isLocal(host)) throw new UsageError("beyond this machine the gateway needs --token, or CONTEXTWEAVER_TOKEN");
   const gateway = createGateway(withServers({ ...options, token: token ?? false }, config));
   logins.attach(gateway);
   const shared = config.servers.filter((server) => !server.disabled && mayLogIn(server)).map(({ name }) => safe(name));

@@ -4,11 +4,9 @@ import type { Incoming, Outgoing } from "node:http";
 import process from "node:process";
 import { setImmediate } from "node:timers";
 import { redactSecrets } from "../index.js";
+import { isLoopback } from "../mcp-access.js";
 import { UsageError } from "./options.js";
 import { safe } from "./print.js";
-
-/** Names by which only this machine is meant. */
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i;
 
 /**
  * Milliseconds that a connection without requests stays open: longer than clients keep theirs. Whoever closes first may do so while the
@@ -16,9 +14,9 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i;
  */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Whether a host name can only be this machine. */
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.test(host);
+/** Whether only this machine can reach what listens there. */
+export function isLocal(host: string): boolean {
+  return host === "::1" || isLoopback(host);
 }
 
 /** Answers requests until the process ends; resolves to the address when it listens. */

@@ -1,8 +1,9 @@
 // `contextweaver serve`: the service of sessions on this machine, in a file of SQLite or a folder.
 import process from "node:process";
 import { ContextWeaverError } from "../api.js";
+import { hostName, isLoopback } from "../mcp-access.js";
 import type { SessionService } from "../service.js";
-import { isLoopback, listen, localRequest } from "./http-server.js";
+import { isLocal, listen, localRequest } from "./http-server.js";
 import type { LocalRequest } from "./http-server.js";
 import { UsageError, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
@@ -25,7 +26,7 @@ export async function serve({ files, values }: CommandLine): Promise<string> {
   const host = (values["host"] as string | undefined) ?? "127.0.0.1";
   const port = wholeNumber(values, "port") ?? PORT;
   const token = (values["token"] as string | undefined) ?? process.env["CONTEXTWEAVER_TOKEN"];
-  if (token === undefined && !isLoopback(host)) throw new UsageError("beyond this machine serve needs --token, or CONTEXTWEAVER_TOKEN");
+  if (token === undefined && !isLocal(host)) throw new UsageError("beyond this machine serve needs --token, or CONTEXTWEAVER_TOKEN");
   const { sessionHandler } = (await import(SERVICE)) as typeof import("../service.js");
   const idle_days = wholeNumber(values, "idle-days");
   const store = await openedStore(path);
@@ -55,6 +56,5 @@ async function removeIdle(handler: SessionService<LocalRequest>, days: number): 
 
 /** Without a token only programs of this machine may ask; a page that pointed a name of its own here sends that name. */
 function local({ headers }: LocalRequest): { tenant: string } | undefined {
-  const host = (headers.get("host") ?? "").replace(/:\d+$/, "");
-  return isLoopback(host) ? { tenant: "default" } : undefined;
+  return isLoopback(hostName(headers.get("host") ?? "")) ? { tenant: "default" } : undefined;
 }

@@ -1,5 +1,5 @@
 // The gateway over HTTP: who may ask, sessions of the revisions before 2026-07-28, requests of that one, and what is beside MCP.
-import { Access } from "../mcp-access.js";
+import { Access, hostName, isLoopback } from "../mcp-access.js";
 import { ContextWeaverError } from "../errors.js";
 import { BodyError, readBody } from "../http-body.js";
 import type { BodyRequest } from "../http-body.js";
@@ -77,7 +77,6 @@ interface HttpSession {
 
 const ANONYMOUS = "anonymous";
 const METADATA = "/.well-known/oauth-protected-resource";
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
 /** Milliseconds after which a client whose stream broke comes back. */
 const RETRY_MS = 1_000;
 const SWEEP_MS = 60_000;
@@ -104,9 +103,9 @@ export class GatewayHttp {
     this.#options = {
       ...options,
       path: pathOf(options.path ?? "/mcp"),
-      max_body_bytes: wholeWithin(options.max_body_bytes, "/max_body_bytes", 4 * 2 ** 20, 1024, 64 * 2 ** 20),
-      max_sessions: wholeWithin(options.max_sessions, "/max_sessions", 1_000, 1, 100_000),
-      session_idle_ms: wholeWithin(options.session_idle_ms, "/session_idle_ms", 30 * 60_000, 1_000, 7 * 86_400_000),
+      max_body_bytes: wholeNumber(options.max_body_bytes, "/max_body_bytes", 4 * 2 ** 20, 1024, 64 * 2 ** 20),
+      max_sessions: wholeNumber(options.max_sessions, "/max_sessions", 1_000, 1, 100_000),
+      session_idle_ms: wholeNumber(options.session_idle_ms, "/session_idle_ms", 30 * 60_000, 1_000, 7 * 86_400_000),
     };
     const { max_sessions: most, session_idle_ms: idle_ms } = this.#options;
     this.#kept = new KeptSessions(parts.kept, { most, idle_ms }, parts.onError);
@@ -145,8 +144,8 @@ export class GatewayHttp {
   /** Without authentication, a page that pointed a name of its own here must not read what is here. */
   #isOwnHost(request: Request): boolean {
     if (this.#options.token !== false) return true;
-    const host = (request.headers.get("host") ?? new URL(request.url).host).replace(/:\d+$/, "");
-    return LOOPBACK.test(host) || (this.#options.hosts ?? []).includes(host);
+    const host = hostName(request.headers.get("host") ?? new URL(request.url).host);
+    return isLoopback(host) || (this.#options.hosts ?? []).includes(host);
   }
 
   async #caller(request: Request): Promise<string | Response> {
@@ -356,7 +355,7 @@ function pathOf(path: unknown): string {
   throw new ContextWeaverError("INVALID_INPUT", "expected a path such as `/mcp`", { path: "/path" });
 }
 
-function wholeWithin(value: unknown, path: string, otherwise: number, least: number, most: number): number {
+function wholeNumber(value: unknown, path: string, otherwise: number, least: number, most: number): number {
   if (value === undefined) return otherwise;
   if (typeof value !== "number" || !Number.isInteger(value)) throw new ContextWeaverError("INVALID_INPUT", "expected a whole number", { path });
   if (value < least || value > most) throw new ContextWeaverError("OUT_OF_RANGE", `expected ${least} to ${most}`, { path });
