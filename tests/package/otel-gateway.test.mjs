@@ -1,7 +1,6 @@
 // Telemetry of a gateway with OpenTelemetry's own SDK, between a client and servers of MCP's: what is emitted is what docs/telemetry.md
 // shows, a trace goes on through the gateway, and nothing that a client or a server wrote is in it.
 import assert from "node:assert/strict";
-import { AsyncLocalStorage } from "node:async_hooks";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
@@ -15,19 +14,11 @@ import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { listening, webHandler } from "./gateway-servers.mjs";
 import { project, root } from "./harness.mjs";
+import { Contexts } from "./otel-contexts.mjs";
 
 const folder = await project("otel-gateway", { "entry.mjs": `export { gateway } from "contextweaver/mcp"; export { otelGateway } from "contextweaver/otel";` });
 const { gateway, otelGateway } = await import(pathToFileURL(join(folder, "entry.mjs")));
 
-/** Keeps the active context, as the SDK for Node does. */
-class Contexts {
-  #storage = new AsyncLocalStorage();
-  active = () => this.#storage.getStore() ?? api.ROOT_CONTEXT;
-  with = (context, run, self, ...args) => this.#storage.run(context, () => run.apply(self, args));
-  bind = (context, target) => target;
-  enable = () => this;
-  disable = () => this;
-}
 api.context.setGlobalContextManager(new Contexts());
 api.propagation.setGlobalPropagator(new W3CTraceContextPropagator());
 

@@ -1,6 +1,5 @@
 // The entry for OpenTelemetry with its own SDK: what is emitted is what docs/telemetry.md shows and what the drop record counts.
 import assert from "node:assert/strict";
-import { AsyncLocalStorage } from "node:async_hooks";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
@@ -9,6 +8,7 @@ import * as api from "@opentelemetry/api";
 import { W3CBaggagePropagator, W3CTraceContextPropagator, CompositePropagator } from "@opentelemetry/core";
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { project, root } from "./harness.mjs";
+import { Contexts } from "./otel-contexts.mjs";
 
 const folder = await project("otel", {
   "entry.mjs": `export * from "contextweaver/otel"; export { contextWeaver } from "contextweaver/anthropic"; export * from "contextweaver";`,
@@ -17,15 +17,6 @@ const { ContextManager, DecisionStore, MetaPolicy, ToolCallContext, contextWeave
   pathToFileURL(join(folder, "entry.mjs"))
 );
 
-/** Keeps the active context, as the SDK for Node does. */
-class Contexts {
-  #storage = new AsyncLocalStorage();
-  active = () => this.#storage.getStore() ?? api.ROOT_CONTEXT;
-  with = (context, run, self, ...args) => this.#storage.run(context, () => run.apply(self, args));
-  bind = (context, target) => target;
-  enable = () => this;
-  disable = () => this;
-}
 api.context.setGlobalContextManager(new Contexts());
 api.propagation.setGlobalPropagator(new CompositePropagator({ propagators: [new W3CTraceContextPropagator(), new W3CBaggagePropagator()] }));
 
