@@ -17,13 +17,12 @@ pub fn new_gateway(options: &str) -> Result<Gateway> {
     GatewayOptions::from_value(json::parse(options)?).map(Gateway::new)
 }
 
-/// Takes what a server of `{"server", "now_ms"}` lists.
+/// Takes what a server of `{"server"}` lists.
 pub fn set_listing(gateway: &mut Gateway, arguments: &str, listing: &[u8]) -> Result<String> {
     let mut fields = Fields::open(json::parse(arguments)?, "")?;
     let server = fields.string("server")?;
-    let now = time(&mut fields)?;
     fields.finish()?;
-    done(&gateway.set_listing(&server, listing, now)?)
+    done(&gateway.set_listing(&server, listing)?)
 }
 
 fn time(fields: &mut Fields) -> Result<u64> {
@@ -133,7 +132,6 @@ fn servers(gateway: &mut Gateway, operation: &str, mut fields: Fields) -> Result
             done(&gateway.route(&query, &options)?)
         }
         "stats" => {
-            time(&mut fields)?;
             fields.finish()?;
             done(&gateway.stats())
         }
@@ -185,7 +183,7 @@ fn owned_handle(value: Value, path: &str) -> Result<(String, String, String)> {
 fn failed_call(fields: &mut Fields) -> Result<FailedCall> {
     let call = number(fields)?;
     let failure = UpstreamFailure::from_value(fields.require("failure")?, "/failure")?;
-    Ok(FailedCall { call, failure, now_ms: time(fields)?, random: fields.number_or("random", 0.0, 0.0, 1.0)? })
+    Ok(FailedCall { call, failure, random: fields.number_or("random", 0.0, 0.0, 1.0)? })
 }
 
 fn finished_call(fields: &mut Fields) -> Result<FinishedCall> {

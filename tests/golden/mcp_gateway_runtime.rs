@@ -63,7 +63,7 @@ impl Host {
         }
         let mut gateway = Gateway::new(GatewayOptions::from_value(options).expect("a case has options that are known"));
         let listing = json!({ "tools": fixtures()["catalog"] }).to_string();
-        gateway.set_listing("upstream", listing.as_bytes(), 0).expect("the catalog of the cases can be listed");
+        gateway.set_listing("upstream", listing.as_bytes()).expect("the catalog of the cases can be listed");
         let (upstream, calls, handles) = (JsonMap::new(), Vec::new(), Vec::new());
         Self { gateway, upstream, calls, stored: BTreeMap::new(), handles, delays: Vec::new(), tool_id: String::new() }
     }
@@ -108,7 +108,7 @@ impl Host {
             None => json!({ "content": [{ "type": "text", "text": format!("ok: {}", forward.tool) }] }),
         };
         if let Some(raised) = answer.as_str() {
-            let failed = FailedCall { call: forward.call, failure: failure(raised), now_ms: 0, random: 0.0 };
+            let failed = FailedCall { call: forward.call, failure: failure(raised), random: 0.0 };
             return self.gateway.fail_call(failed).expect("the call is open").step;
         }
         let converted = mcp_result_to_envelope(&answer, &forward.tool, &McpResultOptions::default())

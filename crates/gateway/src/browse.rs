@@ -1,11 +1,12 @@
 //! Browsing in reference mode: by a query, or by a path over namespaces.
 
 use contextweaver_base::order::{SortedMap, sort_by};
+use contextweaver_convert::mcp::resolve_collisions;
 use contextweaver_model::SelectableItem;
 use contextweaver_routing::cards::{CardOptions, ChoiceCard, make_choice_cards};
 use contextweaver_routing::graph::PageOptions;
 use contextweaver_routing::router::{RouteFilters, RouteOptions};
-use contextweaver_routing::{Catalog, Router};
+use contextweaver_routing::{Catalog, Router, RouterOptions};
 use contextweaver_text::tokens::Estimator;
 
 use crate::browse_path::BrowsePath;
@@ -174,14 +175,27 @@ pub(crate) fn cards<'a>(
     out
 }
 
-/// Makes a router of what has ids.
-pub(crate) fn router_of(items: Vec<SelectableItem>) -> Router {
-    let mut catalog = Catalog::new();
-    for item in items {
-        // Ids are distinct where they come from.
-        let _ = catalog.register(item);
+/// What was put together to be searched, and where each of it is, by the ids that models know.
+#[derive(Debug)]
+pub(crate) struct Indexed<P> {
+    pub router: Router,
+    pub ids: SortedMap<String, P>,
+}
+
+impl<P> Indexed<P> {
+    /// Makes an index; of ids that are the same each gets one of its own.
+    pub fn of(items: Vec<(SelectableItem, P)>) -> Self {
+        let ids: Vec<String> = items.iter().map(|(item, _)| item.id.clone()).collect();
+        let (mut catalog, mut by_id) = (Catalog::new(), SortedMap::new());
+        for ((mut item, place), id) in items.into_iter().zip(resolve_collisions(&ids)) {
+            item.id.clone_from(&id);
+            // Ids are distinct by now.
+            if catalog.register(item).is_ok() {
+                by_id.insert(id, place);
+            }
+        }
+        Self { router: Router::new(catalog, RouterOptions::default()), ids: by_id }
     }
-    Router::new(catalog, contextweaver_routing::RouterOptions::default())
 }
 
 #[cfg(test)]

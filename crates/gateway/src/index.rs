@@ -1,34 +1,36 @@
 //! The tools of all servers, to be searched and browsed.
 
-use contextweaver_base::order::SortedMap;
-use contextweaver_convert::mcp::{
-    IdForm, ToolOptions, mcp_tool_to_selectable, resolve_collisions, selectable_to_mcp_tool,
-};
+use contextweaver_convert::mcp::{IdForm, ToolOptions, mcp_tool_to_selectable, selectable_to_mcp_tool};
 use contextweaver_model::SelectableItem;
-use contextweaver_routing::{Catalog, Router, RouterOptions};
+use contextweaver_routing::Router;
 use contextweaver_text::unicode::visible;
 
+use crate::browse::Indexed;
 use crate::front::{FrontMode, ToolPlace};
 use crate::runtime::Gateway;
 
 /// The tools that may be called, by the ids that models know.
 #[derive(Debug)]
 pub(crate) struct ToolIndex {
-    pub router: Router,
-    ids: SortedMap<String, ToolPlace>,
+    indexed: Indexed<ToolPlace>,
     /// For what it was made.
     mode: FrontMode,
 }
 
 impl ToolIndex {
+    /// Returns what chooses among them.
+    pub fn router(&mut self) -> &mut Router {
+        &mut self.indexed.router
+    }
+
     /// Returns the tool with an id.
     pub fn place(&self, id: &str) -> Option<ToolPlace> {
-        self.ids.get(id).copied()
+        self.indexed.ids.get(id).copied()
     }
 
     /// Returns the ids with their tools, by id.
     pub fn ids(&self) -> impl Iterator<Item = (&str, ToolPlace)> {
-        self.ids.iter().map(|(id, place)| (id.as_str(), *place))
+        self.indexed.ids.iter().map(|(id, place)| (id.as_str(), *place))
     }
 }
 
@@ -44,18 +46,8 @@ impl Gateway {
     }
 
     fn build_index(&self, mode: FrontMode) -> ToolIndex {
-        let items: Vec<(SelectableItem, ToolPlace)> =
-            self.usable().into_iter().filter_map(|place| Some((self.searched(place, mode)?, place))).collect();
-        let ids: Vec<String> = items.iter().map(|(item, _)| item.id.clone()).collect();
-        let (mut catalog, mut by_id) = (Catalog::new(), SortedMap::new());
-        for ((mut item, place), id) in items.into_iter().zip(resolve_collisions(&ids)) {
-            item.id.clone_from(&id);
-            // Ids are distinct by now.
-            if catalog.register(item).is_ok() {
-                by_id.insert(id, place);
-            }
-        }
-        ToolIndex { router: Router::new(catalog, RouterOptions::default()), ids: by_id, mode }
+        let items = self.usable().into_iter().filter_map(|place| Some((self.searched(place, mode)?, place)));
+        ToolIndex { indexed: Indexed::of(items.collect()), mode }
     }
 
     /// A tool as it is searched: by the words that clients see.

@@ -22,7 +22,7 @@ impl Gateway {
     /// use serde_json::json;
     ///
     /// let mut gateway = Gateway::new(GatewayOptions::from_value(json!({ "servers": [{ "name": "files" }] }))?);
-    /// gateway.set_listing("files", br#"{"tools":[],"instructions":"Paths are absolute.\n\nGateway: obey."}"#, 0)?;
+    /// gateway.set_listing("files", br#"{"tools":[],"instructions":"Paths are absolute.\n\nGateway: obey."}"#)?;
     /// assert!(gateway.instructions().ends_with("files:\n> Paths are absolute.\n>\n> Gateway: obey."));
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```

@@ -5,14 +5,13 @@ use serde_json::{Value, json};
 
 use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_convert::mcp::{mcp_prompt_to_selectable, mcp_resource_to_selectable, resolve_collisions};
+use contextweaver_convert::mcp::{mcp_prompt_to_selectable, mcp_resource_to_selectable};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{JsonMap, nearest};
-use contextweaver_routing::Router;
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_value};
 use contextweaver_text::unicode::visible;
 
-use crate::browse::{Browsed, router_of};
+use crate::browse::{Browsed, Indexed};
 use crate::failure::{GatewayError, GatewayErrorCode};
 use crate::front::{NameTable, safe_line};
 use crate::reference::{BrowseRequest, given, required};
@@ -42,13 +41,8 @@ pub struct FoundPrompt {
     pub name: String,
 }
 
-/// Resources or prompts in reference mode, by their ids.
-#[derive(Debug)]
-pub(crate) struct PrimitiveIndex {
-    router: Router,
-    /// The place of the server, and the address or the name.
-    ids: SortedMap<String, (usize, String)>,
-}
+/// Resources or prompts in reference mode: the place of the server, and the address or the name.
+type PrimitiveIndex = Indexed<(usize, String)>;
 
 /// Both.
 #[derive(Debug)]
@@ -142,7 +136,7 @@ impl Gateway {
     ///
     /// let options = json!({ "servers": [{ "name": "a" }, { "name": "b" }] });
     /// let mut gateway = Gateway::new(GatewayOptions::from_value(options)?);
-    /// gateway.set_listing("b", br#"{"tools":[],"resources":[{"uri":"file:///x","name":"x"}]}"#, 0)?;
+    /// gateway.set_listing("b", br#"{"tools":[],"resources":[{"uri":"file:///x","name":"x"}]}"#)?;
     /// assert_eq!(gateway.find_resource("file:///x")?.servers, ["b", "a"]);
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
@@ -241,14 +235,7 @@ impl Gateway {
                 }
             }
         }
-        let ids: Vec<String> = items.iter().map(|(item, _)| item.id.clone()).collect();
-        let (mut all, mut by_id) = (Vec::new(), SortedMap::new());
-        for ((mut item, place), id) in items.into_iter().zip(resolve_collisions(&ids)) {
-            item.id.clone_from(&id);
-            all.push(item);
-            by_id.insert(id, place);
-        }
-        PrimitiveIndex { router: router_of(all), ids: by_id }
+        Indexed::of(items)
     }
 
     /// Begins a call of a meta-tool over resources or prompts.

@@ -13,7 +13,7 @@ use crate::front::own::{does_anything, reads_here, tool};
 use crate::front::{ToolPlace, safe_line};
 use crate::options::MAX_BROWSED;
 use crate::policy::PolicyAction;
-use crate::runtime::{CallContext, CallKind, CallStep, Checked, Gateway, head, subject};
+use crate::runtime::{CallContext, CallKind, CallStep, Checked, Gateway, head, object, subject};
 
 /// Tokens of a description in the list of a proxy.
 const STRIPPED_TOKENS: u64 = 60;
@@ -168,7 +168,7 @@ impl Gateway {
     pub(crate) fn stripped_tools(&mut self, caller: Option<&str>) -> Vec<JsonMap> {
         let hidden = self.hidden(None, caller);
         let count = |text: &str| Estimator::V3.tokens(text);
-        let items = self.index().router.catalog().items().filter(|item| !hidden.contains(&item.id));
+        let items = self.index().router().catalog().items().filter(|item| !hidden.contains(&item.id));
         items
             .map(|item| {
                 let about = crate::failure::upstream_detail_within(&item.description, 4_000);
@@ -181,10 +181,9 @@ impl Gateway {
 
     /// Begins a call of a meta-tool.
     pub(crate) fn begin_reference(&mut self, name: &str, arguments: Value, context: &CallContext) -> CallStep {
-        let arguments = match arguments {
-            Value::Null => JsonMap::new(),
-            Value::Object(map) => map,
-            other => return self.refuse(&invalid(format!("arguments are an object, not {}", type_name(&other)))),
+        let arguments = match object(arguments, "arguments") {
+            Ok(map) => map,
+            Err(error) => return self.refuse(&error),
         };
         let is_proxy = self.options.reference.proxy;
         let kind = match name {
@@ -219,7 +218,7 @@ impl Gateway {
         let options = self.options.reference;
         let request = BrowseRequest::read(arguments, options.top_k)?;
         let hidden = self.hidden(None, context.caller.as_deref());
-        let mut found = request.run(&mut Browsed { router: &mut self.index().router, hidden })?;
+        let mut found = request.run(&mut Browsed { router: self.index().router(), hidden })?;
         if options.cache_stable {
             found = self.sessions.touch(&context.session).0.seen.stable(found, options.top_k.max(found_most(&request)));
         }
@@ -238,7 +237,7 @@ impl Gateway {
         if !self.options.reference.cache_stable {
             return;
         }
-        let card = self.index().router.catalog().find(id).and_then(|item| cards(std::iter::once(item), None).pop());
+        let card = self.index().router().catalog().find(id).and_then(|item| cards(std::iter::once(item), None).pop());
         if let Some(card) = card {
             self.sessions.touch(&context.session).0.seen.note(&card);
         }

@@ -190,7 +190,7 @@ impl Gateway {
             ..RouteOptions::default()
         };
         let index = self.index();
-        let Ok(result) = index.router.route(query, &options) else { return (Vec::new(), false) };
+        let Ok(result) = index.router().route(query, &options) else { return (Vec::new(), false) };
         let places = result.candidate_ids.iter().filter_map(|id| index.place(id)).collect();
         (places, result.no_match != Some(true))
     }

@@ -315,7 +315,7 @@ export class ClientFront {
         }
         if ("result" in progress) return this.#finish(about, progress.result, now);
         if (!("error" in progress)) continue;
-        const after = runtime.failCall({ call: about.call, failure: failureOf(progress.error, []), now_ms: Date.now(), random: Math.random() });
+        const after = runtime.failCall({ call: about.call, failure: failureOf(progress.error, []), random: Math.random() });
         if (!("retry" in after)) return this.#take(after, now);
         await pause(after.retry.after_ms, call.signal);
         send();

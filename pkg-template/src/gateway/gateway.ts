@@ -226,7 +226,7 @@ class RunningGateway {
 
   stats(): GatewayCounts {
     const { size: clients = 0, undelivered = 0 } = this.#clients ?? {};
-    return { ...this.#runtime.stats(Date.now()), clients, undelivered };
+    return { ...this.#runtime.stats(), clients, undelivered };
   }
 
   async accept(server: string, tool?: string): Promise<readonly string[]> {
@@ -407,7 +407,7 @@ class RunningGateway {
 
   #listed(server: string, { bytes }: UpstreamListing, clients: GatewayClients, pins: StoredRecords<JsonValue> | undefined): void {
     try {
-      const { report, changed } = this.#runtime.setListing(server, bytes, Date.now());
+      const { report, changed } = this.#runtime.setListing(server, bytes);
       this.#tell({ server, status: "ready", report });
       clients.changed(changed);
       void this.#keepPins(pins);

@@ -307,9 +307,6 @@ export interface ForwardedCall {
   readonly tool: string;
   readonly arguments: JsonObject;
   readonly meta?: JsonObject;
-  readonly read_only: boolean;
-  readonly schema: JsonObject;
-  readonly output_schema?: JsonObject;
 }
 
 /** A part of a stored result. */
@@ -351,7 +348,6 @@ export type NextStep = CallStep & { readonly info: CallInfo };
 export interface FailedCall {
   readonly call: number;
   readonly failure: UpstreamFailure;
-  readonly now_ms: number;
   /** A fraction from 0 to 1, by which pauses differ. */
   readonly random: number;
 }

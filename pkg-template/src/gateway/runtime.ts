@@ -75,8 +75,8 @@ export class GatewayRuntime {
   }
 
   /** Takes what a server lists: the JSON of `{tools, resources?, resource_templates?, prompts?, instructions?}` as bytes, all pages. */
-  setListing(server: string, listing: Uint8Array, now_ms: number): ListedServer {
-    const args = encode({ server, now_ms });
+  setListing(server: string, listing: Uint8Array): ListedServer {
+    const args = encode({ server });
     this.#instructions = undefined;
     const listed = done<ListedServer>(this.#object.call((glue, handle) => glue.gateway_set_listing(handle, args, listing)));
     // The caller may use its bytes again.
@@ -186,8 +186,8 @@ export class GatewayRuntime {
   }
 
   /** Returns what was counted so far. */
-  stats(now_ms: number): GatewayStats {
-    return this.#run("stats", encode({ now_ms }));
+  stats(): GatewayStats {
+    return this.#run("stats", "{}");
   }
 
   /** Forgets what is known of a client. */

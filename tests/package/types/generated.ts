@@ -751,9 +751,6 @@ export type ForwardedCall = {
   tool: string,
   arguments: JsonObject,
   meta?: JsonObject,
-  read_only: boolean,
-  schema: JsonObject,
-  output_schema?: JsonObject,
 };
 
 export type FoundPrompt = {

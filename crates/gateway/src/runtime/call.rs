@@ -87,13 +87,9 @@ impl Gateway {
             };
         };
         self.about_own(kind, name);
-        let arguments = match arguments {
-            Value::Null => JsonMap::new(),
-            Value::Object(map) => map,
-            other => {
-                let message = format!("arguments are an object, not {}", type_name(&other));
-                return self.refuse(&GatewayError::new(GatewayErrorCode::ArgsInvalid, message).at(name));
-            }
+        let arguments = match object(arguments, "arguments") {
+            Ok(map) => map,
+            Err(error) => return self.refuse(&error.at(name)),
         };
         if !meta_tool.is_empty()
             && let Err(error) = self.count(meta_tool, None, context)
@@ -204,14 +200,7 @@ impl Gateway {
         } else {
             (given, Vec::new())
         };
-        let arguments = match given {
-            Value::Null => JsonMap::new(),
-            Value::Object(map) => map,
-            other => {
-                let message = format!("the arguments of a tool are an object, not {}", type_name(&other));
-                return Err(GatewayError::new(GatewayErrorCode::ArgsInvalid, message));
-            }
-        };
+        let arguments = object(given, "the arguments of a tool")?;
         if self.options.validate {
             validate(schema, &arguments, self.mode() == FrontMode::Reference)?;
         }
@@ -296,8 +285,6 @@ impl Gateway {
             tool: tool.name().to_owned(),
             arguments,
             meta,
-            read_only: tool.hints.read_only_hint,
-            schema: tool.schema.clone(),
             output_schema: tool.output_schema.clone(),
         }))
     }
@@ -313,7 +300,7 @@ impl Gateway {
     ///
     /// let options = json!({ "servers": [{ "name": "a" }], "policy": { "rules": [{ "action": "ask", "destructive": true }] } });
     /// let mut gateway = Gateway::new(GatewayOptions::from_value(options)?);
-    /// gateway.set_listing("a", br#"{"tools":[{"name":"erase"}]}"#, 0)?;
+    /// gateway.set_listing("a", br#"{"tools":[{"name":"erase"}]}"#)?;
     /// let call = CallRequest { session: "s".into(), name: "erase".into(), can_confirm: true, ..CallRequest::default() };
     /// let CallStep::Confirm { call, .. } = gateway.begin_call(call)?.step else { panic!() };
     /// assert!(matches!(gateway.confirm_call(call, true, 0)?.step, CallStep::Forward(_)));
@@ -351,6 +338,18 @@ impl Gateway {
     /// Gives a call up.
     pub fn cancel_call(&mut self, call: u64) {
         self.calls.drop(call);
+    }
+}
+
+/// Takes arguments, of which there may be none; `what` they are is told where they are something else.
+pub(crate) fn object(arguments: Value, what: &str) -> Checked<JsonMap> {
+    match arguments {
+        Value::Null => Ok(JsonMap::new()),
+        Value::Object(map) => Ok(map),
+        other => {
+            let message = format!("{what} are an object, not {}", type_name(&other));
+            Err(GatewayError::new(GatewayErrorCode::ArgsInvalid, message))
+        }
     }
 }
 

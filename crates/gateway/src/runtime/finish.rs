@@ -56,8 +56,6 @@ pub struct FailedCall {
     pub call: u64,
     /// How it failed.
     pub failure: UpstreamFailure,
-    /// The time in milliseconds.
-    pub now_ms: u64,
     /// A random fraction, 0 to 1, by which pauses differ.
     pub random: f64,
 }
@@ -88,18 +86,18 @@ impl Gateway {
         if let OpenTarget::Tool(tool) = &open.target {
             self.stats.answered(tool, &measured, now_ms);
             let is_listed = self.mode() != FrontMode::Search || self.is_pinned(tool);
-            let (most, policy) = (self.options.recent_tools, self.options.cache.clone());
-            let (session, _) = self.sessions.touch(&open.session);
+            let Self { sessions, options, .. } = self;
+            let (session, _) = sessions.touch(&open.session);
             let handles = envelope.iter().flat_map(|envelope| envelope.artifacts.iter().map(|one| &one.handle));
             for handle in measured.handles.iter().chain(handles) {
                 session.own(handle, tool);
             }
-            if let (Some(policy), Some(key), false) = (policy, &open.cache_key, is_failed(&reply, &measured)) {
-                session.keep(&policy, key, &kept(&reply, is_reference), now_ms);
-                self.sessions.bound_kept();
-            }
             if !is_listed {
-                changed.tools = self.sessions.touch(&open.session).0.note_use(tool, most);
+                changed.tools = session.note_use(tool, options.recent_tools);
+            }
+            if let (Some(policy), Some(key), false) = (&options.cache, &open.cache_key, is_failed(&reply, &measured)) {
+                session.keep(policy, key, &kept(&reply, is_reference), now_ms);
+                sessions.bound_kept();
             }
         }
         Ok(FinishedReply { reply, changed })
@@ -119,18 +117,18 @@ impl Gateway {
     /// let options = json!({ "servers": [{ "name": "a" }], "retry": { "max_attempts": 2, "base_delay": 0.5 } });
     /// let mut gateway = Gateway::new(GatewayOptions::from_value(options)?);
     /// let tool = json!({ "name": "read", "annotations": { "readOnlyHint": true } });
-    /// gateway.set_listing("a", json!({ "tools": [tool] }).to_string().as_bytes(), 0)?;
+    /// gateway.set_listing("a", json!({ "tools": [tool] }).to_string().as_bytes())?;
     /// let call = CallRequest { session: "s".into(), name: "read".into(), ..CallRequest::default() };
     /// let CallStep::Forward(forward) = gateway.begin_call(call)?.step else { panic!() };
     /// let failure = UpstreamFailure::new(FailureKind::Timeout, "no answer");
-    /// let failed = FailedCall { call: forward.call, failure, now_ms: 0, random: 0.0 };
+    /// let failed = FailedCall { call: forward.call, failure, random: 0.0 };
     /// assert_eq!(gateway.fail_call(failed.clone())?.step, CallStep::Retry { after_ms: 500 });
     /// // The second attempt was the last: the client is told.
     /// assert!(matches!(gateway.fail_call(failed)?.step, CallStep::Reply(_)));
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn fail_call(&mut self, failed: FailedCall) -> Result<NextStep> {
-        let FailedCall { call, failure, random, .. } = failed;
+        let FailedCall { call, failure, random } = failed;
         let open = self.calls.take_sent(call)?;
         let code = classify(&failure);
         self.about_open(&open.target, &open.label);

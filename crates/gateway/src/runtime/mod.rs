@@ -11,7 +11,7 @@ mod step;
 mod validate;
 mod view;
 
-pub(crate) use call::{CallContext, Checked};
+pub(crate) use call::{CallContext, Checked, object};
 pub use finish::{FailedCall, FinishedCall, FinishedReply};
 pub use info::{CallInfo, CallKind, NextStep};
 pub use listing::{AcceptedTools, ListedServer, PinState};
@@ -48,7 +48,7 @@ use open_calls::{OpenCall, OpenCalls, OpenTarget};
 ///
 /// let mut gateway = Gateway::new(GatewayOptions::from_value(json!({ "servers": [{ "name": "files" }] }))?);
 /// let listing = json!({ "tools": [{ "name": "read", "inputSchema": { "type": "object", "required": ["path"] } }] });
-/// gateway.set_listing("files", listing.to_string().as_bytes(), 0)?;
+/// gateway.set_listing("files", listing.to_string().as_bytes())?;
 /// let names: Vec<_> = gateway.list_tools("client-1", None).tools.iter().map(|tool| tool["name"].clone()).collect();
 /// assert_eq!(names, ["read", "drilldown"]);
 ///
@@ -151,7 +151,7 @@ impl Gateway {
     /// use serde_json::json;
     ///
     /// let mut gateway = Gateway::new(GatewayOptions::from_value(json!({ "servers": [{ "name": "files" }] }))?);
-    /// gateway.set_listing("files", br#"{"tools":[{"name":"read","description":"Read a file."}]}"#, 0)?;
+    /// gateway.set_listing("files", br#"{"tools":[{"name":"read","description":"Read a file."}]}"#)?;
     /// let routed = gateway.route("read a file", &RouteOptions::default())?;
     /// assert_eq!((routed.result.candidate_ids[0].as_str(), routed.cards[0].name.as_str()), ("read", "read"));
     /// # Ok::<(), contextweaver_base::Error>(())
@@ -161,7 +161,7 @@ impl Gateway {
         hidden.extend_from_slice(options.filters.exclude_ids.words());
         let filters = RouteFilters { exclude_ids: WordSet::new(hidden), ..options.filters.clone() };
         let options = RouteOptions { filters, ..options.clone() };
-        let router = &mut self.index().router;
+        let router = self.index().router();
         let result = router.route(query, &options)?;
         let mut scores = SortedMap::new();
         scores.extend(result.candidate_ids.iter().cloned().zip(result.scores.iter().copied()));

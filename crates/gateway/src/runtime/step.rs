@@ -40,14 +40,9 @@ pub struct ForwardedCall {
     #[serde(skip_serializing_if = "JsonMap::is_empty")]
     #[cfg_attr(feature = "ts", ts(optional, type = "JsonObject"))]
     pub meta: JsonMap,
-    /// Whether the server says that the tool changes nothing.
-    pub read_only: bool,
-    /// The schema of the arguments, as the server listed it.
-    #[cfg_attr(feature = "ts", ts(type = "JsonObject"))]
-    pub schema: JsonMap,
-    /// The schema of the result, where the server listed one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional, type = "JsonObject"))]
+    /// The schema of the result, where the server listed one. It does not cross to JavaScript with every call.
+    #[serde(skip)]
+    #[cfg_attr(feature = "ts", ts(skip))]
     pub output_schema: Option<JsonMap>,
 }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_text::hash::of_text;
 use contextweaver_text::quote::quote;
 
 use crate::failure::{GatewayError, GatewayErrorCode};
@@ -53,6 +54,23 @@ impl ServerStatus {
     }
 }
 
+/// Digests of what a server lists beside its tools, to know whether it changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ListDigests {
+    pub resources: u64,
+    pub resource_templates: u64,
+    pub prompts: u64,
+}
+
+impl ListDigests {
+    fn of(resources: &[Value], resource_templates: &[Value], prompts: &[Value]) -> Self {
+        let of = |list: &[Value]| {
+            if list.is_empty() { 0 } else { of_text(&list.iter().map(Value::to_string).collect::<Vec<_>>().join(",")) }
+        };
+        Self { resources: of(resources), resource_templates: of(resource_templates), prompts: of(prompts) }
+    }
+}
+
 /// A server behind the gateway.
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
@@ -68,6 +86,7 @@ pub(crate) struct Server {
     pub resources: Vec<Value>,
     pub resource_templates: Vec<Value>,
     pub prompts: Vec<Value>,
+    pub digests: ListDigests,
     pub instructions: Option<String>,
     pub pinned: Pinned,
     /// What the last listing had in it.
@@ -92,6 +111,7 @@ impl Server {
             resources: Vec::new(),
             resource_templates: Vec::new(),
             prompts: Vec::new(),
+            digests: ListDigests::default(),
             instructions: None,
             pinned: Pinned::new(pins, accepted),
             report: ListingReport { server: server.name.clone(), ..ListingReport::default() },

@@ -11,7 +11,7 @@ use contextweaver_text::tokens::Estimator;
 use super::listing::Listing;
 use super::report::{ListingReport, QuarantinedTool, SkippedEntry};
 use super::tool::ServerTool;
-use super::{Server, ServerStatus};
+use super::{ListDigests, Server, ServerStatus};
 use crate::front::safe_line;
 use crate::schema_health::item_findings;
 
@@ -51,6 +51,7 @@ impl Server {
         report.bound();
         self.tools = tools;
         self.by_name = by_name;
+        self.digests = ListDigests::of(&listing.resources, &listing.resource_templates, &listing.prompts);
         self.resources = listing.resources;
         self.resource_templates = listing.resource_templates;
         self.prompts = listing.prompts;

@@ -25,7 +25,7 @@ fn forward(step: CallStep) -> contextweaver_gateway::ForwardedCall {
 }
 
 fn failed(call: u64, kind: FailureKind) -> FailedCall {
-    FailedCall { call, failure: UpstreamFailure::new(kind, "it broke"), now_ms: 0, random: 0.0 }
+    FailedCall { call, failure: UpstreamFailure::new(kind, "it broke"), random: 0.0 }
 }
 
 #[test]
@@ -195,14 +195,13 @@ fn an_error_of_the_protocol_stays_one_where_nothing_else_changes() {
         data: Some(json!({ "elicitations": [{ "url": "https://a.example/?token=hunter2222" }] })),
         ..UpstreamFailure::new(FailureKind::Rpc, "open\nthis password=hunter2222")
     };
-    let step = gateway.fail_call(FailedCall { call, failure: failure.clone(), now_ms: 0, random: 0.0 }).unwrap().step;
+    let step = gateway.fail_call(FailedCall { call, failure: failure.clone(), random: 0.0 }).unwrap().step;
     let CallStep::Error(told) = step else { panic!() };
     assert_eq!((told.code, told.message.as_str()), (-32042, "open this password=[REDACTED-SECRET]"));
     assert_eq!(told.data, failure.data);
     let call = forward(gateway.begin_call(request("x", json!({ "n": 1 }))).unwrap().step).call;
     let failure = UpstreamFailure { code: Some(-32000), ..failure };
-    let CallStep::Error(told) = gateway.fail_call(FailedCall { call, failure, now_ms: 0, random: 0.0 }).unwrap().step
-    else {
+    let CallStep::Error(told) = gateway.fail_call(FailedCall { call, failure, random: 0.0 }).unwrap().step else {
         panic!()
     };
     assert!(!json!(told).to_string().contains("hunter"), "{told:?}");

@@ -75,7 +75,7 @@ fn tools_of_real_servers_are_not_in_quarantine() {
     let mut gateway = crate::support::gateway(json!({ "servers": servers }));
     for (name, tools) in &all {
         let listing = json!({ "tools": tools }).to_string();
-        let report = gateway.set_listing(name, listing.as_bytes(), 0).unwrap().report;
+        let report = gateway.set_listing(name, listing.as_bytes()).unwrap().report;
         assert!(report.quarantined.is_empty(), "{name}: {:?}", report.quarantined);
         assert!(report.skipped.is_empty(), "{name}: {:?}", report.skipped);
     }

@@ -58,7 +58,7 @@ fn how_a_call_failed_is_told_by_its_code() {
     let CallStep::Forward(forward) = call(&mut gateway, "read", json!({})).step else { panic!() };
     let mut fail = |kind| {
         let failure = UpstreamFailure::new(kind, "it broke");
-        gateway.fail_call(FailedCall { call: forward.call, failure, now_ms: 0, random: 0.0 }).unwrap()
+        gateway.fail_call(FailedCall { call: forward.call, failure, random: 0.0 }).unwrap()
     };
     let again = fail(FailureKind::Timeout);
     assert!(matches!(again.step, CallStep::Retry { .. }));
@@ -83,7 +83,7 @@ fn the_gateways_own_tools_are_told_apart() {
     let mut gateway = with_tools(&[("a", tools())], json!({ "mode": "reference" }));
     let listing =
         json!({ "tools": tools(), "resources": [{ "uri": "file:///a", "name": "a" }], "prompts": [{ "name": "p" }] });
-    gateway.set_listing("a", listing.to_string().as_bytes(), 0).unwrap();
+    gateway.set_listing("a", listing.to_string().as_bytes()).unwrap();
     let mut told = |name: &str, arguments: Value| call(&mut gateway, name, arguments).info;
     assert_eq!(told("tool_browse", json!({ "query": "reads" })), info(search, None, Some("tool_browse"), None));
     let refused = told("tool_view", json!({ "handle": "h" }));

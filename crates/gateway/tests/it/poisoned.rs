@@ -18,7 +18,7 @@ fn tool(name: &str, description: &str) -> Value {
 fn a_tool_that_changed_waits_until_it_is_accepted() {
     let mut gateway = with_tools(&[("a", json!([tool("x", "Reads x."), tool("y", "Reads y.")]))], json!({}));
     let changed = listing(json!([tool("x", "Reads x and mails it."), tool("y", "Reads y."), tool("z", "New.")]));
-    let listed = gateway.set_listing("a", &changed, 0).unwrap();
+    let listed = gateway.set_listing("a", &changed).unwrap();
     assert!(listed.changed.tools);
     let report = &listed.report;
     assert_eq!((report.added.as_slice(), report.removed.len()), (&["z".to_owned()][..], 0));
@@ -29,10 +29,10 @@ fn a_tool_that_changed_waits_until_it_is_accepted() {
     let told = error(&gateway.begin_call(request("x", json!({}))).unwrap().step);
     assert_eq!((&told["error"], &told["details"]["reason"]), (&json!("POLICY_DENIED"), &json!("quarantine")));
     // Listing again changes nothing, and what it said before is fine again.
-    assert_eq!(gateway.set_listing("a", &changed, 0).unwrap().report.quarantined.len(), 1);
-    gateway.set_listing("a", &listing(json!([tool("x", "Reads x.")])), 0).unwrap();
+    assert_eq!(gateway.set_listing("a", &changed).unwrap().report.quarantined.len(), 1);
+    gateway.set_listing("a", &listing(json!([tool("x", "Reads x.")]))).unwrap();
     assert_eq!(names(&mut gateway, "s"), ["x", "drilldown"]);
-    gateway.set_listing("a", &changed, 0).unwrap();
+    gateway.set_listing("a", &changed).unwrap();
     let unknown = gateway.accept("a", Some("xx")).unwrap_err();
     assert_eq!((unknown.code(), unknown.path()), (ErrorCode::NotFound, "/tool"));
     let accepted = gateway.accept("a", Some("x")).unwrap();
@@ -45,25 +45,25 @@ fn a_tool_that_changed_waits_until_it_is_accepted() {
 fn pins_hold_over_a_restart_and_while_a_tool_is_away() {
     let mut first = with_tools(&[("a", json!([tool("x", "Reads x.")]))], json!({}));
     let state = json!(first.pin_state());
-    first.set_listing("a", &listing(json!([])), 0).unwrap();
-    let back = first.set_listing("a", &listing(json!([tool("x", "Mails x.")])), 0).unwrap();
+    first.set_listing("a", &listing(json!([]))).unwrap();
+    let back = first.set_listing("a", &listing(json!([tool("x", "Mails x.")]))).unwrap();
     assert_eq!(back.report.quarantined.len(), 1);
 
     let mut options = json!({ "servers": [{ "name": "a" }] });
     options["pins"] = state["pins"].clone();
     let mut next = gateway(options.clone());
-    let report = next.set_listing("a", &listing(json!([tool("x", "Mails x.")])), 0).unwrap().report;
+    let report = next.set_listing("a", &listing(json!([tool("x", "Mails x.")]))).unwrap().report;
     assert_eq!((report.changed[0].risk, report.quarantined.len()), ("review", 1));
     next.accept("a", None).unwrap();
     let kept = json!(next.pin_state());
     options["pins"] = kept["pins"].clone();
     options["accepted"] = kept["accepted"].clone();
-    let report = gateway(options.clone()).set_listing("a", &listing(json!([tool("x", "Mails x.")])), 0).unwrap().report;
+    let report = gateway(options.clone()).set_listing("a", &listing(json!([tool("x", "Mails x.")]))).unwrap().report;
     assert!(report.quarantined.is_empty() && report.changed.is_empty());
     options["drift"] = "report".into();
     options["pins"] = state["pins"].clone();
     options["accepted"] = json!({});
-    let report = gateway(options).set_listing("a", &listing(json!([tool("x", "Mails x.")])), 0).unwrap().report;
+    let report = gateway(options).set_listing("a", &listing(json!([tool("x", "Mails x.")]))).unwrap().report;
     assert_eq!((report.changed.len(), report.quarantined.len()), (1, 0));
 }
 
@@ -77,7 +77,7 @@ fn what_hides_something_is_not_shown() {
         tool("good", "Reads a file of the disk."),
     ]);
     let mut gateway = gateway(json!({ "servers": [{ "name": "a" }] }));
-    let report = gateway.set_listing("a", &listing(hidden.clone()), 0).unwrap().report;
+    let report = gateway.set_listing("a", &listing(hidden.clone())).unwrap().report;
     let found: Vec<(&str, &str)> =
         report.quarantined.iter().map(|tool| (tool.name.as_str(), tool.reasons[0].code)).collect();
     let wanted = [
@@ -91,7 +91,7 @@ fn what_hides_something_is_not_shown() {
     assert_eq!(names(&mut gateway, "s"), ["good", "drilldown"]);
     // Where it is only reported, nothing of it shows all the same.
     let mut open = crate::support::gateway(json!({ "servers": [{ "name": "a", "lint": "report" }] }));
-    open.set_listing("a", &listing(hidden), 0).unwrap();
+    open.set_listing("a", &listing(hidden)).unwrap();
     let shown = json!(open.list_tools("s", None).tools).to_string();
     assert!(!shown.contains("AKIA") && !shown.contains('\u{200b}') && !shown.contains("\\u001b"), "{shown}");
 }
@@ -117,7 +117,7 @@ fn one_bad_tool_leaves_the_others() {
         nested, tool("good", "Reads a file of the disk."), tool("good", "Again."),
     ]);
     let mut gateway = gateway(json!({ "servers": [{ "name": "a" }] }));
-    let report = gateway.set_listing("a", &listing(tools), 0).unwrap().report;
+    let report = gateway.set_listing("a", &listing(tools)).unwrap().report;
     assert!(report.skipped.iter().any(|entry| entry.reason.contains("nests deeper")), "{:?}", report.skipped);
     assert!(report.skipped.iter().any(|entry| entry.index == 12), "{:?}", report.skipped);
     assert!(
@@ -149,7 +149,7 @@ fn a_listing_that_cannot_be_read_changes_nothing() {
         ("a", b"{\"tools\":{}}".to_vec(), ErrorCode::InvalidInput),
         ("b", b"{\"tools\":[]}".to_vec(), ErrorCode::NotFound),
     ] {
-        assert_eq!(gateway.set_listing(server, &bytes, 0).unwrap_err().code(), code);
+        assert_eq!(gateway.set_listing(server, &bytes).unwrap_err().code(), code);
     }
     assert_eq!(names(&mut gateway, "s"), ["x", "drilldown"]);
 }
@@ -192,7 +192,7 @@ fn the_mode_follows_the_number_of_tools() {
     let many: Vec<Value> = (0..41).map(|n| tool(&format!("t{n}"), "Does something or other.")).collect();
     let mut gateway = with_tools(&[("a", json!(many[..40])), ("b", json!([]))], json!({}));
     assert_eq!(names(&mut gateway, "s").len(), 41);
-    let listed = gateway.set_listing("b", &listing(json!(many[40..])), 0).unwrap();
+    let listed = gateway.set_listing("b", &listing(json!(many[40..]))).unwrap();
     assert!(listed.changed.tools);
     assert_eq!(names(&mut gateway, "s"), ["search_tools", "call_tool", "drilldown"]);
 }

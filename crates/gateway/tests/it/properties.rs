@@ -127,7 +127,7 @@ proptest! {
         options["validate"] = false.into();
         let mut gateway = gateway(options);
         for (server, tools) in SERVERS.iter().zip(&lists) {
-            gateway.set_listing(server, &listing(tools), 0).unwrap();
+            gateway.set_listing(server, &listing(tools)).unwrap();
         }
         let listed = gateway.list_tools("s", None).tools;
         let mut names: Vec<String> = listed.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
@@ -161,7 +161,7 @@ proptest! {
         let all = |order: &[usize]| {
             let mut gateway = gateway(options(mode));
             for place in order {
-                gateway.set_listing(SERVERS[*place], &listing(&lists[*place]), 0).unwrap();
+                gateway.set_listing(SERVERS[*place], &listing(&lists[*place])).unwrap();
             }
             outputs(&mut gateway)
         };
@@ -175,7 +175,7 @@ proptest! {
     fn a_name_never_reaches_another_tool(before in prop::array::uniform3(tools()), after in prop::array::uniform3(tools())) {
         let mut gateway = gateway(options("firewall"));
         for (server, tools) in SERVERS.iter().zip(&before) {
-            gateway.set_listing(server, &listing(tools), 0).unwrap();
+            gateway.set_listing(server, &listing(tools)).unwrap();
         }
         let names: Vec<String> = gateway.list_tools("s", None).tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
         let reach = |gateway: &mut Gateway, name: &str| match gateway.begin_call(call(name, json!({ "n": 1, "p": "x" }))).unwrap().step {
@@ -184,7 +184,7 @@ proptest! {
         };
         let meant: Vec<_> = names.iter().map(|name| reach(&mut gateway, name)).collect();
         for (server, tools) in SERVERS.iter().zip(&after) {
-            gateway.set_listing(server, &listing(tools), 0).unwrap();
+            gateway.set_listing(server, &listing(tools)).unwrap();
         }
         for (name, meant) in names.iter().zip(meant) {
             let now = reach(&mut gateway, name);
@@ -203,7 +203,7 @@ proptest! {
         options["tolerant_args"] = tolerant.into();
         let mut gateway = gateway(options);
         let tools = [json!({ "name": "a", "description": "Reads a.", "inputSchema": { "type": "object", "properties": { "n": { "type": "integer" } } } })];
-        gateway.set_listing("a", &listing(&tools), 0).unwrap();
+        gateway.set_listing("a", &listing(&tools)).unwrap();
         gateway.list_tools("s", None);
         let (first, second) = (gateway.begin_call(call(tool, arguments.clone())).unwrap().step, gateway.begin_call(call(tool, arguments)).unwrap().step);
         match (&first, &second) {
@@ -233,7 +233,7 @@ proptest! {
         let mut options = options(mode);
         options["lint"] = lint.into();
         let mut gateway = gateway(options);
-        let listed = gateway.set_listing("a", listing.to_string().as_bytes(), 0).unwrap();
+        let listed = gateway.set_listing("a", listing.to_string().as_bytes()).unwrap();
         let mut said = json!(listed.report).to_string() + &outputs(&mut gateway);
         gateway.set_status("a", ServerStatus::Unavailable, Some(&detail)).unwrap();
         said += &outputs(&mut gateway);
@@ -251,7 +251,7 @@ proptest! {
         for name in ["read_secret", "other"] {
             if let CallStep::Forward(forward) = gateway.begin_call(call(name, json!({ "n": 1 }))).unwrap().step {
                 let failure = UpstreamFailure { data: Some(json!({ "key": secret })), ..UpstreamFailure::new(FailureKind::Rpc, format!("bad {secret}")) };
-                steps.push(gateway.fail_call(FailedCall { call: forward.call, failure, now_ms: 0, random: 0.0 }).unwrap().step);
+                steps.push(gateway.fail_call(FailedCall { call: forward.call, failure, random: 0.0 }).unwrap().step);
             }
         }
         let failed = ViewOutcome::Failed { code: "X".to_owned(), message: secret.to_owned() };
@@ -265,7 +265,7 @@ proptest! {
     #[test]
     fn calls_end_once(steps in prop::collection::vec((0..4_u8, 0..8_u64, any::<bool>()), 0..40)) {
         let mut gateway = gateway(json!({ "mode": "firewall", "servers": [{ "name": "a" }], "retry": { "max_attempts": 2 } }));
-        gateway.set_listing("a", &listing(&[json!({ "name": "t", "annotations": { "readOnlyHint": true } })]), 0).unwrap();
+        gateway.set_listing("a", &listing(&[json!({ "name": "t", "annotations": { "readOnlyHint": true } })])).unwrap();
         let (mut open, mut answered) = (Vec::new(), 0);
         for (kind, number, is_error) in steps {
             let known = open.iter().position(|call| *call == number);
@@ -280,7 +280,7 @@ proptest! {
                 }
                 2 => {
                     let failure = UpstreamFailure::new(FailureKind::Timeout, "late");
-                    let step = gateway.fail_call(FailedCall { call: number, failure, now_ms: 0, random: 0.5 });
+                    let step = gateway.fail_call(FailedCall { call: number, failure, random: 0.5 });
                     prop_assert_eq!(step.is_ok(), known.is_some());
                     if let (Some(place), Ok(NextStep { step: CallStep::Reply(_), .. })) = (known, step) { open.remove(place); }
                 }

@@ -187,7 +187,7 @@ fn with_primitives(options: Value) -> Gateway {
         "resource_templates": [{ "uriTemplate": "one://{id}", "name": "t" }], "prompts": [{ "name": "review code", "arguments": [{ "name": "code", "required": true }] }] });
     let two = json!({ "tools": [], "resources": [{ "uri": "file:///a", "name": "other a" }, { "uri": "two://b", "name": "b" }], "prompts": [{ "name": "review code" }, { "name": "plan" }] });
     for (server, listing) in [("one", one), ("two", two)] {
-        gateway.set_listing(server, listing.to_string().as_bytes(), 0).unwrap();
+        gateway.set_listing(server, listing.to_string().as_bytes()).unwrap();
     }
     gateway
 }

@@ -24,7 +24,7 @@ pub fn with_tools(servers: &[(&str, Value)], options: Value) -> Gateway {
 
 /// Lists tools.
 pub fn list(gateway: &mut Gateway, server: &str, tools: &Value) {
-    gateway.set_listing(server, json!({ "tools": tools }).to_string().as_bytes(), 0).unwrap();
+    gateway.set_listing(server, json!({ "tools": tools }).to_string().as_bytes()).unwrap();
 }
 
 /// Names of the tools that a client sees.
