@@ -4,7 +4,8 @@
 //                            [--sets <folder with livemcp.json>] [--profile <folder>] [--json]
 //
 // Client, gateway (`contextweaver gateway`) and upstream servers are three processes on this machine. Direct calls and those through
-// the gateway are made in turns, so that a busy machine is as busy for both. Needs the packages of tests/package.
+// one gateway are made in turns, so that a busy machine is as busy for both, after 2,000 calls each: a gateway runs for days, and what
+// it is compiled to changes over its first thousands. `cold` is the median of its first 200. Needs the packages of tests/package.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -24,6 +25,7 @@ const { values: args } = parseArgs({
     calls: { type: "string", default: "10000" },
     only: { type: "string", default: "latency,load,tokens" },
     sets: { type: "string", default: join(home, "../shared/bench/routing") },
+    eras: { type: "string", default: "legacy,modern" },
     profile: { type: "string" },
     json: { type: "boolean", default: false },
   },
@@ -33,8 +35,9 @@ const PROGRAM = join(installed, "bin/contextweaver.js");
 const dependency = (path) => import(pathToFileURL(join(home, "tests/package/node_modules", path)));
 const { StdioClientTransport } = await dependency("@modelcontextprotocol/client/dist/stdio.mjs");
 
-const WARM = 200;
-const ROUNDS = 500;
+const COLD = 200;
+const WARM = 2_000;
+const ROUNDS = 1_000;
 const CLIENTS = 50;
 const SERVERS = 20;
 const RESULTS = {};
@@ -87,48 +90,46 @@ function computed(pid) {
   return (user + system) * 10;
 }
 
-/** Calls of clients in turns; the first is the direct one. `pids` are the gateways of the others. */
-async function inTurns(clients, pids) {
-  const times = clients.map(() => []);
-  let before;
+/** Calls made in turns, direct and through the gateway of this process. */
+async function inTurns(direct, through, pid) {
+  const [cold, ...times] = [[], [], []];
+  let before = 0;
   for (let round = -WARM; round < ROUNDS; round += 1) {
-    if (round === 0) before = pids.map(computed);
-    for (const [at, client] of clients.entries()) {
+    if (round === 0) before = computed(pid);
+    for (const [at, client] of [direct, through].entries()) {
       const began = performance.now();
       const text = await called(client, "s0_echo", { text: `${round}` });
       if (text !== `s0:${round}`) throw new Error(`another answer: ${text}`);
-      if (round >= 0) times[at].push(performance.now() - began);
+      const took = performance.now() - began;
+      if (round >= 0) times[at].push(took);
+      else if (at === 1 && round < COLD - WARM) cold.push(took);
     }
   }
-  const cpu = pids.map((pid, at) => (computed(pid) - before[at]) / ROUNDS);
-  return times.map((list, at) => ({ ...figures(list), cpu: cpu[at - 1] ?? 0 }));
+  const [one, other] = times.map(figures);
+  return { cold: figures(cold).p50, direct: one, through: other, cpu: (computed(pid) - before) / ROUNDS };
 }
 
-async function overHttp(folder, era) {
+async function overHttp(folder, era, more) {
   const up = await upstreams(era, 1);
-  const servers = { s0: { url: up.urls[0] } };
-  const plain = await served(folder, servers);
-  const storing = await served(folder, servers, ["--store", join(folder, `store-${era}`)]);
+  const gateway = await served(folder, { s0: { url: up.urls[0] } }, more);
   try {
-    const clients = [];
-    for (const url of [up.urls[0], plain.url, storing.url]) clients.push(await connected(url, era));
-    const measured = await inTurns(clients, [plain.child.pid, storing.child.pid]);
+    const clients = [await connected(up.urls[0], era), await connected(gateway.url, era)];
+    const measured = await inTurns(...clients, gateway.child.pid);
     for (const client of clients) await client.close();
     return measured;
   } finally {
-    await Promise.all([up, plain, storing].map(({ end }) => end()));
+    await Promise.all([up, gateway].map(({ end }) => end()));
   }
 }
 
-async function overStdio(folder, era) {
+async function overStdio(folder, era, more) {
   const config = join(folder, `stdio-${era}.json`);
   await writeFile(config, JSON.stringify({ mcpServers: { s0: { command: process.execPath, args: [SELF, "stdio", era] } } }));
-  const gateway = [...profiling(), PROGRAM, "gateway", "--config", config, "--mode", "firewall"];
-  const commands = [[SELF, "stdio", era], gateway, [...gateway, "--store", join(folder, `store-stdio-${era}`)]];
+  const commands = [[SELF, "stdio", era], [...profiling(), PROGRAM, "gateway", "--config", config, "--mode", "firewall", ...more]];
   const clients = [];
   try {
     for (const command of commands) clients.push(await connected(new StdioClientTransport({ command: process.execPath, args: command, stderr: "ignore" }), era));
-    return await inTurns(clients, clients.slice(1).map(({ transport }) => transport.pid));
+    return await inTurns(...clients, clients[1].transport.pid);
   } finally {
     await Promise.all(clients.map((client) => client.close()));
   }
@@ -138,10 +139,10 @@ async function latency(folder) {
   const table = [];
   for (const [transport, run] of [["Streamable HTTP", overHttp], ["stdio", overStdio]]) {
     for (const era of ["legacy", "modern"]) {
-      const [direct, plain, storing] = await run(folder, era);
-      for (const [store, through] of [["no", plain], ["yes", storing]]) {
-        const row = { transport, era, store, "direct p50": direct.p50, "p50": through.p50, "added p50": through.p50 - direct.p50, "direct p99": direct.p99, "p99": through.p99, "added p99": through.p99 - direct.p99, "CPU of the gateway": through.cpu };
-        table.push(Object.fromEntries(Object.entries(row).map(([name, value]) => [name, typeof value === "number" ? ms(value) : value])));
+      for (const store of [false, true]) {
+        const { cold, direct, through, cpu } = await run(folder, era, store ? ["--store", join(folder, `store-${transport.slice(0, 5)}-${era}`)] : []);
+        const row = { "direct p50": direct.p50, "p50": through.p50, "added p50": through.p50 - direct.p50, "direct p99": direct.p99, "p99": through.p99, "added p99": through.p99 - direct.p99, "cold p50": cold, "CPU of the gateway": cpu };
+        table.push({ transport, era, store, ...Object.fromEntries(Object.entries(row).map(([name, value]) => [name, ms(value)])) });
       }
     }
   }
@@ -240,7 +241,9 @@ const wanted = args.only.split(",");
 try {
   if (wanted.includes("latency")) RESULTS["A small call, direct and through the gateway, ms"] = await latency(folder);
   if (wanted.includes("load")) {
-    RESULTS[`${CLIENTS} clients, ${SERVERS} servers`] = [await load(folder, "legacy"), await load(folder, "modern")];
+    const rows = [];
+    for (const era of args.eras.split(",")) rows.push(await load(folder, era));
+    RESULTS[`${CLIENTS} clients, ${SERVERS} servers`] = rows;
   }
   if (wanted.includes("tokens")) RESULTS["Tokens of the front"] = await tokens(folder);
 } finally {

@@ -1,9 +1,9 @@
 // What a client may still ask for after its stream broke: messages of streams that are open, or ended a moment ago.
 
 /** Messages that are kept for a client; the oldest are forgotten, and with them the way to go on from before. */
-const MAX_EVENTS = 1_000;
+const MAX_EVENTS = 200;
 /** Characters of JSON that are kept for a client, and at least its last message. */
-const MAX_CHARS = 8 * 2 ** 20;
+const MAX_CHARS = 4 * 2 ** 20;
 
 interface StoredEvent {
   readonly stream: string;
