@@ -10,17 +10,25 @@ use crate::failure::{GatewayError, GatewayErrorCode};
 use crate::front::safe_line;
 
 /// Checks arguments against the schema of a tool. What is wrong is told by place and what is expected, never by the value.
-/// With `keys` the place of the first is told as a list of keys, as contextweaver 0.18 has it.
+/// Models write `null` for what they leave out: `null` for a property that is not required counts as absent, and is passed on.
+/// With `keys` it does not, and the place of the first is told as a list of keys, as contextweaver 0.18 has it.
 pub(crate) fn validate(schema: &JsonMap, arguments: &JsonMap, keys: bool) -> Checked<()> {
     if schema.is_empty() {
         return Ok(());
     }
-    let (schema, arguments) = (Value::Object(schema.clone()), Value::Object(arguments.clone()));
-    let checked = validate_args(&schema, "", &arguments, false).map_err(|error| {
-        let reason = error.details().get("reason").cloned().unwrap_or_else(|| "invalid_schema".into());
-        let message = "the tool's own schema of its arguments cannot be used";
-        GatewayError::new(GatewayErrorCode::SchemaInvalid, message).detail("reason", reason)
-    })?;
+    let written = given(schema, arguments);
+    let schema = Value::Object(schema.clone());
+    let check = |arguments: &JsonMap| {
+        validate_args(&schema, "", &Value::Object(arguments.clone()), false).map_err(|error| {
+            let reason = error.details().get("reason").cloned().unwrap_or_else(|| "invalid_schema".into());
+            let message = "the tool's own schema of its arguments cannot be used";
+            GatewayError::new(GatewayErrorCode::SchemaInvalid, message).detail("reason", reason)
+        })
+    };
+    let mut checked = check(arguments)?;
+    if !checked.valid && !keys && written.len() < arguments.len() {
+        checked = check(&written)?;
+    }
     if checked.valid {
         return Ok(());
     }
@@ -44,6 +52,18 @@ pub(crate) fn validate(schema: &JsonMap, arguments: &JsonMap, keys: bool) -> Che
         Some(first) => refusal.detail("path", steps(&first.path)).detail("errors", errors),
         None => refusal.detail("errors", errors),
     })
+}
+
+/// The arguments without those properties that are `null` and not required.
+fn given(schema: &JsonMap, arguments: &JsonMap) -> JsonMap {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_left_out = |name: &str| {
+        properties.is_some_and(|all| all.contains_key(name))
+            && !required.is_some_and(|all| all.iter().any(|one| one == name))
+    };
+    let kept = arguments.iter().filter(|(name, value)| !(value.is_null() && is_left_out(name)));
+    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// The steps of a JSON pointer, numbers as such.

@@ -88,6 +88,34 @@ fn arguments_are_told_by_place_never_by_value() {
 }
 
 #[test]
+fn null_is_what_models_write_for_what_they_leave_out() {
+    let schema = json!({ "type": "object", "additionalProperties": false, "required": ["id"],
+        "properties": { "id": { "type": ["string", "null"] }, "limit": { "type": "integer" }, "deep": { "type": "object",
+            "properties": { "flag": { "type": "boolean" } } } } });
+    let tool = json!({ "name": "find", "description": "Finds.", "inputSchema": schema });
+    let mut gateway = with_tools(&[("a", json!([tool]))], json!({}));
+    // The server decides what it makes of it.
+    let given = json!({ "id": null, "limit": null, "deep": null });
+    assert_eq!(
+        Value::Object(forward(gateway.begin_call(request("find", given.clone())).unwrap().step).arguments),
+        given
+    );
+    for (given, path) in [
+        (json!({ "id": "x", "limit": "many", "deep": null }), "/limit"),
+        (json!({ "id": "x", "other": null }), "/other"),
+        (json!({ "id": "x", "deep": { "flag": null } }), "/deep/flag"),
+        (json!({ "limit": null }), ""),
+    ] {
+        let told = error(&gateway.begin_call(request("find", given)).unwrap().step);
+        assert_eq!(
+            (&told["error"], told["details"]["errors"].as_array().map(Vec::len)),
+            (&json!("ARGS_INVALID"), Some(1))
+        );
+        assert_eq!(told["details"]["errors"][0]["path"], path);
+    }
+}
+
+#[test]
 fn a_users_word_is_for_the_tool_as_it_was() {
     let options = json!({ "policy": { "default": "ask" } });
     let mut gateway = with_tools(&[("a", json!([tool("x")]))], options);
