@@ -297,3 +297,45 @@ test("memory stays flat over large results", async (t) => {
   // The memory of the engine grows to what it once needed, and is used again.
   assert.ok(Math.max(...memory.slice(3).map(([, each]) => each)) - resident < 100, stdout);
 });
+
+/** Small results in their thousands, of a client that was told the handle of a large one; another's was masked, and told, too. */
+const CHATTERS = `
+import { SDK, connected, called } from ${JSON.stringify(pathToFileURL(SELF).href)};
+const { gateway } = await import(${JSON.stringify(pathToFileURL(join(packageDir, "dist/node/mcp-server.js")).href)});
+const handler = gateway({ mcpServers: JSON.parse(process.env.SERVERS), sdk: SDK, token: false });
+await handler.ready();
+const memory = [];
+async function chat(args, results) {
+  const client = await connected(handler, "legacy");
+  const { _meta } = await client.callTool({ name: "h0_echo", arguments: args });
+  for (let n = 1; n <= results; n += 1) {
+    const text = await called(client, "h0_echo", { text: "row " + n });
+    if (text !== "h0:row " + n) throw new Error("another answer: " + text);
+    if (n % 500 > 0) continue;
+    globalThis.gc();
+    const { heapUsed, external } = process.memoryUsage();
+    memory.push((heapUsed + external) / 2 ** 20);
+  }
+  const read = await called(client, "drilldown", { handle: _meta["contextweaver/handle"], selector: { type: "head", chars: 100 } });
+  await client.close();
+  return read;
+}
+const read = [await chat({ text: "the key is ghp_s3Kq9ZtWx7Lm2Vb8Rn4Yc6Hd1Jf5Pg0TaUeQ" }, Number(process.env.MASKED))];
+memory.length = 0;
+read.push(await chat({ bytes: 50_000 }, 3_000));
+await handler.close();
+process.stdout.write(JSON.stringify({ memory, read }) + "\\n");
+`;
+
+test("memory stays flat over small results, and handles that were told outlive them", async (t) => {
+  const { config } = await healthy(t, 1);
+  // Beyond 4,000 results the manager that has the handle is full, and others fill after it.
+  const env = { SERVERS: JSON.stringify(config), MASKED: long ? "4300" : "200" };
+  const { stdout } = await run(process.execPath, ["--expose-gc", "--input-type=module", "-e", CHATTERS], { cwd: here, env, timeout: 240_000 });
+  const { memory, read } = JSON.parse(stdout);
+  t.diagnostic(`MiB: ${memory.map((each) => each.toFixed(1)).join(" ")}`);
+  assert.match(read[0], /h0:the key is/);
+  assert.match(read[1], /"id":0,"city":"Lisbon"/);
+  // Each result kept would be some 5 KB, 12 MiB in all.
+  assert.ok(Math.max(...memory.slice(1)) - memory[0] < 5, stdout);
+});

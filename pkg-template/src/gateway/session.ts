@@ -16,6 +16,13 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Results after which a session goes on with an empty manager; the one before stays until that is full, too. */
 const MAX_RESULTS = 4_000;
+/**
+ * The same where nobody was told a handle: a client that calls for days would keep some 5 KB of memory for each small result that it
+ * got whole.
+ */
+const MAX_WHOLE = 64;
+/** Characters up to which texts are expected to pass whole. */
+const SMALL_CHARS = 2_000;
 /** Bytes (UTF-8) of text that one artifact takes. */
 const MAX_TEXT_BYTES = 16 * 2 ** 20;
 /** Sessions that were read from the store for a handle of theirs, and stay open. */
@@ -36,6 +43,8 @@ export interface SessionsOptions {
   readonly manager?: ContextManagerOptions | undefined;
   /** The name of the tool that reads on. */
   readonly drilldown: string;
+  /** Whether clients are told a handle of every result. */
+  readonly tells_all: boolean;
 }
 
 /** A manager with a name, which its handles begin with. */
@@ -45,6 +54,14 @@ interface Shelf {
   readonly digests: ResultDigests;
   readonly stored: StoredSession | undefined;
   results: number;
+  /** Whether the client was told a handle in it. */
+  isTold: boolean;
+}
+
+/** The manager that is written to, and those before it, newest first. */
+interface Lane {
+  shelves: readonly Shelf[];
+  opening?: Promise<Shelf> | undefined;
 }
 
 /** The sessions of a gateway. Who has a handle reads on in it, if it is of the same caller. @internal */
@@ -124,7 +141,7 @@ export class GatewaySessions {
   }
 
   #shelf(name: string, manager: ContextManager, stored: StoredSession | undefined): Shelf {
-    return { name, manager, digests: new ResultDigests(manager, this.#options.drilldown, name), stored, results: 0 };
+    return { name, manager, digests: new ResultDigests(manager, this.#options.drilldown, name), stored, results: 0, isTold: this.#options.tells_all };
   }
 
   /** A session that is full makes room: what goes is read from the store again, or its handle says that it is gone. */
@@ -142,16 +159,20 @@ export class GatewaySessions {
 export class GatewaySession {
   readonly caller: string;
   readonly #all: GatewaySessions;
-  /** The one that is written to, and the one before it. */
-  #shelves: readonly Shelf[] = [];
-  #opening: Promise<Shelf> | undefined;
+  readonly #large: Lane = { shelves: [] };
+  /** What will pass whole, for all that is known before it is read. */
+  readonly #small: Lane = { shelves: [] };
 
   constructor(caller: string, all: GatewaySessions) {
     [this.caller, this.#all] = [caller, all];
   }
 
   shelf(name: string): Shelf | undefined {
-    return this.#shelves.find((shelf) => shelf.name === name);
+    return this.#shelves().find((shelf) => shelf.name === name);
+  }
+
+  #shelves(): readonly Shelf[] {
+    return [...this.#large.shelves, ...this.#small.shelves];
   }
 
   /**
@@ -159,10 +180,11 @@ export class GatewaySession {
    * then, and what it got whole is stored without being waited for.
    */
   async digest(call: AnsweredCall, onError: (error: unknown) => void): Promise<DigestedResult> {
-    const shelf = await this.#current();
+    const shelf = await this.#current(isSmall(call.result) ? this.#small : this.#large);
     const { result, missing } = bounded(call.result);
     const digested = shelf.digests.digest({ ...call, result });
     shelf.results += 1;
+    shelf.isTold ||= digested.is_digested;
     if (shelf.stored) {
       const saving = shelf.stored.save();
       if (digested.is_digested || missing > 0) await saving;
@@ -174,7 +196,7 @@ export class GatewaySession {
   /** Answers a call of the tool that reads on: a part of a text, or the whole of a picture, a sound or a file. */
   async read(input: DrilldownInput): Promise<{ readonly reply: Fields; readonly error_type?: string }> {
     const handle = String((input as Partial<DrilldownInput>).handle ?? "");
-    const { manager } = (await this.#all.find(this.caller, handle)) ?? (await this.#current());
+    const { manager } = (await this.#all.find(this.caller, handle)) ?? (await this.#current(this.#large));
     const { result, error_type } = await manager.runAddedAsync({ name: this.#all.drilldown, input }, () => readOnAsync(manager, input));
     // What no selector fits is in memory by now, also where it was evicted.
     const block = error_type === undefined ? undefined : mediaBlock(manager, handle);
@@ -185,7 +207,7 @@ export class GatewaySession {
 
   /** Reads a part of a stored result, or says why there is none. */
   async slice({ handle, selector, max_tokens }: DrilldownInput): Promise<ViewOutcome> {
-    const { manager } = (await this.#all.find(this.caller, handle)) ?? (await this.#current());
+    const { manager } = (await this.#all.find(this.caller, handle)) ?? (await this.#current(this.#large));
     try {
       const slice = await manager.drilldownAsync(handle, selector, max_tokens === undefined ? {} : { max_tokens });
       const { text, unit, start, end, total, truncated } = slice;
@@ -198,7 +220,7 @@ export class GatewaySession {
 
   /** Whose result a handle is of, where another session was given it; what is this one's, the runtime knows. */
   async ownerOf(handle: string): Promise<OwnedHandle | undefined> {
-    if (this.#shelves.some(({ name }) => handle.includes(`${name}-`))) return undefined;
+    if (this.#shelves().some(({ name }) => handle.includes(`${name}-`))) return undefined;
     const shelf = await this.#all.find(this.caller, handle);
     const call = shelf && new RegExp(`${shelf.name}-\\d+`).exec(handle)?.[0];
     if (!call) return undefined;
@@ -211,8 +233,8 @@ export class GatewaySession {
   }
 
   async close(): Promise<void> {
-    const shelves = this.#shelves;
-    this.#shelves = [];
+    const shelves = this.#shelves();
+    this.#large.shelves = this.#small.shelves = [];
     for (const { manager, stored } of shelves) {
       try {
         await stored?.save();
@@ -222,18 +244,20 @@ export class GatewaySession {
     }
   }
 
-  async #current(): Promise<Shelf> {
-    const [current] = this.#shelves;
-    if (current && current.results < MAX_RESULTS) return current;
-    this.#opening ??= this.#next().finally(() => (this.#opening = undefined));
-    return this.#opening;
+  async #current(lane: Lane): Promise<Shelf> {
+    const [current] = lane.shelves;
+    if (current && current.results < (current.isTold || lane === this.#large ? MAX_RESULTS : MAX_WHOLE)) return current;
+    lane.opening ??= this.#next(lane).finally(() => (lane.opening = undefined));
+    return lane.opening;
   }
 
-  async #next(): Promise<Shelf> {
+  async #next(lane: Lane): Promise<Shelf> {
     const shelf = await this.#all.begin(this.caller);
-    const [before, ...older] = this.#shelves;
-    this.#shelves = before ? [shelf, before] : [shelf];
-    for (const { manager, stored } of older) void (stored?.save() ?? Promise.resolve()).finally(() => manager.free());
+    const [before, ...older] = lane.shelves;
+    // What a client was told stays until as much was told again.
+    const told = before?.isTold ? undefined : older.find(({ isTold }) => isTold);
+    lane.shelves = [shelf, before, told].filter((one) => one !== undefined);
+    for (const one of older) if (one !== told) void (one.stored?.save() ?? Promise.resolve()).finally(() => one.manager.free());
     return shelf;
   }
 }
@@ -255,6 +279,14 @@ function mediaBlock(manager: ContextManager, handle: string): Fields | undefined
   const kind = /^(image|audio)\//.exec(media_type)?.[1];
   if (kind !== undefined) return { type: kind, data, mimeType: media_type };
   return { type: "resource", resource: { uri: label || handle, mimeType: media_type, blob: data } };
+}
+
+/** Whether a result is a little text. */
+function isSmall({ content, structuredContent }: Fields): boolean {
+  if (!Array.isArray(content)) return true;
+  const texts = (content as readonly Fields[]).map((block) => (block?.["type"] === "text" ? String(block["text"]).length : Infinity));
+  if (texts.reduce((sum, length) => sum + length, 0) > SMALL_CHARS) return false;
+  return structuredContent === undefined || JSON.stringify(structuredContent).length <= SMALL_CHARS;
 }
 
 /** Cuts texts of a result off where an artifact ends, and counts the bytes that are missing then. */
