@@ -11,7 +11,7 @@ if (!packageDir || !out) throw new Error("usage: node bundle.mjs <package> <out>
 /** The modules and their bundles. */
 const { metafile } = await build({
   absWorkingDir: here,
-  entryPoints: { page: "main.tsx", worker: "worker/main.ts" },
+  entryPoints: { page: "main.tsx", worker: "worker/main.ts", style: "style.css" },
   outdir: join(out, ".new"),
   bundle: true,
   format: "esm",
@@ -47,7 +47,6 @@ const root = join(here, "..");
 const made = join(out, ".new");
 const copies = [
   [join(here, "index.html"), "index.html"],
-  [join(here, "style.css"), "style.css"],
   [join(here, "samples"), "samples"],
   [join(root, "examples", "sessions", "shop.jsonl"), "samples/shop.jsonl"],
   [join(root, "examples", "sessions", "shop.meta.json"), "samples/shop.meta.json"],

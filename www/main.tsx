@@ -1,4 +1,4 @@
-// The page: three tabs, and nothing that computes.
+// The page: its parts, and nothing that computes.
 import { render } from "preact";
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
@@ -8,35 +8,43 @@ import { useChoice } from "./shared/address.ts";
 import { TabPanel, Tabs } from "./shared/parts.tsx";
 import { ToolsTab } from "./tools/tab.tsx";
 
-const TABS = [
-  { key: "context", title: "Context" },
-  { key: "tools", title: "Tools" },
-  { key: "mcp", title: "MCP" },
-] as const;
-const KEYS = TABS.map(({ key }) => key);
+interface Part {
+  readonly key: string;
+  readonly title: string;
+  readonly Content: (props: { readonly isActive: boolean }) => JSX.Element;
+}
+
+const PARTS = [
+  { key: "context", title: "Context", Content: ContextTab },
+  { key: "tools", title: "Tools", Content: ToolsTab },
+  { key: "mcp", title: "MCP", Content: McpTab },
+] as const satisfies readonly Part[];
+const KEYS = PARTS.map(({ key }) => key);
 
 function Page(): JSX.Element {
   const [tab, setTab] = useChoice<(typeof KEYS)[number]>("tab", KEYS, "context");
-  // A tab is made when it is first opened, and keeps what was loaded into it.
+  // A part is made when it is first opened, and keeps what was loaded into it.
   const opened = useRef(new Set<string>());
   opened.current.add(tab);
   return (
     <>
-      <Tabs label="Parts of the page" id="tab" tabs={TABS} selected={tab} onSelect={setTab} class="top" />
-      <TabPanel id="tab" name="context" shown={tab === "context"}>
-        {opened.current.has("context") && <ContextTab isActive={tab === "context"} />}
-      </TabPanel>
-      <TabPanel id="tab" name="tools" shown={tab === "tools"}>
-        {opened.current.has("tools") && <ToolsTab isActive={tab === "tools"} />}
-      </TabPanel>
-      <TabPanel id="tab" name="mcp" shown={tab === "mcp"}>
-        {opened.current.has("mcp") && <McpTab isActive={tab === "mcp"} />}
-      </TabPanel>
+      <header class="masthead">
+        <h1>contextweaver</h1>
+        <p class="tagline">What enters the prompt of an agent, what stays out, and why. Computed here: what you load never leaves this page.</p>
+        <Tabs label="Parts of the page" id="tab" tabs={PARTS} selected={tab} onSelect={setTab} class="top" />
+      </header>
+      <main id="page" tabIndex={-1}>
+        {PARTS.map(({ key, Content }) => (
+          <TabPanel key={key} id="tab" name={key} shown={tab === key}>
+            {opened.current.has(key) && <Content isActive={tab === key} />}
+          </TabPanel>
+        ))}
+      </main>
     </>
   );
 }
 
-const place = document.getElementById("page");
+const place = document.getElementById("root");
 if (place) {
   place.replaceChildren();
   render(<Page />, place);

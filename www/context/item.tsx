@@ -109,7 +109,6 @@ function Score({ item: { score, parts } }: { item: ItemView }): JSX.Element {
         <Bars
           label={`Score ${score.toFixed(2)}: ${said}`}
           to={Math.max(score, ...[used.reduce((sum, { value }) => sum + Math.max(0, value), 0)])}
-          axis={false}
           rowHeight={10}
           bars={used.map(({ name, value }) => ({ row: "", name, value: Math.max(0, value), fill: colour(`part-${name}`), title: `${SCORE_PART[name] ?? name}: ${value.toFixed(2)}` }))}
         />

@@ -125,7 +125,6 @@ function Numbers({ phase, view, items, mostLeft, onFilter }: CardProps & { view:
       <Bars
         label={`Left out of ${phase}: ${reasons.join("; ") || "nothing"}`}
         to={mostLeft}
-        axis={false}
         rowHeight={12}
         bars={left.map(({ name, tokens }) => ({ row: "", name, value: tokens, fill: colour(`reason-${name}`), title: `${reasonName(name)}: ${number(tokens)} tokens` }))}
       />

@@ -129,7 +129,6 @@ function Compared({ value, isAppend, onItem }: { value: Changes; isAppend: boole
       <Bars
         label={`The first ${percent} percent of the prompt are as before`}
         to={Math.max(1, prefix.of)}
-        axis={false}
         rowHeight={12}
         bars={[
           { row: "", name: "cached", value: prefix.bytes, fill: "var(--good)", title: "as before" },

@@ -127,7 +127,6 @@ function Card({ tool, rank, most, isSelected, onTool }: { tool: Ranked; rank: nu
           <Bars
             label={`Score ${tool.score.toFixed(2)}: ${said}`}
             to={most}
-            axis={false}
             rowHeight={10}
             bars={terms.map(({ key, contribution, fill, term }) => ({ row: "", name: key, value: Math.max(0, contribution), fill, title: `${term}: ${contribution.toFixed(2)}` }))}
           />
