@@ -483,6 +483,9 @@ export interface PrefixReport {
   readonly reason: "none" | "first" | "header" | "footer" | "overflow" | "changed" | "options";
 }
 
+/** How a block of items came into a prompt. */
+export type TakenBy = "all" | "pinned" | "newest" | "priority" | "parent";
+
 /** One candidate's fate. */
 export interface CandidateExplanation {
   readonly item_id: string;
@@ -506,6 +509,19 @@ export interface CandidateExplanation {
   readonly parts?: { readonly text: number; readonly neighbours: number; readonly caller: number };
   /** Why it had to be in the prompt, or null. */
   readonly pinned?: string | null;
+  /** Tokens of its block in full: of all items that enter and leave with it. */
+  readonly block_tokens?: number;
+  /** What its block was ordered by: the highest score in it over the fifth root of its size; null when it was not compared. */
+  readonly priority?: number | null;
+  /** Tokens that were free when the turn of its block came; null when it was not weighed by its priority. */
+  readonly room_tokens?: number | null;
+  /**
+   * Tokens that its block needed then, in the smallest form that was tried. Of a block that was left out more than
+   * `room_tokens`, or more than is worth trying in the last ten.
+   */
+  readonly needed_tokens?: number | null;
+  /** How its block came in: everything had room, a pin, the share of the newest, its priority, or one that answers to it. */
+  readonly taken_by?: TakenBy | null;
 }
 
 /** The record of one build. It holds no text of any item. */

@@ -59,6 +59,35 @@ pub struct CandidateDetail {
     pub parts: ScoreParts,
     /// Whether it had to be in the prompt, and why.
     pub pinned: Option<&'static str>,
+    /// Tokens of its block in full: of all items that enter and leave with it. Its own where it left before blocks were made.
+    pub block_tokens: u64,
+    /// What its block was ordered by: the highest score in it over the fifth root of its size. Null for a block that was not
+    /// compared with others.
+    pub priority: Option<f64>,
+    /// Tokens that were free when the turn of its block came; null where the selection did not weigh it by its priority.
+    pub room_tokens: Option<u64>,
+    /// Tokens that its block needed then, in the smallest form that was tried. More than `room_tokens`, or more than is
+    /// worth trying, for a block that was left out.
+    pub needed_tokens: Option<u64>,
+    /// How its block came in.
+    pub taken_by: Option<TakenBy>,
+}
+
+/// How a block came into a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum TakenBy {
+    /// Everything had room.
+    All,
+    /// It had to be there.
+    Pinned,
+    /// It is among the newest, to which a share of the budget goes.
+    Newest,
+    /// Its priority.
+    Priority,
+    /// Another block answers to it.
+    Parent,
 }
 
 /// The record of one build. It holds no text of any item.

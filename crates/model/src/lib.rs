@@ -36,7 +36,7 @@ pub use enums::{
     ItemKind, Mode, OverflowAction, Phase, RenderedAs, Sensitivity, SensitivityAction, Stage, Status, Strategy,
 };
 pub use envelope::{ArtifactRef, FirewallStats, FirewallSummary, ResultEnvelope, ViewSpec};
-pub use explanation::{CandidateDetail, CandidateExplanation, Explanation, ScoreParts};
+pub use explanation::{CandidateDetail, CandidateExplanation, Explanation, ScoreParts, TakenBy};
 pub use item::{ContextItem, SUPERSEDED};
 pub use memory::{Episode, Fact, MemoryEntry};
 pub use pack::{ContextPack, PrefixReport, RenderedItem};

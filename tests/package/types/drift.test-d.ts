@@ -111,6 +111,7 @@ import type {
   TokenCalibration,
   Snapshot,
   Stage,
+  TakenBy,
   StoredEpisode,
   StoredFact,
   StoredItem,
@@ -265,6 +266,7 @@ export const records: { readonly [Name in keyof Records]: true } = {
   // The engine does not list the units.
   Slice: same<Omit<Records["Slice"], "selector" | "unit">, Omit<Slice, "selector" | "unit">>(),
   Stage: same<Records["Stage"], Stage>(),
+  TakenBy: same<Records["TakenBy"], TakenBy>(),
   Status: same<Records["Status"], ResultEnvelope["status"]>(),
   Strategy: same<Records["Strategy"], FirewallStrategy>(),
   SummaryRequest: same<Records["SummaryRequest"], SummaryRequest>(),

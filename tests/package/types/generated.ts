@@ -55,6 +55,11 @@ export type CandidateDetail = {
   rendered_as: RenderedAs | null,
   parts: ScoreParts,
   pinned: string | null,
+  block_tokens: number,
+  priority: number | null,
+  room_tokens: number | null,
+  needed_tokens: number | null,
+  taken_by: TakenBy | null,
 };
 
 export type CandidateExplanation = {
@@ -650,6 +655,8 @@ export type SummaryRequest = {
   max_tokens: number,
 };
 
+export type TakenBy = "all" | "pinned" | "newest" | "priority" | "parent";
+
 export type TermOrigin = "word" | "pair" | "fuzzy" | "phrase" | "neighbour";
 
 export type TokenCalibration = {
@@ -995,6 +1002,7 @@ export interface Records {
   Status: Status;
   Strategy: Strategy;
   SummaryRequest: SummaryRequest;
+  TakenBy: TakenBy;
   TermOrigin: TermOrigin;
   TokenCalibration: TokenCalibration;
   ToolChange: ToolChange;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::json;
 
 use crate::compile::select::plan::PlannedPart;
-use crate::compile::select::units::UnitSelection;
+use crate::compile::select::units::{UnitRecord, UnitSelection};
 use crate::compile::state::BuildState;
 use contextweaver_base::order::sort_by;
 use contextweaver_model::{
@@ -49,7 +49,8 @@ pub fn explain(build: &BuildState, selection: &UnitSelection, stats: &BuildStats
         stats.dropped_items.iter().map(|drop| (drop.item_id.as_str(), &*drop.reason)).collect();
     candidates.extend((0..build.rows.len()).map(|index| {
         let id = build.sources.events.items()[build.rows[index].at].id.as_str();
-        explain_row(build, index, included[index], reasons_by_id.get(id).copied().unwrap_or(""))
+        let record = &selection.records[build.rows[index].unit];
+        explain_row(build, index, included[index], record, reasons_by_id.get(id).copied().unwrap_or(""))
     }));
     sort_by(&mut candidates, |a, b| order((a.score, a), (b.score, b)));
     let query = build.sources.options.mask_secrets(&build.request.query).into_owned();
@@ -92,6 +93,7 @@ pub fn order(
 
 fn explain_excluded(build: &BuildState, excluded: &crate::compile::state::ExcludedItem) -> CandidateExplanation {
     let item = &build.sources.events.items()[excluded.at];
+    let tokens = build.sources.index.entry(excluded.at).part_quarters / 4;
     CandidateExplanation {
         item_id: item.id.clone(),
         kind: item.kind,
@@ -102,16 +104,28 @@ fn explain_excluded(build: &BuildState, excluded: &crate::compile::state::Exclud
         dependency_closure: build.closures.binary_search(&excluded.at).is_ok(),
         detail: Some(CandidateDetail {
             stage: excluded.stage,
-            tokens: build.sources.index.entry(excluded.at).part_quarters / 4,
+            tokens,
             unit: excluded.unit,
             rendered_as: None,
             parts: ScoreParts::default(),
             pinned: None,
+            block_tokens: tokens,
+            priority: None,
+            room_tokens: None,
+            needed_tokens: None,
+            taken_by: None,
         }),
     }
 }
 
-fn explain_row(build: &BuildState, index: usize, part: Option<&PlannedPart>, reason: &str) -> CandidateExplanation {
+fn explain_row(
+    build: &BuildState,
+    index: usize,
+    part: Option<&PlannedPart>,
+    record: &UnitRecord,
+    reason: &str,
+) -> CandidateExplanation {
+    let unit = &build.units[build.rows[index].unit];
     let row = &build.rows[index];
     let item = &build.sources.events.items()[row.at];
     let parts = build.parts[index];
@@ -133,7 +147,12 @@ fn explain_row(build: &BuildState, index: usize, part: Option<&PlannedPart>, rea
                 neighbours: round4(parts.neighbours),
                 caller: round4(parts.caller),
             },
-            pinned: build.units[row.unit].pinned,
+            pinned: unit.pinned,
+            block_tokens: unit.quarters.div_ceil(4),
+            priority: record.priority.map(round4),
+            room_tokens: record.weighed.map(|(room, _)| room / 4),
+            needed_tokens: record.weighed.map(|(_, needed)| needed.div_ceil(4)),
+            taken_by: record.taken_by,
         }),
     }
 }

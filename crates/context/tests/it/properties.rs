@@ -148,6 +148,41 @@ proptest! {
         prop_assert!(explained.candidates.iter().all(|candidate| candidate.included == candidate.drop_reason.is_empty()));
     }
 
+    /// What is said of a drop for the budget is arithmetic that holds: its block did not fit into what was free.
+    #[test]
+    fn a_drop_for_the_budget_says_figures_that_add_up(log in log(), setup in setup()) {
+        let mut manager = manager(&log, &setup);
+        let mut request = setup.request.clone();
+        request.explain = true;
+        let Ok(pack) = build(&mut manager, &request) else { return Ok(()) };
+        let explained = pack.explanation.unwrap();
+        let mut sums: HashMap<u32, (u64, u64, bool)> = HashMap::new();
+        for candidate in &explained.candidates {
+            let detail = candidate.detail.as_ref().unwrap();
+            if candidate.score.is_none() {
+                prop_assert_eq!(detail.block_tokens, detail.tokens);
+                continue;
+            }
+            let sum = sums.entry(detail.unit).or_insert((0, detail.block_tokens, candidate.included));
+            prop_assert_eq!((sum.1, sum.2), (detail.block_tokens, candidate.included), "members of a block agree");
+            sum.0 += detail.tokens;
+            prop_assert_eq!(detail.taken_by.is_some(), candidate.included || setup.options.append && detail.taken_by.is_some());
+            prop_assert_eq!(detail.room_tokens.is_some(), detail.needed_tokens.is_some());
+            let Some((room, needed)) = detail.room_tokens.zip(detail.needed_tokens) else { continue };
+            prop_assert!(detail.priority.is_some());
+            if candidate.drop_reason == "budget" {
+                prop_assert!(needed > room || room < 10, "{needed} needed, {room} free");
+            }
+            // The first section has no separator above it, whose tokens are room as well.
+            prop_assert!(room <= pack.stats.budget_tokens.unwrap_or(0) + 1);
+        }
+        let whole = sums.values().filter(|(_, _, included)| !included);
+        for (sum, block, _) in whole {
+            // Each member is told in whole tokens, the block in one sum.
+            prop_assert!(sum <= block && *block <= sum + log.items.len() as u64, "{sum} of {block}");
+        }
+    }
+
     #[test]
     fn p5_nothing_above_the_floor_and_no_secret_gets_out(log in log(), setup in setup()) {
         let mut manager = manager(&log, &setup);

@@ -3,7 +3,7 @@
 use super::plan::{CandidateRow, MIN_GROWTH, PlannedPart, Planner, SqueezeLevel};
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::{ContextPolicy, ItemKind, RenderedAs};
+use contextweaver_model::{ContextPolicy, ItemKind, RenderedAs, TakenBy};
 
 /// Share of the budget that goes to the newest units.
 const RECENCY_SHARE: f64 = 0.2;
@@ -44,6 +44,17 @@ pub struct SelectionUnit {
     pub parents: Vec<usize>,
 }
 
+/// How the selection came to what it did with a unit.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct UnitRecord {
+    /// What it was ordered by, when it was.
+    pub priority: Option<f64>,
+    /// Quarter tokens that were free when its turn came, and those that it needed.
+    pub weighed: Option<(u64, u64)>,
+    /// How it came in.
+    pub taken_by: Option<TakenBy>,
+}
+
 /// What enters the prompt in which form, and why the rest does not.
 #[derive(Debug, Default)]
 pub struct UnitSelection {
@@ -51,6 +62,8 @@ pub struct UnitSelection {
     pub taken: Vec<Option<Vec<PlannedPart>>>,
     /// Units not taken, with the reason, in the order considered.
     pub dropped: Vec<(usize, &'static str)>,
+    /// How it came to that, by unit.
+    pub records: Vec<UnitRecord>,
     /// In quarter tokens.
     pub used: u64,
     /// Units brought in by others.
@@ -62,7 +75,8 @@ pub struct UnitSelection {
 impl UnitSelection {
     /// Makes a selection of nothing among so many units.
     pub fn of(units: usize) -> Self {
-        Self { taken: (0..units).map(|_| None).collect(), ..Self::default() }
+        let records = vec![UnitRecord::default(); units];
+        Self { taken: (0..units).map(|_| None).collect(), records, ..Self::default() }
     }
 
     /// Tells whether a unit was taken.
@@ -101,7 +115,7 @@ impl UnitSelector<'_> {
         if total <= self.limit && !capped && !more {
             for (index, unit) in self.units.iter().enumerate() {
                 let parts = unit.rows.iter().map(|row| self.rows[*row].whole(*row)).collect();
-                self.take(&mut state, index, parts);
+                self.take(&mut state, index, parts, TakenBy::All);
             }
         } else {
             self.take_pins(&mut state)?;
@@ -121,7 +135,8 @@ impl UnitSelector<'_> {
         (parts, quarters)
     }
 
-    fn take(&self, state: &mut SelectionState, unit: usize, parts: Vec<PlannedPart>) {
+    fn take(&self, state: &mut SelectionState, unit: usize, parts: Vec<PlannedPart>, by: TakenBy) {
+        state.selection.records[unit].taken_by = Some(by);
         for part in &parts {
             state.selection.used += part.quarters;
             state.counts[self.planner.item(part.at).kind.index()] += 1;
@@ -176,7 +191,7 @@ impl UnitSelector<'_> {
         }
         let is_cut = plans.iter().any(|(parts, _)| parts.iter().any(|part| part.form == RenderedAs::Excerpt));
         for (unit, (parts, _)) in pinned.into_iter().zip(plans) {
-            self.take(state, unit, parts);
+            self.take(state, unit, parts, TakenBy::Pinned);
         }
         if self.fills || is_cut {
             self.grow(state, (self.limit as f64 * PINNED_SHARE) as u64);
@@ -224,7 +239,7 @@ impl UnitSelector<'_> {
             if state.selection.used + quarters > share || !self.within_caps(state, row.unit) {
                 break;
             }
-            self.take(state, row.unit, parts);
+            self.take(state, row.unit, parts, TakenBy::Newest);
         }
     }
 
@@ -234,7 +249,8 @@ impl UnitSelector<'_> {
             .map(|unit| (self.ranking(unit), unit))
             .collect();
         sort_by(&mut order, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-        for (_, unit) in order {
+        for (priority, unit) in order {
+            state.selection.records[unit].priority = Some(priority);
             if state.selection.has(unit) {
                 continue;
             }
@@ -258,6 +274,7 @@ impl UnitSelector<'_> {
 
     fn try_take(&self, state: &mut SelectionState, unit: usize) -> bool {
         let room = self.limit - state.selection.used;
+        state.selection.records[unit].weighed = Some((room, self.units[unit].quarters));
         // A unit never gets smaller than its uncuttable minimum, so hopeless ones are not planned at all.
         if room < 4 * REST_TOKENS {
             return false;
@@ -267,10 +284,11 @@ impl UnitSelector<'_> {
         }
         let (parts, quarters) = self.plan(unit, SqueezeLevel::None);
         state.selection.work += parts.len() as u64;
+        state.selection.records[unit].weighed = Some((room, quarters));
         if quarters > room {
             return false;
         }
-        self.take(state, unit, parts);
+        self.take(state, unit, parts, TakenBy::Priority);
         self.take_parents(state, unit);
         true
     }
@@ -292,7 +310,7 @@ impl UnitSelector<'_> {
         }
         for parent in chain {
             let parts = self.units[parent].rows.iter().map(|row| self.rows[*row].whole(*row)).collect();
-            self.take(state, parent, parts);
+            self.take(state, parent, parts, TakenBy::Parent);
             state.selection.closures += 1;
         }
     }
