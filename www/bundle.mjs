@@ -1,29 +1,69 @@
 // Makes the deployable folder: node bundle.mjs <folder of the built package> <folder to write>. Run by `cargo xtask`.
-import { cp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { cp, mkdir, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, "..");
+const sessions = join(root, "examples", "sessions");
 const [packageDir, out] = process.argv.slice(2);
 if (!packageDir || !out) throw new Error("usage: node bundle.mjs <package> <out>");
 
-/** The modules and their bundles. */
-const { metafile } = await build({
+/** Modules of the package that the page may need; none of them before somebody does something. */
+const MODULES = ["context", "convert", "routing"];
+const moduleFile = (name) => join(packageDir, "dist", "wasm", `${name}_bg.wasm`);
+const bytes = Object.fromEntries(await Promise.all(MODULES.map(async (name) => [name, (await stat(moduleFile(name))).size])));
+
+const common = {
   absWorkingDir: here,
-  entryPoints: { page: "main.tsx", worker: "worker/main.ts", style: "style.css" },
-  outdir: join(out, ".new"),
   bundle: true,
   format: "esm",
-  target: ["es2022", "chrome120", "firefox121", "safari17"],
   jsx: "automatic",
   jsxImportSource: "preact",
   minify: true,
   legalComments: "none",
   alias: { "contextweaver/slim": join(packageDir, "dist", "slim.js") },
-  metafile: true,
   logLevel: "warning",
+};
+
+/** The scripts and the style. */
+const { metafile } = await build({
+  ...common,
+  entryPoints: { page: "main.tsx", worker: "worker/main.ts", style: "style.css" },
+  outdir: join(out, ".new"),
+  target: ["es2022", "chrome120", "firefox121", "safari17"],
+  define: { MODULE_BYTES: JSON.stringify(bytes) },
+  metafile: true,
 });
+
+/** The page as it is first seen, drawn by its own parts from answers of its own operations. */
+async function drawn() {
+  const file = join(out, ".new", "first.mjs");
+  await build({ ...common, entryPoints: [join(here, "first.tsx")], outfile: file, platform: "node", target: "node20" });
+  // What a browser has and drawing only looks at.
+  Object.assign(globalThis, { location: { hash: "" }, addEventListener: () => undefined });
+  const { first } = await import(pathToFileURL(file).href);
+  const sample = await readFile(join(sessions, "shop.jsonl"));
+  const copy = sample.buffer.slice(sample.byteOffset, sample.byteOffset + sample.byteLength);
+  const made = await first(await readFile(moduleFile("context")), copy, await readFile(join(sessions, "shop.meta.json"), "utf8"));
+  await rm(file);
+  return made;
+}
+
+/** Puts the style, the drawing and the record into the document. */
+async function document({ markup, record }) {
+  const file = join(out, ".new", "style.css");
+  const style = (await readFile(file, "utf8")).trim();
+  await rm(file);
+  const hash = `sha256-${createHash("sha256").update(style).digest("base64")}`;
+  // No text of the record may end its element.
+  const json = JSON.stringify(record).replaceAll("<", "\\u003c");
+  const parts = { STYLE_HASH: hash, STYLE: style, MARKUP: markup, RECORD: json };
+  const shell = await readFile(join(here, "index.html"), "utf8");
+  return shell.replace(/%(STYLE_HASH|STYLE|MARKUP|RECORD)%/g, (_, name) => parts[name]);
+}
 
 /** Licences of what is in the bundles. */
 async function licences() {
@@ -43,18 +83,17 @@ async function licences() {
 }
 
 const text = await licences();
-const root = join(here, "..");
 const made = join(out, ".new");
 const copies = [
-  [join(here, "index.html"), "index.html"],
   [join(here, "samples"), "samples"],
-  [join(root, "examples", "sessions", "shop.jsonl"), "samples/shop.jsonl"],
-  [join(root, "examples", "sessions", "shop.meta.json"), "samples/shop.meta.json"],
+  [join(sessions, "shop.jsonl"), "samples/shop.jsonl"],
+  [join(sessions, "shop.meta.json"), "samples/shop.meta.json"],
   [join(root, "examples", "catalogs"), "samples/catalogs"],
-  ...["agent", "routing"].map((name) => [join(packageDir, "dist", "wasm", `${name}_bg.wasm`), `${name}_bg.wasm`]),
+  ...MODULES.map((name) => [moduleFile(name), `${name}_bg.wasm`]),
 ];
 for (const [from, to] of copies) await cp(from, join(made, to), { recursive: true });
 await writeFile(join(made, "LICENSES.txt"), text);
+await writeFile(join(made, "index.html"), await document(await drawn()));
 
 // Only what this made is replaced, so that a wrong path destroys nothing.
 await mkdir(out, { recursive: true });

@@ -1,51 +1,23 @@
-// The page: its parts, and nothing that computes.
-import { render } from "preact";
-import type { JSX } from "preact";
-import { useRef } from "preact/hooks";
-import { ContextTab } from "./context/tab.tsx";
-import { McpTab } from "./mcp/tab.tsx";
-import { useChoice } from "./shared/address.ts";
-import { TabPanel, Tabs } from "./shared/parts.tsx";
-import { ToolsTab } from "./tools/tab.tsx";
+// Brings the page to life: what the build has drawn, or what the address asks for instead.
+import { hydrate, render } from "preact";
+import { Page } from "./page.tsx";
+import { remember, type Record } from "./shared/record.ts";
 
-interface Part {
-  readonly key: string;
-  readonly title: string;
-  readonly Content: (props: { readonly isActive: boolean }) => JSX.Element;
-}
-
-const PARTS = [
-  { key: "context", title: "Context", Content: ContextTab },
-  { key: "tools", title: "Tools", Content: ToolsTab },
-  { key: "mcp", title: "MCP", Content: McpTab },
-] as const satisfies readonly Part[];
-const KEYS = PARTS.map(({ key }) => key);
-
-function Page(): JSX.Element {
-  const [tab, setTab] = useChoice<(typeof KEYS)[number]>("tab", KEYS, "context");
-  // A part is made when it is first opened, and keeps what was loaded into it.
-  const opened = useRef(new Set<string>());
-  opened.current.add(tab);
-  return (
-    <>
-      <header class="masthead">
-        <h1>contextweaver</h1>
-        <p class="tagline">What enters the prompt of an agent, what stays out, and why. Computed here: what you load never leaves this page.</p>
-        <Tabs label="Parts of the page" id="tab" tabs={PARTS} selected={tab} onSelect={setTab} class="top" />
-      </header>
-      <main id="page" tabIndex={-1}>
-        {PARTS.map(({ key, Content }) => (
-          <TabPanel key={key} id="tab" name={key} shown={tab === key}>
-            {opened.current.has(key) && <Content isActive={tab === key} />}
-          </TabPanel>
-        ))}
-      </main>
-    </>
-  );
-}
+const text = document.getElementById("record")?.textContent ?? "";
+if (text !== "") remember(JSON.parse(text) as Record);
 
 const place = document.getElementById("root");
 if (place) {
-  place.replaceChildren();
-  render(<Page />, place);
+  // The build has drawn the page as nobody has touched it.
+  if (location.hash.length < 2) hydrate(<Page />, place);
+  else {
+    place.replaceChildren();
+    render(<Page />, place);
+  }
 }
+
+// The address is the state of the page, so this link must not change it.
+document.getElementById("skip")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  document.getElementById("page")?.focus();
+});

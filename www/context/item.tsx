@@ -1,18 +1,21 @@
-// One item: what became of it, why, and what would have kept it.
+// One item: what became of it, the figures that decided, and what would have kept it.
 import type { Phase } from "contextweaver/slim";
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Failure, ask, useAnswer } from "../shared/ask.ts";
+import { useAnswer } from "../shared/ask.ts";
 import { Bars } from "../shared/chart.tsx";
-import { Pager, ProblemBox, Text, colour, count, kindName, number, swatch } from "../shared/parts.tsx";
+import { Pager, ProblemBox, colour, count, kindName, number, swatch } from "../shared/parts.tsx";
 import type { ItemView, Why } from "../worker/rows.ts";
 import type { Problem } from "../worker/text.ts";
-import { PHASE, SCORE_PART, STAGE, reasonName, reasonText } from "./words.ts";
+import { Marked } from "./marked.tsx";
+import { NumberLine } from "./number-line.tsx";
+import { SCORE_PART, STATE, TERM, reasonName, reasonText } from "./words.ts";
 
 interface ItemProps {
   readonly phase: Phase;
   readonly place: number;
   readonly version: string;
+  readonly marks: readonly string[];
   readonly isPinned: boolean;
   /** Why its pin is not obeyed. */
   readonly pinProblem: Problem | undefined;
@@ -24,42 +27,31 @@ interface ItemProps {
 }
 
 export function ItemPanel(props: ItemProps): JSX.Element {
-  const { phase, place, version, isPinned, pinProblem, onPin, onItem, onPrompt, onArtifact } = props;
+  const { phase, place, version, marks, isPinned, pinProblem, onPin, onItem, onPrompt, onArtifact } = props;
   const [part, setPart] = useState(0);
   useEffect(() => setPart(0), [place]);
   const { value: item, problem } = useAnswer("context.item", { phase, place, part }, version);
   if (!item) return <ProblemBox problem={problem} />;
+  const isForbidden = item.reason === "sensitivity" && item.state === "dropped";
   return (
     <div class="stack" id="item">
-      <h3 class="item-title">
-        {item.label} <span class={`kind ${swatch(item.kind)}`}>{kindName(item.kind)}</span>{" "}
-        <span class={`badge ${item.state}`}>{item.state}</span>
+      <h3 class="item-title" tabIndex={-1} id="item-title">
+        <span class="id">{item.label}</span> <span class={`kind ${swatch(item.kind)}`}>{kindName(item.kind)}</span>{" "}
+        <span class={`badge ${item.state}`}>{STATE[item.state] ?? item.state}</span>
       </h3>
-      <p>{fateText(item, phase)}</p>
-      <dl class="facts">
-        <dt>Decided by</dt>
-        <dd>
-          <b>{item.stage || "?"}</b> <span class="quiet">{STAGE[item.stage] ?? ""}</span>
-        </dd>
-        <dt>Tokens</dt>
-        <dd>{item.tokens === null ? "unknown" : number(item.tokens)}</dd>
-        <dt>Label</dt>
-        <dd>{item.sensitivity}</dd>
-        <dt>Phases</dt>
-        <dd>
-          {item.phases.map((each) => (
-            <span key={each.phase} class="phase-fate">
-              {each.phase} <span class={`badge ${each.state}`}>{each.state}</span>
-            </span>
-          ))}
-        </dd>
-      </dl>
-      <Score item={item} />
+      <p class="reason" id="reason">
+        {reasonText(item, phase)}
+      </p>
+      {item.stage !== "" && <WhatIf {...props} item={item} />}
+      {item.shown && <Marked label={`What the ${phase} prompt has of it`} text={item.shown.text} marks={marks} />}
+      <Figures item={item} phase={phase} />
+      <Score item={item} onItem={onItem} />
       <Together item={item} onItem={onItem} />
       <div class="controls">
-        <button type="button" aria-pressed={isPinned} onClick={onPin}>
+        <button type="button" aria-pressed={isPinned} disabled={isForbidden && !isPinned} aria-describedby={isForbidden ? "reason" : undefined} onClick={onPin}>
           {isPinned ? "Unpin" : "Pin it"}
         </button>
+        {isForbidden && !isPinned && <span class="quiet small">It cannot be pinned: its label forbids it.</span>}
         {item.state !== "dropped" && (
           <button type="button" onClick={() => onPrompt(place)}>
             Show in the prompt
@@ -72,12 +64,12 @@ export function ItemPanel(props: ItemProps): JSX.Element {
         )}
       </div>
       <ProblemBox problem={pinProblem} />
-      {item.stage !== "" && <WhatIf {...props} item={item} />}
       {item.text ? (
-        <>
-          <Text label="Text of the item">{item.text.text}</Text>
+        <details open={!item.shown} id="whole-text" key={`${place} ${item.shown === null}`}>
+          <summary>Whole text</summary>
+          <Marked label="Text of the item" text={item.text.text} marks={marks} />
           <Pager page={item.text.part} pages={item.text.parts} onPage={setPart} what="the text" />
-        </>
+        </details>
       ) : (
         <p class="quiet">Text withheld: the item is {item.sensitivity}.</p>
       )}
@@ -85,41 +77,79 @@ export function ItemPanel(props: ItemProps): JSX.Element {
   );
 }
 
-function fateText({ state, reason, stage, kind }: ItemView, phase: Phase): string {
-  if (stage === "") return `There is no ${phase} prompt: what must be in it does not fit its budget.`;
-  if (state === "dropped") return reason === "phase" ? reasonText(reason, phase).replace("of this kind", `of the kind ${kindName(kind)}`) : reasonText(reason, phase);
-  if (state === "redacted") return "It is in the prompt, but its text is withheld because of its label.";
-  if (state === "kept") return `It is in the prompt as it is${reason ? ` (${reason})` : ""}.`;
-  if (reason === "named only") return `It is in the prompt as one line: to ${PHASE[phase].task}, it is enough to know that the result exists.`;
-  return `It is in the prompt in fewer words: ${reason}. The whole stays stored and can be looked into.`;
+function Figures({ item, phase }: { item: ItemView; phase: Phase }): JSX.Element {
+  const { tokens, whole, block, partners, sensitivity, phases, state } = item;
+  return (
+    <dl class="facts">
+      <dt>Tokens</dt>
+      <dd>
+        {state === "summarised" && whole !== null && tokens !== null ? `${number(tokens)} of ${number(whole)}` : whole === null ? "unknown" : number(whole)}
+        {block !== null && partners > 0 && (
+          <>
+            ; its{" "}
+            <abbr title={TERM.block} tabIndex={0}>
+              block
+            </abbr>{" "}
+            of {number(partners + 1)} has {number(block)} whole
+          </>
+        )}
+      </dd>
+      <dt>Label</dt>
+      <dd>{sensitivity}</dd>
+      <dt>Elsewhere</dt>
+      <dd>
+        {phases
+          .filter((each) => each.phase !== phase)
+          .map((each) => (
+            <span key={each.phase} class="phase-fate">
+              {each.phase} <span class={`badge ${each.state}`}>{STATE[each.state] ?? each.state}</span>
+            </span>
+          ))}
+      </dd>
+    </dl>
+  );
 }
 
 /** What the score is made of. */
-function Score({ item: { score, parts } }: { item: ItemView }): JSX.Element {
+function Score({ item: { score, parts, best, place, priority, rank, ranked }, onItem }: { item: ItemView; onItem: (place: number) => void }): JSX.Element {
   if (score === null) return <p class="quiet small">No score: it left before items were compared with the query.</p>;
   const used = parts.filter(({ value }) => value !== 0);
-  const said = used.map(({ name, value }) => `${SCORE_PART[name] ?? name} ${value.toFixed(2)}`).join(", ");
+  const said = used.map(({ name, value }) => `${value.toFixed(2)} ${SCORE_PART[name] ?? name}`).join(" + ");
   return (
-    <div>
-      <p class="small">
+    <div class="score-parts">
+      <p class="small" id="score">
         Score <b>{score.toFixed(2)}</b>
-        {said ? `: ${said}` : ": nothing in it matches the query"}
+        {said ? ` = ${said}` : ": nothing in it matches the query"}
       </p>
       {used.length > 0 && (
         <Bars
-          label={`Score ${score.toFixed(2)}: ${said}`}
-          to={Math.max(score, ...[used.reduce((sum, { value }) => sum + Math.max(0, value), 0)])}
+          label={`Score ${score.toFixed(2)} = ${said}`}
+          to={Math.max(1, score)}
           rowHeight={10}
           bars={used.map(({ name, value }) => ({ row: "", name, value: Math.max(0, value), fill: colour(`part-${name}`), title: `${SCORE_PART[name] ?? name}: ${value.toFixed(2)}` }))}
         />
+      )}
+      {priority !== null && best && (
+        <p class="small quiet" id="priority">
+          In line by {best.score.toFixed(2)}
+          {best.place === place ? "" : <> of </>}
+          {best.place !== place && (
+            <button type="button" class="link" onClick={() => onItem(best.place)}>
+              {best.label}
+            </button>
+          )}{" "}
+          for its size: {priority.toFixed(2)}, number {number(rank ?? 0)} of {number(ranked)}.
+        </p>
       )}
     </div>
   );
 }
 
 function Together({ item, onItem }: { item: ItemView; onItem: (place: number) => void }): JSX.Element | null {
-  const others = item.parent && !item.unit.some(({ place }) => place === item.parent?.place) ? [item.parent, ...item.unit] : item.unit;
+  const isApart = item.parent && !item.unit.some(({ place }) => place === item.parent?.place);
+  const others = isApart && item.parent ? [item.parent, ...item.unit] : item.unit;
   if (others.length === 0) return null;
+  const rest = item.partners - item.unit.length;
   return (
     <p class="small">
       Belongs together with{" "}
@@ -128,33 +158,21 @@ function Together({ item, onItem }: { item: ItemView; onItem: (place: number) =>
           {label}
         </button>
       ))}
+      {rest > 0 && `and ${number(rest)} more`}
     </p>
   );
 }
 
 /** Answers "what would have kept this" by building again and again. */
 function WhatIf({ phase, place, version, item, onBudget, onItem }: ItemProps & { item: ItemView }): JSX.Element {
-  const [answer, setAnswer] = useState<{ key: string; why?: Why; problem?: Problem; isBusy?: boolean }>({ key: "" });
-  const key = `${phase} ${place} ${version}`;
-  const present = answer.key === key ? answer : { key };
+  const { value, problem, isBusy } = useAnswer("context.why", { phase, place }, version);
+  const why = value && !(isBusy && !problem && value.place !== place) && value.place === place ? value : undefined;
   const isIn = item.state !== "dropped";
-  const find = async (): Promise<void> => {
-    setAnswer({ key, isBusy: true });
-    try {
-      setAnswer({ key, why: await ask("context.why", { phase, place }) });
-    } catch (error) {
-      setAnswer({ key, problem: error instanceof Failure ? error.problem : { message: String(error), code: "PAGE" } });
-    }
-  };
   return (
-    <section class="what-if" aria-label="What if">
-      {!present.why && (
-        <button type="button" id="why" disabled={present.isBusy} onClick={() => void find()}>
-          {present.isBusy ? "Trying…" : isIn ? "How small may the budget get?" : "What would have kept this?"}
-        </button>
-      )}
-      <ProblemBox problem={present.problem} />
-      {present.why && <Found why={present.why} isIn={isIn} phase={phase} reason={item.reason} onBudget={onBudget} onItem={onItem} />}
+    <section class="what-if" aria-label={isIn ? "How small the budget may get" : "What would keep it"}>
+      {!why && <p class="quiet small working">Trying budgets…</p>}
+      {problem && !isBusy && problem.code !== "INPUT" && <ProblemBox problem={problem} />}
+      {why && <Found why={why} isIn={isIn} phase={phase} item={item} onBudget={onBudget} onItem={onItem} />}
     </section>
   );
 }
@@ -163,27 +181,30 @@ interface FoundProps {
   readonly why: Why;
   readonly isIn: boolean;
   readonly phase: Phase;
-  readonly reason: string;
+  readonly item: ItemView;
   readonly onBudget: (budget: number) => void;
   readonly onItem: (place: number) => void;
 }
 
-function Found({ why: { budget, now, pin, builds }, isIn, phase, reason, onBudget, onItem }: FoundProps): JSX.Element {
+function Found({ why: { budget, now, pin }, isIn, phase, item, onBudget, onItem }: FoundProps): JSX.Element {
   return (
-    <div id="why-answer" role="status">
+    <div id="why-answer">
       {budget === null ? (
         <p>
-          <b>Budget:</b> none would. {reason === "budget" ? "" : `The reason is another one: ${reasonName(reason)}.`}
+          <b>Budget:</b> none would keep it. {item.reason === "budget" ? "" : `The reason is another one: ${reasonName(item.reason)}.`}
         </p>
       ) : (
-        <p>
-          <b>Budget:</b> {isIn ? `it stays down to ${number(budget)} tokens` : `from ${number(budget)} tokens on, ${number(budget - now)} more than now`}.{" "}
-          <button type="button" class="link" onClick={() => onBudget(budget)}>
-            Set {phase} to {number(budget)}
-          </button>
-        </p>
+        <>
+          <p>
+            <b>Budget:</b> {isIn ? `it stays down to ${number(budget)} tokens` : `from ${number(budget)} tokens on, ${number(budget - now)} more than now`}.{" "}
+            <button type="button" class="link" onClick={() => onBudget(budget)}>
+              Set {phase} to {number(budget)}
+            </button>
+          </p>
+          <NumberLine now={now} needed={budget} isIn={isIn} />
+        </>
       )}
-      {!isIn && pin.works && (
+      {!isIn && pin?.works && (
         <p>
           <b>Pin:</b> it would be in, for {number(pin.tokens)} tokens
           {pin.others > 0 && ` with the ${count(pin.others, "item")} that must come with it`}.{" "}
@@ -195,12 +216,11 @@ function Found({ why: { budget, now, pin, builds }, isIn, phase, reason, onBudge
           ))}
         </p>
       )}
-      {!isIn && !pin.works && (
+      {!isIn && pin && !pin.works && (
         <p>
           <b>Pin:</b> would not help{pin.problem ? `: ${pin.problem.message}` : "."}
         </p>
       )}
-      <p class="quiet small">Found by {count(builds, "build")}.</p>
     </div>
   );
 }

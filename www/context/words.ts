@@ -1,88 +1,152 @@
 // What the page says of phases, stages and reasons: short enough to be read where they stand.
 import type { Phase } from "contextweaver/slim";
+import { count, kindName, number } from "../shared/parts.tsx";
+import type { Fate } from "../worker/builds.ts";
+import type { ItemView } from "../worker/rows.ts";
 
 export const PHASES = ["route", "call", "interpret", "answer"] as const;
 
 export const PHASE: Readonly<Record<Phase, { readonly task: string; readonly caption: string; readonly budget: number }>> = {
   route: {
     task: "choose a tool",
-    caption: "The model picks the next tool. It needs the goal and the conversation; calls and results stay out.",
+    caption: "The goal and the conversation; no calls, no results.",
     budget: 2000,
   },
   call: {
     task: "write the call",
-    caption: "The model fills in the arguments. It sees the calls made so far; of results only that they exist.",
+    caption: "The calls made so far; results in name only.",
     budget: 3000,
   },
   interpret: {
     task: "read the result",
-    caption: "The model reads what a tool returned. Results enter, of large ones the parts that matter.",
+    caption: "Results too: of large ones the lines that matter.",
     budget: 4000,
   },
   answer: {
     task: "answer the user",
-    caption: "The model replies. Everything may enter, and what matters most to the query gets the room.",
+    caption: "Anything may enter; what matters to the question goes first.",
     budget: 6000,
   },
 };
 
-interface Reason {
-  readonly short: string;
-  /** Says it to somebody who has not read anything else. */
-  readonly long: (phase: Phase) => string;
+const SHORT: Readonly<Record<string, string>> = {
+  phase: "not for this phase",
+  budget: "no room",
+  append: "left at the last cut",
+  sensitivity: "withheld",
+  dedup: "repetition",
+  kind_limit: "too many of its kind",
+  pair: "its call or result is not there",
+  pinned: "must be there",
+  newest: "among the newest",
+  priority: "matters to the query",
+  parent: "another answers to it",
+  all: "everything fits",
+};
+
+export const reasonName = (reason: string): string => SHORT[reason] ?? reason.replaceAll("_", " ");
+
+/** Tokens below which nothing more is tried. */
+const REST_TOKENS = 10;
+
+const PINNED: Readonly<Record<string, string>> = {
+  request: "you pinned it",
+  metadata: "its record says that it is pinned",
+  instructions: "the instructions at the head of the log stay while there is room for more than them",
+  active_turn: "the user's last turn and the newest item always stay",
+};
+
+const one = (value: number | null): string => number(value ?? 0);
+
+/** What an item costs, with all that comes with it. */
+function costText({ block, partners }: Pick<ItemView, "block" | "partners">): string {
+  return partners > 0 ? `it comes with ${count(partners, "partner")}: ${one(block)} tokens for the block` : `it takes ${count(block ?? 0, "token")}`;
 }
 
-const REASONS: Readonly<Record<string, Reason>> = {
-  phase: {
-    short: "not for this phase",
-    long: (phase) => `Items of this kind do not help to ${PHASE[phase].task}, so the ${phase} phase leaves them out.`,
-  },
-  budget: {
-    short: "no room",
-    long: () => "Items that matter more to the query filled the budget first.",
-  },
-  append: {
-    short: "left at the last cut",
-    long: () =>
-      "Append-only prompts are cut to 60 % of the budget, so that they can grow. What was left out then comes back only when a later query asks for it, a tenth of the budget at a time.",
-  },
-  sensitivity: {
-    short: "sensitive",
-    long: () => "Its label says that no model may read it. No budget and no pin changes that.",
-  },
-  dedup: {
-    short: "repetition",
-    long: () => "Another item says the same, and saying it twice would waste tokens.",
-  },
-  kind_limit: {
-    short: "too many of its kind",
-    long: () => "The policy limits how many items of this kind a prompt may have.",
-  },
-  pair: {
-    short: "partner left out",
-    long: () => "The call or result it belongs to is not in the prompt; providers refuse one without the other.",
-  },
-};
+function scoreText({ score, best, place }: Pick<ItemView, "score" | "best" | "place">): string {
+  const own = `Score ${(score ?? 0).toFixed(2)}`;
+  return best && best.place !== place && best.score > (score ?? 0) ? `${own}, and ${best.score.toFixed(2)} for the best of its block (${best.label})` : own;
+}
 
-export const reasonName = (reason: string): string => REASONS[reason]?.short ?? reason.replaceAll("_", " ");
-export const reasonText = (reason: string, phase: Phase): string => REASONS[reason]?.long(phase) ?? `Reason: ${reasonName(reason)}.`;
+function budgetText(item: ItemView): string {
+  const { needed, room, block, rank, ranked } = item;
+  if (needed === null || room === null) return `${scoreText(item)}, and ${costText(item)}. Blocks that matter more to the query filled the budget first.`;
+  const least = block !== null && needed < block ? `, ${one(needed)} cut as far as it goes` : "";
+  const turn = rank === null ? "" : ` (number ${number(rank)} of ${number(ranked)})`;
+  const free = `${number(room)} ${room === 1 ? "was" : "were"} free when its turn came${turn}`;
+  const rest = needed <= room ? `, and below ${REST_TOKENS} nothing more is tried` : "";
+  return `${scoreText(item)}, but ${costText(item)}${least}; ${free}${rest}.`;
+}
 
-export const STAGE: Readonly<Record<string, string>> = {
-  candidates: "Does the phase admit its kind?",
-  closure: "Does another item need it?",
-  sensitivity: "May a model read it?",
-  firewall: "Is it too large to show whole?",
-  score: "How much does it matter to the query?",
-  dedup: "Has it been said already?",
-  select: "Is there room for it?",
-  render: "How is it written down?",
-};
+function appendText({ used, budget }: ItemView): string {
+  return `It was left out when the prompt was last cut to 60 % of its budget. The ${count(Math.max(0, budget - used), "token")} that are free now are kept for the turns to come, so that the prompt can grow without changing. It comes back only when a later query asks for it, a tenth of the budget at a time.`;
+}
+
+function takenText(item: ItemView): string {
+  const { takenBy, pinned, rank, ranked, room, block } = item;
+  if (takenBy === "pinned" || pinned !== "") return `It must be there: ${PINNED[pinned] ?? pinned.replaceAll("_", " ")}.`;
+  if (takenBy === "all") return "Everything that this phase admits has room.";
+  if (takenBy === "newest") return `It is among the newest items, to which a fifth of the budget goes. ${scoreText(item)}; ${costText(item)}.`;
+  if (takenBy === "parent") return `It came along: an item of the prompt answers to it, and ${costText(item)}.`;
+  if (takenBy === "priority" && rank !== null && room !== null) {
+    const cut = item.needed !== null && block !== null && item.needed < block ? `, ${number(item.needed)} as far as they were cut then` : "";
+    return `${scoreText(item)}: number ${number(rank)} of ${number(ranked)} in line. ${number(room)} tokens were free when its turn came, and ${costText(item)}${cut}.`;
+  }
+  return "It was in the prompt before, which only grows.";
+}
+
+/** Why an item is in the prompt, or why not, with the figures that decided. */
+export function reasonText(item: ItemView, phase: Phase): string {
+  const { state, reason, stage, kind, tokens, whole } = item;
+  if (stage === "") return `There is no ${phase} prompt: what must be in it does not fit its budget.`;
+  if (state === "redacted") return "It is in the prompt, but its text is withheld because of its label.";
+  if (state === "kept") return `It is in the prompt as it is. ${takenText(item)}`;
+  if (state === "summarised" && reason === "named only") return `It is in the prompt as one line: to ${PHASE[phase].task}, it is enough to know that the result exists.`;
+  if (state === "summarised") return `Cut from ${one(whole)} to ${count(tokens ?? 0, "token")}: ${reason}; the whole stays stored. ${takenText(item)}`;
+  switch (reason) {
+    case "phase":
+      return `No ${kindName(kind)} helps to ${PHASE[phase].task}, so the ${phase} prompt leaves all of them out, whatever its budget.`;
+    case "budget":
+      return budgetText(item);
+    case "append":
+      return appendText(item);
+    case "sensitivity":
+      return `It is labelled ${item.sensitivity}, and the policy lets no model read that. No budget and no pin changes it.`;
+    case "dedup":
+      return "Another item says the same, word for word, and saying it twice would waste tokens.";
+    case "kind_limit":
+      return "The policy limits how many items of this kind a prompt may have.";
+    case "pair":
+      return "The call or the result that it belongs to is not in the prompt, and providers refuse one without the other.";
+    default:
+      return `Reason: ${reasonName(reason)}.`;
+  }
+}
+
+/** In one word or two, for the list. */
+export function reasonShort({ state, reason, stage, whole, tokens }: Fate): string {
+  if (stage === "") return "no prompt";
+  if (state === "summarised" && reason !== "named only") return `of ${one(Math.max(whole ?? 0, tokens ?? 0))} tokens`;
+  return reasonName(reason);
+}
+
+/** The words of the page for states. */
+export const STATE: Readonly<Record<string, string>> = { kept: "kept", summarised: "cut", redacted: "redacted", dropped: "left out", failed: "no prompt" };
 
 export const SCORE_PART: Readonly<Record<string, string>> = {
   text: "words it shares with the query",
   neighbours: "items around it that match",
   caller: "your own relevance",
 };
+
+/** Words that are explained where they first stand. */
+export const TERM = {
+  phase: "What the model is asked for next: to choose a tool, write its call, read the result, or answer.",
+  token: "What a model reads and a provider charges by: about four letters of English.",
+  item: "An entry of the log: a turn of the user, a message, a call of a tool, its result, …",
+  artifact: "The whole of a result as it came, stored by its handle. A prompt shows a part; the model can look up the rest.",
+  block: "Items that enter and leave together, such as a call and its results: providers refuse one without the other.",
+} as const;
 
 export const FORMATS = [
   ["auto", "recognise it"],

@@ -6,7 +6,7 @@ import { useLatest } from "./ask.ts";
 interface ListProps<Row> {
   readonly label: string;
   /** Names the columns. */
-  readonly head: readonly { readonly title: string; readonly class: string }[];
+  readonly head: readonly { readonly title: string; readonly class: string; readonly hint?: string }[];
   /** Whatever changes when the rows do. */
   readonly version: string;
   readonly read: (from: number, to: number) => Promise<{ readonly total: number; readonly rows: readonly Row[] }>;
@@ -14,6 +14,8 @@ interface ListProps<Row> {
   readonly reveal?: number;
   readonly selected: number;
   readonly onSelect: (row: Row, index: number) => void;
+  /** What Enter does: it leads to what is said of the row. */
+  readonly onEnter?: () => void;
   readonly cells: (row: Row) => readonly ComponentChildren[];
   readonly rowClass: (row: Row) => string;
   readonly rowHeight: number;
@@ -75,6 +77,11 @@ export function List<Row>(props: ListProps<Row>): JSX.Element {
     if (row !== undefined) onSelect(row, at);
   };
   const onKey = (event: KeyboardEvent): void => {
+    if (event.key === "Enter" && props.onEnter) {
+      event.preventDefault();
+      props.onEnter();
+      return;
+    }
     const page = Math.max(1, Math.floor((box.current?.clientHeight ?? 0) / height) - 2);
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
     const to = event.key === "Home" ? 0 : event.key === "End" ? total - 1 : cursor.current.at + (steps[event.key] ?? 0);
@@ -99,13 +106,13 @@ export function List<Row>(props: ListProps<Row>): JSX.Element {
       <div role="rowgroup" class="list-head">
         <div role="row" aria-rowindex={1} class="row">
           {head.map((column) => (
-            <div key={column.title} role="columnheader" class={column.class}>
+            <div key={column.title} role="columnheader" class={column.class} title={column.hint}>
               {column.title}
             </div>
           ))}
         </div>
       </div>
-      <div role="rowgroup" class="list-body" style={{ height: `${total * height}px` }}>
+      <div role="rowgroup" class="list-body" {...(total > 0 && { style: { height: `${total * height}px` } })}>
         {value?.rows.map((row, offset) => {
           const index = value.from + offset;
           return (
@@ -141,9 +148,10 @@ export function List<Row>(props: ListProps<Row>): JSX.Element {
 }
 
 function useMedia(query: string): boolean {
-  const [matches, setMatches] = useState(() => matchMedia(query).matches);
+  const [matches, setMatches] = useState(false);
   useEffect(() => {
     const list = matchMedia(query);
+    setMatches(list.matches);
     const listener = (): void => setMatches(list.matches);
     list.addEventListener("change", listener);
     return () => list.removeEventListener("change", listener);

@@ -125,10 +125,7 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
             }}
           />
         </label>
-        <span class="quiet small">or drop one on the page</span>
-        {children}
-      </div>
-      <details id={`${id}-paste`} hidden={!hasPaste}>
+        <details id={`${id}-paste`} class="paste" hidden={!hasPaste}>
         <summary>Paste</summary>
         <form
           onSubmit={(event) => {
@@ -141,10 +138,13 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
           <textarea id={`${id}-pasted`} ref={pasted} rows={5} spellcheck={false} autocomplete="off" />
           <button type="submit">Load the text</button>
         </form>
-      </details>
-      <p id={`${id}-status`} role="status" class="quiet">
-        {isBusy ? "Reading…" : status}
-      </p>
+        </details>
+        {children}
+        <span class="quiet small or-drop">or drop a file on the page</span>
+        <p id={`${id}-status`} role="status" class="quiet small">
+          {isBusy ? "Reading…" : status}
+        </p>
+      </div>
       {isLost && (
         <p id={`${id}-lost`} class="failure small">
           What had been loaded is gone, as the page keeps nothing of it. Load it again; until then this is a sample.

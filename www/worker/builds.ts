@@ -1,6 +1,6 @@
 // The prompts of the four phases, and the fate of every item in each.
 import { ContextWeaverError } from "contextweaver/slim";
-import type { BuildOptions, CandidateExplanation, ContextPack, Phase, PrefixReport, RenderedItem } from "contextweaver/slim";
+import type { BuildOptions, CandidateExplanation, ContextPack, Phase, PrefixReport, RenderedItem, TakenBy } from "contextweaver/slim";
 import { type Log, log } from "./log.ts";
 import { type Problem, problemOf, safe } from "./text.ts";
 
@@ -8,7 +8,7 @@ export const PHASES = ["route", "call", "interpret", "answer"] as const satisfie
 
 /** What the page asks to be built. */
 export interface Request {
-  readonly phases: Readonly<Record<Phase, { readonly query: string; readonly budget: number }>>;
+  readonly phases: Readonly<Record<Phase, { readonly query: string; readonly budget: number; readonly values?: readonly string[] }>>;
   /** Places of the items that must be there. */
   readonly pins: readonly number[];
   readonly header: string;
@@ -22,16 +22,31 @@ export interface Share {
   readonly items: number;
 }
 
+/** A text that the prompt should hold, as the questions of a sample name what answers them. */
+export interface Held {
+  readonly value: string;
+  readonly isIn: boolean;
+}
+
 /** A phase in numbers. */
 export interface PhaseView {
   readonly phase: Phase;
   readonly budget: number;
   readonly problem?: Problem;
+  /** Where there is no prompt for lack of budget: the smallest that has one. */
+  readonly needs?: number;
   readonly prompt_tokens: number;
   readonly included: number;
   /** By kind, header and footer at the end. */
   readonly shares: readonly Share[];
   readonly free: number;
+  /** Tokens that items in the prompt have whole, and not there: what was cut from them. */
+  readonly cut: number;
+  /** Items that stand there in fewer words, or only in name. */
+  readonly shortened: number;
+  /** What is in, what was cut and what is left out, together: the log as this phase sees it. */
+  readonly whole: number;
+  readonly holds: readonly Held[];
   /** Whether what is free is kept so that the prompt can grow. */
   readonly grows: boolean;
   /** By reason. */
@@ -75,9 +90,38 @@ export interface Fate {
   /** Of what is dropped why, else what was done to it. */
   readonly reason: string;
   readonly stage: string;
+  /** In the prompt, or whole where it is not in it. */
   readonly tokens: number | null;
+  /** Whole. */
+  readonly whole: number | null;
   readonly score: number | null;
+  /** Tokens of all that enters and leaves with it, whole. */
+  readonly block: number | null;
+  /** What its block was ordered by. */
+  readonly priority: number | null;
+  /** Tokens that were free when the turn of its block came, and those that it needed. */
+  readonly room: number | null;
+  readonly needed: number | null;
+  readonly takenBy: TakenBy | null;
+  /** Why it had to be there. */
+  readonly pinned: string;
 }
+
+/** Of an item of which nothing is known. */
+export const NO_FATE: Fate = {
+  state: "dropped",
+  reason: "",
+  stage: "",
+  tokens: null,
+  whole: null,
+  score: null,
+  block: null,
+  priority: null,
+  room: null,
+  needed: null,
+  takenBy: null,
+  pinned: "",
+};
 
 const entries = new Map<Phase, Entry>();
 /** What the present prompt is compared with. */
@@ -94,7 +138,7 @@ const PAUSE_MS = 1000;
 export function build(request: Request): { readonly version: number; readonly phases: readonly PhaseView[]; readonly refused: readonly RefusedPin[] } {
   const present = log();
   const made = PHASES.map((phase) => {
-    const { query, budget } = request.phases[phase];
+    const { query, budget, values = [] } = request.phases[phase];
     const pin = request.pins.map((place) => present.item(place).id);
     const options: BuildOptions = {
       phase,
@@ -105,15 +149,15 @@ export function build(request: Request): { readonly version: number; readonly ph
       ...(request.header !== "" && { header: request.header }),
       ...(request.footer !== "" && { footer: request.footer }),
     };
-    return entryOf(present, options);
+    return entryOf(present, options, values);
   });
   const refused = new Map(made.flatMap((entry) => entry.refused.map((pin) => [pin.place, pin] as const)));
   return { version, phases: made.map(({ view }) => view), refused: [...refused.values()] };
 }
 
-function entryOf(present: Log, options: BuildOptions): Entry {
+function entryOf(present: Log, options: BuildOptions, values: readonly string[]): Entry {
   const { phase } = options;
-  const key = JSON.stringify(options);
+  const key = JSON.stringify([options, values]);
   const before = entries.get(phase);
   if (before?.key === key && before.log === present && before.length === present.items.length) return before;
   const at = performance.now();
@@ -122,7 +166,7 @@ function entryOf(present: Log, options: BuildOptions): Entry {
   if (stood) compareWith(phase, stood);
   if (before && before.log.origin !== present.origin) forget(phase);
   version += 1;
-  const entry = { key, log: present, length: present.items.length, at, ...tried(present, options) };
+  const entry = { key, log: present, length: present.items.length, at, ...tried(present, options, values) };
   entries.set(phase, entry);
   const reason = entry.built?.pack.prefix?.reason ?? "none";
   if (reason !== "none" && !partings.has(phase)) partings.set(phase, reason);
@@ -143,11 +187,11 @@ function forget(phase: Phase): void {
 type Made = Pick<Entry, "built" | "view" | "refused">;
 
 /** Builds without the pins that the policy forbids: one of them is no reason to show nothing. */
-function tried(present: Log, options: BuildOptions): Made {
+function tried(present: Log, options: BuildOptions, values: readonly string[]): Made {
   const pin = [...(options.pin ?? [])];
   const refused: RefusedPin[] = [];
   for (;;) {
-    const { error, ...made } = attempt(present, { ...options, pin });
+    const { error, ...made } = attempt(present, { ...options, pin }, values);
     const at = refusedAt(error);
     const [id] = at === undefined ? [] : pin.splice(at, 1);
     if (id === undefined) return { ...made, refused };
@@ -163,7 +207,7 @@ function refusedAt(error: unknown): number | undefined {
   return at === undefined ? undefined : Number(at);
 }
 
-function attempt(present: Log, options: BuildOptions): { built: Built | undefined; view: PhaseView; error?: unknown } {
+function attempt(present: Log, options: BuildOptions, values: readonly string[]): { built: Built | undefined; view: PhaseView; error?: unknown } {
   const { phase, budget_tokens: budget = 0 } = options;
   try {
     const pack = present.manager.build(options);
@@ -174,14 +218,16 @@ function attempt(present: Log, options: BuildOptions): { built: Built | undefine
       fates: new Map(pack.explanation?.candidates.map((candidate) => [candidate.item_id, candidate])),
       forms: new Map(pack.items?.map((item) => [item.id, item])),
     };
-    return { built, view: viewOf(present, built) };
+    return { built, view: viewOf(present, built, values) };
   } catch (error) {
-    const nothing = { prompt_tokens: 0, included: 0, shares: [], free: 0, grows: false, left: [], warnings: [] };
-    return { built: undefined, view: { phase, budget, problem: problemOf(error), ...nothing }, error };
+    const nothing = { prompt_tokens: 0, included: 0, shares: [], free: 0, cut: 0, shortened: 0, whole: 0, holds: [], grows: false, left: [], warnings: [] };
+    const over = ContextWeaverError.is(error) && error.code === "BUDGET_EXCEEDED" ? Number(error.details?.["over_by"]) : Number.NaN;
+    const needs = Number.isInteger(over) ? { needs: budget + over } : {};
+    return { built: undefined, view: { phase, budget, problem: problemOf(error), ...needs, ...nothing }, error };
   }
 }
 
-function viewOf(present: Log, built: Built): PhaseView {
+function viewOf(present: Log, built: Built, values: readonly string[]): PhaseView {
   const { stats, phase, warnings = [], explanation } = built.pack;
   const counts = new Map<string, number>();
   for (const { kind, included } of explanation?.candidates ?? []) {
@@ -193,6 +239,14 @@ function viewOf(present: Log, built: Built): PhaseView {
   if (stats.header_footer_tokens > 0) shares.push({ name: "header and footer", tokens: stats.header_footer_tokens, items: 0 });
   const prompt_tokens = stats.prompt_tokens ?? 0;
   const budget = stats.budget_tokens ?? 0;
+  const left = leftOut(present, built);
+  let [cut, shortened] = [0, 0];
+  for (const { id } of built.pack.items ?? []) {
+    const { state, tokens, whole } = fateOf(present, built, present.places.get(id) ?? 0);
+    if (state !== "summarised") continue;
+    shortened += 1;
+    cut += Math.max(0, (whole ?? 0) - (tokens ?? 0));
+  }
   return {
     phase,
     budget,
@@ -200,8 +254,12 @@ function viewOf(present: Log, built: Built): PhaseView {
     included: stats.included_count,
     shares,
     free: Math.max(0, budget - prompt_tokens),
+    cut,
+    shortened,
+    whole: prompt_tokens + cut + left.reduce((sum, { tokens }) => sum + tokens, 0),
+    holds: values.map((value) => ({ value: safe(value), isIn: built.pack.prompt.includes(value) })),
     grows: present.settings.append,
-    left: leftOut(present, built),
+    left,
     warnings: warnings.map(safe),
   };
 }
@@ -221,9 +279,21 @@ function leftOut(present: Log, built: Built): Share[] {
 export function fateOf(present: Log, { fates, forms }: Built, place: number): Fate {
   const { id } = present.item(place);
   const fate = fates.get(id);
-  if (!fate) return { state: "dropped", reason: "phase", stage: "candidates", tokens: present.sizes.get(id) ?? null, score: null };
+  const size = present.sizes.get(id) ?? null;
+  if (!fate) return { ...NO_FATE, reason: "phase", stage: "candidates", tokens: size, whole: size };
   const { stage = "", tokens = null, score, included, drop_reason, rendered_as, pinned } = fate;
-  const common = { stage, tokens, score };
+  const common = {
+    stage,
+    tokens,
+    whole: included ? Math.max(size ?? 0, tokens ?? 0) : tokens,
+    score,
+    block: fate.block_tokens ?? null,
+    priority: fate.priority ?? null,
+    room: fate.room_tokens ?? null,
+    needed: fate.needed_tokens ?? null,
+    takenBy: fate.taken_by ?? null,
+    pinned: pinned ?? "",
+  };
   // Beside room that is kept for growing, the budget alone would be no reason.
   const reason = drop_reason === "budget" && present.settings.append ? "append" : drop_reason;
   if (!included) return { state: "dropped", reason, ...common };
@@ -234,8 +304,7 @@ export function fateOf(present: Log, { fates, forms }: Built, place: number): Fa
     return { state: "summarised", reason: omitted ? `${omitted.toLocaleString("en")} characters left out` : "excerpt", ...common };
   }
   if (present.digests.has(id)) return { state: "summarised", reason: "digest of a large result", ...common };
-  const why = pinned ? `pinned: ${pinned.replaceAll("_", " ")}` : fate.dependency_closure ? "needed by another" : "";
-  return { state: "kept", reason: why, ...common };
+  return { state: "kept", reason: pinned ? "pinned" : (fate.taken_by ?? ""), ...common };
 }
 
 /** The present prompt of a phase; nothing when it could not be built. */

@@ -3,7 +3,8 @@ import { artifactOf, artifacts, slice, views } from "./artifacts.ts";
 import { build, fix } from "./builds.ts";
 import { addTurn, load, settle } from "./log.ts";
 import { changes, pageOf, prompt } from "./prompt.ts";
-import { find, item, rows, why } from "./rows.ts";
+import { strip } from "./strip.ts";
+import { find, ids, item, rows, why } from "./rows.ts";
 
 export const operations = {
   "context.load": load,
@@ -12,7 +13,9 @@ export const operations = {
   "context.build": build,
   "context.fix": fix,
   "context.rows": rows,
+  "context.strip": strip,
   "context.find": find,
+  "context.ids": ids,
   "context.item": item,
   "context.why": why,
   "context.prompt": prompt,

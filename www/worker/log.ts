@@ -24,6 +24,11 @@ export interface Source {
 export interface Overview {
   readonly line: string;
   readonly format: TranscriptFormat;
+  /** Name of the file, and where in it the list stands, as a property is written. */
+  readonly file: string;
+  readonly key: string;
+  /** What the build is about where there is no query: the beginning of the user's last turn. */
+  readonly lastTurn: string;
   readonly items: number;
   /** Tokens of a prompt with everything; null when that is more than a budget can be. */
   readonly tokens: number | null;
@@ -189,10 +194,19 @@ function replace(next: Log): Overview {
 function overview(of: Log): Overview {
   const { items, tokens, transcript, settings } = of;
   const count = `${items.length.toLocaleString("en")} ${items.length === 1 ? "item" : "items"}`;
-  const size = tokens === null ? "" : `; without a limit the prompt would have ${tokens.toLocaleString("en")} tokens`;
   const warnings = transcript.warnings.slice(0, MAX_WARNINGS).map(safe);
   if (transcript.warnings.length > warnings.length) warnings.push(`and ${transcript.warnings.length - warnings.length} more`);
-  return { line: safe([`${name}: ${count}${size}.`, ...told(settings)].join(" ")), format: transcript.format, items: items.length, tokens, warnings };
+  const last = items.findLastIndex(({ kind }) => kind === "user_turn");
+  return {
+    line: safe([`${name}: ${count}.`, ...told(settings)].join(" ")),
+    format: transcript.format,
+    file: safe(name.split(/[\\/ ]/).at(-1) ?? name),
+    key: transcript.key ?? "",
+    lastTurn: last < 0 ? "" : of.line(last),
+    items: items.length,
+    tokens,
+    warnings,
+  };
 }
 
 /** The settings that are not as they were. */

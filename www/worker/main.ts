@@ -1,6 +1,6 @@
 // The worker: everything the page computes happens here, so that no input makes the page stand still.
 import { init } from "contextweaver/slim";
-import { type Answer, type Question, operations } from "./operations.ts";
+import { type Answer, type ModuleName, type Question, needs, operations } from "./operations.ts";
 import { problemOf } from "./text.ts";
 
 interface Scope {
@@ -8,34 +8,60 @@ interface Scope {
   postMessage(answer: Answer, transfer?: Transferable[]): void;
 }
 
+/** Sizes of the modules, which a compressed answer does not say; written by the bundler. */
+declare const MODULE_BYTES: Readonly<Record<ModuleName, number>>;
+
 const scope = globalThis as unknown as Scope;
-
-let started: Promise<void> | undefined;
-
-/** Starts the modules. When one did not come, the next question tries again. */
-function begin(): Promise<void> {
-  started ??= start().catch((error: unknown) => {
-    started = undefined;
-    throw error;
-  });
-  return started;
+const load = fetch.bind(globalThis);
+// The worker of a static host has no policy of its own, so it gives the network away before it sees any data. What is kept
+// for this file reads the modules of the page, by their names.
+for (const name of ["fetch", "XMLHttpRequest", "WebSocket", "WebTransport", "EventSource", "importScripts", "Worker"]) {
+  Object.defineProperty(globalThis, name, { value: undefined, configurable: false });
 }
 
-// Before anybody asks; who asks is told what went wrong.
-begin().catch(() => undefined);
+const modules = new Map<ModuleName, Promise<void>>();
+const progress = new Map<ModuleName, number>();
 
-async function start(): Promise<void> {
-  const module = (name: string): Promise<Response> => fetch(new URL(`./${name}_bg.wasm`, import.meta.url));
-  await init({ agent: module("agent"), routing: module("routing") });
-  // The worker of a static host has no policy of its own, so it gives the network away before it sees any data.
-  for (const name of ["fetch", "XMLHttpRequest", "WebSocket", "WebTransport", "EventSource", "importScripts", "Worker"]) {
-    Object.defineProperty(globalThis, name, { value: undefined, configurable: false });
+/** Starts a module. When it did not come, the next question tries again. */
+function started(name: ModuleName): Promise<void> {
+  const known = modules.get(name);
+  if (known) return known;
+  const starting = init({ [name]: received(name) }).catch((error: unknown) => {
+    modules.delete(name);
+    progress.delete(name);
+    throw error;
+  });
+  modules.set(name, starting);
+  return starting;
+}
+
+/** A module as it comes, counted. */
+async function received(name: ModuleName): Promise<Response> {
+  const response = await load(new URL(`./${name}_bg.wasm`, import.meta.url));
+  if (!response.ok || !response.body) throw new Error(`${name}_bg.wasm: HTTP status ${response.status}`);
+  progress.set(name, 0);
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      progress.set(name, (progress.get(name) ?? 0) + chunk.length);
+      tell();
+      controller.enqueue(chunk);
+    },
+  });
+  return new Response(response.body.pipeThrough(counter), { headers: { "content-type": "application/wasm" } });
+}
+
+function tell(): void {
+  let [loaded, total] = [0, 0];
+  for (const [name, bytes] of progress) {
+    loaded += bytes;
+    total += MODULE_BYTES[name];
   }
+  scope.postMessage({ progress: { loaded, total } });
 }
 
 scope.onmessage = async ({ data: { id, name, args } }) => {
   try {
-    await begin();
+    await Promise.all(needs(name, args).map(started));
   } catch (error) {
     // Nothing of this text comes from outside, and what cleans text is in the modules.
     scope.postMessage({ id, problem: { message: `The modules of the page could not be loaded. ${String(error)}`, code: "PAGE" } });
@@ -43,7 +69,7 @@ scope.onmessage = async ({ data: { id, name, args } }) => {
   }
   try {
     const operation = operations[name] as (args: unknown) => unknown;
-    const value = operation(args);
+    const value = await operation(args);
     scope.postMessage({ id, value }, transferable(value));
   } catch (error) {
     scope.postMessage({ id, problem: problemOf(error) });

@@ -9,12 +9,30 @@ export const operations = { ...context.operations, ...tools.operations, ...mcp.o
 export type Operations = typeof operations;
 export type Name = keyof Operations;
 
+/** The modules of the package that the page uses. */
+export type ModuleName = "context" | "convert" | "routing";
+
+/** What has to be there before an operation can run: the texts of all of them are cleaned by the first. */
+export function needs(name: Name, args: unknown): readonly ModuleName[] {
+  if (name.startsWith("tools.")) return ["context", "routing"];
+  if (name.startsWith("mcp.")) return ["context", "convert"];
+  const isForeign = name === "context.load" && (args as { readonly format?: unknown }).format !== "recorded";
+  return isForeign ? ["context", "convert"] : ["context"];
+}
+
 export interface Question {
   readonly id: number;
   readonly name: Name;
   readonly args: unknown;
 }
 
+/** How much of the modules has come. */
+export interface Progress {
+  readonly loaded: number;
+  readonly total: number;
+}
+
 export type Answer =
+  | { readonly progress: Progress }
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly problem: Problem };

@@ -160,6 +160,23 @@ export type Change =
       readonly after: string;
     };
 
+/** What a prompt is compared with: the one before it, or the present one of another phase. */
+export type Against = "before" | Phase;
+
+/** A build in numbers, for one side of a comparison. */
+export interface BuildFigures {
+  readonly phase: Phase;
+  readonly query: string;
+  readonly budget: number;
+  readonly tokens: number;
+  readonly items: number;
+}
+
+function figuresOf({ options, pack: { stats, phase } }: Built): BuildFigures {
+  const { query = "" } = options;
+  return { phase, query: safe(query), budget: stats.budget_tokens ?? 0, tokens: stats.prompt_tokens ?? 0, items: stats.included_count };
+}
+
 export interface Changes {
   /** Nothing to compare with yet. */
   readonly isFirst: boolean;
@@ -170,6 +187,8 @@ export interface Changes {
   /** `reason` is why, in append mode, the prompt is no continuation of the one before; `none` where it is. */
   readonly prefix: { readonly bytes: number; readonly tokens: number; readonly of: number; readonly reason: string };
   readonly changes: readonly Change[];
+  readonly base: BuildFigures | null;
+  readonly now: BuildFigures;
   /** Changes that are not listed. */
   readonly rest: number;
 }
@@ -178,13 +197,15 @@ const MAX_CHANGES = 200;
 const CHANGE_CHARS = 1500;
 const NO_CHANGES = { added: 0, removed: 0, changed: 0, same: 0 };
 
-export function changes({ phase }: { phase: Phase }): Changes {
+export function changes({ phase, against = "before" }: { phase: Phase; against?: Against }): Changes {
   const present = log();
   const build = builtOrThrow(phase);
-  const { base, isFixed, parting } = baseOf(phase);
+  const { base: before, isFixed, parting } = baseOf(phase);
+  const base = against === "before" ? before : built(against);
+  const now = figuresOf(build);
   if (!base) {
     const prefix = { bytes: 0, tokens: 0, of: build.bytes.length, reason: "" };
-    return { isFirst: true, isFixed, from: "", counts: NO_CHANGES, prefix, changes: [], rest: 0 };
+    return { isFirst: true, isFixed, from: "", counts: NO_CHANGES, prefix, base: null, now, changes: [], rest: 0 };
   }
   const bytes = sharedBytes(base, build);
   const listed = compared(present, base, build, bytes);
@@ -204,6 +225,8 @@ export function changes({ phase }: { phase: Phase }): Changes {
       of: build.bytes.length,
       reason: parting,
     },
+    base: figuresOf(base),
+    now,
     changes: listed.slice(0, MAX_CHANGES),
     rest: Math.max(0, listed.length - MAX_CHANGES),
   };

@@ -4,12 +4,14 @@ import type { ContextItem, MessageFormat } from "contextweaver/slim";
 import { InputError } from "./text.ts";
 
 /** How a transcript may be written. */
-export type TranscriptFormat = "session" | "snapshot" | MessageFormat;
+export type TranscriptFormat = "session" | "snapshot" | "recorded" | MessageFormat;
 
 export interface Transcript {
   readonly format: TranscriptFormat;
   readonly items: readonly ContextItem[];
   readonly warnings: readonly string[];
+  /** Where the list stands in the file, as a property is written; empty where the file is the list. */
+  readonly key?: string;
   /** JSON text of a snapshot. */
   readonly snapshot?: string;
 }
@@ -36,16 +38,22 @@ export function parse(text: string): unknown {
 
 /** Reads a transcript, in the format that is named or else recognised. */
 export function read(text: string, named: TranscriptFormat | "auto"): Transcript {
+  if (named === "recorded") return recorded(text);
   const value = named === "session" ? undefined : whole(text);
   if (named === "auto" ? value === undefined || isItem(value) : named === "session") return session(text);
   if (value === undefined) throw new InputError("it is not valid JSON");
   const format = named === "auto" ? recognise(value) : named;
-  if (format === "session") return session(asLines(value));
+  if (format === "session") return { ...session(asLines(value)), ...(isRecord(value) && Array.isArray(value["items"]) && { key: ".items" }) };
   if (format === "snapshot") return { format, items: [], warnings: [], snapshot: text };
-  const { messages, system } = listOf(value);
+  const { messages, system, key } = listOf(value);
   const options = system !== undefined && (format === "anthropic" || format === "gemini") ? { system } : {};
   const { items, warnings } = messagesToItems(messages, format, options);
-  return { format, items, warnings: warnings.map(({ message, path }) => `${path}: ${message}`) };
+  return { format, items, key, warnings: warnings.map(({ message, path }) => `${path}: ${message}`) };
+}
+
+/** A session of the page's own: items as the package wrote them, one a line. */
+function recorded(text: string): Transcript {
+  return { format: "session", items: text.trim().split("\n").map((line) => parse(line) as ContextItem), warnings: [] };
 }
 
 /** The text as one JSON value, if it is one. */
@@ -95,16 +103,17 @@ function withLines(error: ContextWeaverError): Error {
 }
 
 /** The messages of a request or a bare list, with the instructions beside them. */
-function listOf(value: unknown): { messages: readonly unknown[]; system: unknown } {
-  if (Array.isArray(value)) return { messages: value, system: undefined };
+function listOf(value: unknown): { messages: readonly unknown[]; system: unknown; key: string } {
+  if (Array.isArray(value)) return { messages: value, system: undefined, key: "" };
   const record = isRecord(value) ? value : {};
-  const messages = ["messages", "contents", "input"].map((key) => record[key]).find(Array.isArray);
+  const key = ["messages", "contents", "input"].find((each) => Array.isArray(record[each]));
+  const messages = key === undefined ? undefined : (record[key] as readonly unknown[]);
   if (!messages) throw new InputError("there is no list of messages in it");
-  return { messages, system: record["system"] ?? record["systemInstruction"] ?? record["system_instruction"] };
+  return { messages, key: `.${key}`, system: record["system"] ?? record["systemInstruction"] ?? record["system_instruction"] };
 }
 
 /** Whose messages they are, by what only that provider writes; what all write is read as OpenAI chat. */
-function recognise(value: unknown): TranscriptFormat {
+function recognise(value: unknown): Exclude<TranscriptFormat, "recorded"> {
   if (isRecord(value) && "event_log" in value) return "snapshot";
   if (isRecord(value) && Array.isArray(value["items"])) return "session";
   const { messages } = listOf(value);

@@ -1,8 +1,8 @@
 // The list of items: windows of rows, one item in full, and what would have kept it.
-import type { ContextPack, Phase, StoredItem } from "contextweaver/slim";
-import { PHASES, type Fate, type State, built, builtOrThrow, currentVersion, fateOf } from "./builds.ts";
+import type { CandidateExplanation, ContextPack, Phase, StoredItem } from "contextweaver/slim";
+import { type Built, NO_FATE, PHASES, type Fate, type State, built, builtOrThrow, currentVersion, fateOf } from "./builds.ts";
 import { type Log, MAX_BUDGET, log } from "./log.ts";
-import { type Part, type Problem, masked, partOf, problemOf } from "./text.ts";
+import { InputError, type Part, type Problem, masked, partOf, problemOf } from "./text.ts";
 
 /** Which items to list. */
 export interface Filter {
@@ -24,8 +24,6 @@ export interface Rows {
   readonly total: number;
   readonly rows: readonly Row[];
 }
-
-const NO_FATE: Fate = { state: "dropped", reason: "", stage: "", tokens: null, score: null };
 
 let listed: { key: string; of: Log; places: number[] } | undefined;
 
@@ -84,6 +82,11 @@ export function find({ phase, filter, place }: { phase: Phase; filter: Filter; p
   return places(phase, filter).indexOf(place);
 }
 
+/** The ids of items, for a program that names them. */
+export function ids({ places: wanted }: { places: readonly number[] }): readonly string[] {
+  return wanted.map((place) => log().item(place).id);
+}
+
 /** One item in full. */
 export interface ItemView extends Fate {
   readonly place: number;
@@ -92,12 +95,23 @@ export interface ItemView extends Fate {
   readonly sensitivity: string;
   /** What the score is made of. */
   readonly parts: readonly { readonly name: string; readonly value: number }[];
-  /** Items that enter and leave with it. */
+  /** Items that enter and leave with it: the first of them, and how many there are. */
   readonly unit: readonly { readonly place: number; readonly label: string }[];
+  readonly partners: number;
+  /** The best score in the block, by which the block was ordered, and whose it is. */
+  readonly best: { readonly place: number; readonly label: string; readonly score: number } | null;
+  /** Where the block stood among all that were ordered, from 1. */
+  readonly rank: number | null;
+  readonly ranked: number;
+  /** Tokens of the prompt and of its budget, of which an append-only prompt keeps some free. */
+  readonly used: number;
+  readonly budget: number;
   readonly parent: { readonly place: number; readonly label: string } | null;
   /** What became of it in every phase. */
   readonly phases: readonly { readonly phase: Phase; readonly state: State | "failed"; readonly reason: string }[];
   readonly text: Part | null;
+  /** What the prompt says of it, where that is not all of it. */
+  readonly shown: Part | null;
   /** Whether there are bytes to look into. */
   readonly hasArtifact: boolean;
 }
@@ -110,7 +124,13 @@ export function item({ phase, place, part = 0 }: { phase: Phase; place: number; 
   const { id, kind, parent_id } = present.item(place);
   const fate = build?.fates.get(id);
   const sensitivity = sensitivityOf(present, phase, place);
-  const mates = (build?.pack.explanation?.candidates ?? []).filter(({ unit, item_id }) => unit === fate?.unit && unit !== undefined && item_id !== id);
+  const candidates = build?.pack.explanation?.candidates ?? [];
+  const block = fate && fate.score !== null ? candidates.filter((each) => each.score !== null && each.unit === fate.unit) : [];
+  const mates = block.filter(({ item_id }) => item_id !== id);
+  const lead = block.reduce<CandidateExplanation | undefined>((best, each) => ((each.score ?? 0) > (best?.score ?? -1) ? each : best), undefined);
+  const ranks = build ? ranksOf(build) : [];
+  const final = build ? fateOf(present, build, place) : NO_FATE;
+  const isWithheld = present.withheld(place) || present.withheld(place, sensitivity as StoredItem["sensitivity"]);
   const named = (place: number): { place: number; label: string } => ({ place, label: present.label(place) });
   const parent = parent_id === null ? undefined : present.places.get(parent_id);
   return {
@@ -118,14 +138,42 @@ export function item({ phase, place, part = 0 }: { phase: Phase; place: number; 
     label: present.label(place),
     kind,
     sensitivity,
-    ...(build ? fateOf(present, build, place) : NO_FATE),
+    ...final,
     parts: Object.entries(fate?.parts ?? {}).map(([name, value]) => ({ name, value })),
     unit: mates.slice(0, MAX_UNIT).map(({ item_id }) => named(present.places.get(item_id) ?? 0)),
+    partners: mates.length,
+    best: lead ? { ...named(present.places.get(lead.item_id) ?? 0), score: lead.score ?? 0 } : null,
+    rank: final.priority === null ? null : 1 + ranks.filter((priority) => priority > (final.priority ?? 0)).length,
+    ranked: ranks.length,
+    used: build?.pack.stats.prompt_tokens ?? 0,
+    budget: build?.pack.stats.budget_tokens ?? 0,
     parent: parent === undefined ? null : named(parent),
     phases: PHASES.map((each) => inPhase(present, each, place)),
-    text: present.withheld(place) || present.withheld(place, sensitivity as StoredItem["sensitivity"]) ? null : textOf(present, place, part),
+    text: isWithheld ? null : textOf(present, place, part),
+    shown: isWithheld || final.state !== "summarised" || !build ? null : shownOf(build, id),
     hasArtifact: kind === "tool_result" || present.item(place).artifact_ref !== null,
   };
+}
+
+let ordered: { of: Built; ranks: number[] } | undefined;
+
+/** What the blocks of a build were ordered by, one number a block. */
+function ranksOf(build: Built): number[] {
+  if (ordered?.of === build) return ordered.ranks;
+  const byUnit = new Map<number, number>();
+  for (const { unit, priority } of build.pack.explanation?.candidates ?? []) {
+    if (unit !== undefined && priority != null) byUnit.set(unit, priority);
+  }
+  ordered = { of: build, ranks: [...byUnit.values()] };
+  return ordered.ranks;
+}
+
+const decoder = new TextDecoder();
+
+/** The section of an item in the prompt, without the blank lines around it. */
+function shownOf({ forms, bytes }: Built, id: string): Part | null {
+  const form = forms.get(id);
+  return form ? partOf(masked(decoder.decode(bytes.subarray(form.start, form.end)).replace(/^\n+|\n+$/g, "")), 0) : null;
 }
 
 function inPhase(present: Log, phase: Phase, place: number): ItemView["phases"][number] {
@@ -144,6 +192,7 @@ function textOf(present: Log, place: number, part: number): Part {
 
 /** What would have kept an item, found out by building. */
 export interface Why {
+  readonly place: number;
   /** Smallest budget with the item in the prompt; null when there is none. */
   readonly budget: number | null;
   /** Budget now. */
@@ -157,42 +206,59 @@ export interface Why {
         readonly pushed: readonly { readonly place: number; readonly label: string }[];
         readonly pushedCount: number;
       }
-    | { readonly works: false; readonly problem: Problem | null };
+    | { readonly works: false; readonly problem: Problem | null }
+    /** It is in the prompt. */
+    | null;
   readonly builds: number;
 }
 
 const MAX_PUSHED = 8;
 
-export function why({ phase, place }: { phase: Phase; place: number }): Why {
+/** Thrown by a search whose answer nobody waits for any more. */
+const SUPERSEDED = "the prompt has changed meanwhile";
+
+let searches = 0;
+
+/** Pauses between builds, so that whatever else is asked does not wait for all of them. */
+const breath = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+
+export async function why({ phase, place }: { phase: Phase; place: number }): Promise<Why> {
   const present = log();
-  const { options, forms } = builtOrThrow(phase);
+  const build = builtOrThrow(phase);
+  const { options, forms } = build;
+  searches += 1;
+  const search = searches;
   const { id } = present.item(place);
   const now = options.budget_tokens ?? 0;
   let builds = 0;
   const attempt = present.trials();
-  const trial = (more: object): ContextPack => {
+  const trial = async (more: object): Promise<ContextPack> => {
+    await breath();
+    if (search !== searches || built(phase) !== build) throw new InputError(SUPERSEDED);
     builds += 1;
     return attempt({ ...options, explain: false, ...more });
   };
-  const isIn = (budget_tokens: number): boolean => {
+  const isIn = async (budget_tokens: number): Promise<boolean> => {
     try {
-      return trial({ budget_tokens }).items?.some((item) => item.id === id) === true;
-    } catch {
+      return (await trial({ budget_tokens })).items?.some((item) => item.id === id) === true;
+    } catch (error) {
+      if (error instanceof InputError) throw error;
       return false; // not even the pinned items fit
     }
   };
-  const pin = pinned(() => trial({ pin: [...(options.pin ?? []), id], explain: true }), present, id, new Set(forms.keys()));
-  const budget = forms.has(id) ? smallest(isIn, 0, now) : smallestAbove(isIn, now, present.tokens);
-  return { budget, now, pin, builds };
+  const isPinned = forms.has(id) || options.pin?.includes(id) === true;
+  const pin: Why["pin"] = isPinned ? null : await pinned(() => trial({ pin: [...(options.pin ?? []), id], explain: true }), present, id, new Set(forms.keys()));
+  const budget = forms.has(id) ? await smallest(isIn, 0, now) : await smallestAbove(isIn, now, present.tokens);
+  return { place, budget, now, pin, builds };
 }
 
 /** Doubles the budget until the item is in, then halves the distance. */
-function smallestAbove(isIn: (budget: number) => boolean, now: number, all: number | null): number | null {
+async function smallestAbove(isIn: (budget: number) => Promise<boolean>, now: number, all: number | null): Promise<number | null> {
   let out = now;
   let step = 64;
   for (;;) {
     const next = Math.min(out + step, MAX_BUDGET);
-    if (isIn(next)) return smallest(isIn, out, next);
+    if (await isIn(next)) return smallest(isIn, out, next);
     // With room for everything, a budget is not what is missing.
     if (next === MAX_BUDGET || (all !== null && next > 2 * all + now)) return null;
     out = next;
@@ -200,19 +266,19 @@ function smallestAbove(isIn: (budget: number) => boolean, now: number, all: numb
   }
 }
 
-function smallest(isIn: (budget: number) => boolean, from: number, to: number): number {
+async function smallest(isIn: (budget: number) => Promise<boolean>, from: number, to: number): Promise<number> {
   let [out, inside] = [from, to];
   while (inside - out > 1) {
     const middle = Math.floor((out + inside) / 2);
-    if (isIn(middle)) inside = middle;
+    if (await isIn(middle)) inside = middle;
     else out = middle;
   }
   return inside;
 }
 
-function pinned(build: () => ContextPack, present: Log, id: string, before: ReadonlySet<string>): Why["pin"] {
+async function pinned(build: () => Promise<ContextPack>, present: Log, id: string, before: ReadonlySet<string>): Promise<Why["pin"]> {
   try {
-    const included = build().explanation?.candidates.filter((candidate) => candidate.included) ?? [];
+    const included = (await build()).explanation?.candidates.filter((candidate) => candidate.included) ?? [];
     const after = new Map(included.map((candidate) => [candidate.item_id, candidate]));
     const own = after.get(id);
     if (!own) return { works: false, problem: null };
@@ -222,6 +288,7 @@ function pinned(build: () => ContextPack, present: Log, id: string, before: Read
     const shown = pushed.slice(0, MAX_PUSHED).map((place) => ({ place, label: present.label(place) }));
     return { works: true, tokens, others: entered.length - 1, pushed: shown, pushedCount: pushed.length };
   } catch (error) {
+    if (error instanceof InputError) throw error;
     return { works: false, problem: problemOf(error) };
   }
 }

@@ -10,24 +10,30 @@ use tiny_http::{Header, Method, Request, Response, Server};
 
 use super::{build, www};
 use crate::dirs::Dirs;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Context, Failure, Outcome};
 use crate::run::say;
 
 const DEFAULT_PORT: u16 = 8787;
 /// Requests that are answered at a time; a browser opens six connections.
 const THREADS: usize = 4;
 
-/// The page may run its own scripts, compile WebAssembly and talk to nobody else.
-const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
-    img-src 'self' data: blob:; media-src blob:; connect-src 'self'; worker-src 'self'; \
-    base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// Where the page has its policy: it may run its own scripts and style, compile WebAssembly, and talk to nobody else.
+const POLICY_MARK: &str = "http-equiv=\"Content-Security-Policy\"";
+
+/// Returns the policy that the page has for hosts that send none, and with it who may frame it, which only a header can say.
+fn policy(page: &str) -> Option<String> {
+    let (_, after) = page.split_once(POLICY_MARK)?;
+    let (_, content) = after.split_once("content=\"")?;
+    let (policy, _) = content.split_once('"')?;
+    Some(format!("{policy}; frame-ancestors 'none'"))
+}
 
 /// Runs the command.
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
     let options = Options::parse(args)?;
     let dirs = Dirs::find()?;
     let package = if options.build { build::build(&dirs)?.dir } else { dirs.root.join("pkg") };
-    let site = Site { pages: www::bundle(&dirs, &package)? };
+    let site = Site::open(www::bundle(&dirs, &package)?)?;
     let server = Server::http((Ipv4Addr::LOCALHOST, options.port)).map_err(|error| {
         Failure::new(format!("cannot listen on port {}: {error}", options.port)).hint("choose another one with --port")
     })?;
@@ -75,6 +81,7 @@ impl Options {
 /// The folder that is served.
 struct Site {
     pages: PathBuf,
+    policy: String,
 }
 
 struct Answer {
@@ -90,11 +97,18 @@ impl Answer {
 }
 
 impl Site {
+    fn open(pages: PathBuf) -> Outcome<Self> {
+        let file = pages.join("index.html");
+        let page = fs::read_to_string(&file).context(|| format!("cannot read {}", file.display()))?;
+        let policy = policy(&page).ok_or_else(|| Failure::new(format!("{} has no policy", file.display())))?;
+        Ok(Self { pages, policy })
+    }
+
     fn answer(&self, request: Request) -> std::io::Result<()> {
         let answer = self.respond(request.method(), request.url());
         let headers = [
             ("Content-Type", answer.mime),
-            ("Content-Security-Policy", POLICY),
+            ("Content-Security-Policy", self.policy.as_str()),
             ("X-Content-Type-Options", "nosniff"),
             ("Referrer-Policy", "no-referrer"),
             ("Cross-Origin-Opener-Policy", "same-origin"),
@@ -181,12 +195,21 @@ fn mime(file: &Path) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{POLICY, Site, mime, percent_decoded};
+    use super::{Site, mime, percent_decoded};
     use std::fs;
     use std::io::{Read as _, Write as _};
     use std::net::{Ipv4Addr, TcpStream};
     use std::path::Path;
     use tiny_http::{Method, Server};
+
+    const PAGE: &str = "<meta\n http-equiv=\"Content-Security-Policy\"\n content=\"default-src 'none'\" />page";
+
+    #[test]
+    fn a_page_without_a_policy_is_not_served() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("index.html"), "page").unwrap();
+        assert!(Site::open(root.path().to_owned()).is_err());
+    }
 
     /// A site, and the folder around it, which goes when dropped.
     fn site() -> (Site, tempfile::TempDir) {
@@ -194,19 +217,19 @@ mod tests {
         let pages = root.path().join("site");
         fs::create_dir_all(pages.join("samples")).unwrap();
         fs::write(root.path().join("secret.txt"), "secret").unwrap();
-        fs::write(pages.join("index.html"), "page").unwrap();
+        fs::write(pages.join("index.html"), PAGE).unwrap();
         fs::write(pages.join(".hidden"), "hidden").unwrap();
         fs::write(pages.join("samples/a b.json"), "{}").unwrap();
         fs::write(pages.join("core_bg.wasm"), "wasm").unwrap();
-        (Site { pages }, root)
+        (Site::open(pages).unwrap(), root)
     }
 
     #[test]
     fn serves_files() {
         let (site, _root) = site();
         for (target, mime, body) in [
-            ("/", "text/html; charset=utf-8", "page"),
-            ("/?a=1", "text/html; charset=utf-8", "page"),
+            ("/", "text/html; charset=utf-8", PAGE),
+            ("/?a=1", "text/html; charset=utf-8", PAGE),
             ("/samples/a%20b.json", "application/json; charset=utf-8", "{}"),
             ("/core_bg.wasm", "application/wasm", "wasm"),
         ] {
@@ -229,8 +252,8 @@ mod tests {
             text
         };
         let got = ask("GET / HTTP/1.1");
-        assert!(got.starts_with("HTTP/1.1 200 OK\r\n") && got.ends_with("\r\n\r\npage"), "{got}");
-        assert!(got.contains(&format!("\r\nContent-Security-Policy: {POLICY}\r\n")), "{got}");
+        assert!(got.starts_with("HTTP/1.1 200 OK\r\n") && got.ends_with(&format!("\r\n\r\n{PAGE}")), "{got}");
+        assert!(got.contains("\r\nContent-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"), "{got}");
         assert!(ask("HEAD / HTTP/1.1").ends_with("\r\n\r\n"));
         assert!(ask("GET /../secret.txt HTTP/1.1").starts_with("HTTP/1.1 404 "));
     }

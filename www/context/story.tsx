@@ -1,0 +1,79 @@
+// The story in one sentence, and the sum that it stands on.
+import type { Phase } from "contextweaver/slim";
+import type { JSX } from "preact";
+import { count, number } from "../shared/parts.tsx";
+import type { PhaseView } from "../worker/builds.ts";
+import { PHASE, reasonName } from "./words.ts";
+
+interface StoryProps {
+  readonly phase: Phase;
+  readonly view: PhaseView | undefined;
+  readonly items: number;
+}
+
+export function Headline({ phase, view, items }: StoryProps): JSX.Element {
+  return (
+    <h2 class="headline" id="headline">
+      {view ? <Sentence phase={phase} view={view} items={items} /> : "What enters the prompt, what stays out, and why"}
+    </h2>
+  );
+}
+
+function Sentence({ phase, view, items }: StoryProps & { view: PhaseView }): JSX.Element {
+  const { problem, whole, prompt_tokens, budget, included, shortened, holds } = view;
+  if (problem) return <>No prompt to {PHASE[phase].task}: what must be in it does not fit into {number(budget)} tokens.</>;
+  if (included === items && shortened === 0) return <>{count(prompt_tokens, "token")} fit into {number(budget)}: nothing has to go. Lower the budget, and something does.</>;
+  const figures = (
+    <span class="figure">
+      {number(whole)} tokens <span aria-hidden="true">→</span>
+      <span class="unseen"> become </span> {number(prompt_tokens)}.
+    </span>
+  );
+  const [first] = holds;
+  if (!first) {
+    return (
+      <>
+        {figures} {number(included)} of {count(items, "item")} stay{shortened > 0 ? `, ${number(shortened)} of them shortened` : ""}.
+      </>
+    );
+  }
+  const missing = holds.filter(({ isIn }) => !isIn);
+  const shown = missing.length > 0 ? missing : holds;
+  const named = shown.map(({ value }, at) => (
+    <>
+      {at > 0 ? " and " : ""}
+      <code key={value} class={missing.length > 0 ? "lost" : "found"}>
+        {value}
+      </code>
+    </>
+  ));
+  return (
+    <>
+      {figures} The answer, {named}, {missing.length > 0 ? "is not in any more" : "is still in"}.
+    </>
+  );
+}
+
+/** What became of all tokens of the log: the parts add up to the whole, withheld items included. */
+export function Ledger({ phase, view }: StoryProps & { view: PhaseView }): JSX.Element | null {
+  if (view.problem) return null;
+  const { prompt_tokens, cut, shortened, left, whole } = view;
+  return (
+    <p class="ledger small" id="ledger">
+      <b>{number(prompt_tokens)}</b> in the {phase} prompt
+      {cut > 0 && (
+        <>
+          {" "}
+          + <b>{number(cut)}</b> cut from {count(shortened, "long item")}
+        </>
+      )}
+      {left.map(({ name, tokens, items }) => (
+        <span key={name}>
+          {" "}
+          + <b>{number(tokens)}</b> {reasonName(name)} ({count(items, "item")})
+        </span>
+      ))}{" "}
+      = <b>{number(whole)}</b>
+    </p>
+  );
+}
