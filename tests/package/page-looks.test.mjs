@@ -1,8 +1,12 @@
-// What the page looks like: on a desk and on a phone, by day and by night, and to axe.
+// What the page looks like: in three windows, by day and by night, in the system's colours, enlarged, and to axe.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import test from "node:test";
-import { DESKTOP, PHONE, accessible, fits, picture, prepare, shows } from "./page.mjs";
+import { root } from "./harness.mjs";
+import { DESKTOP, PHONE, WIDE, accessible, fits, picture, prepare, shows, until } from "./page.mjs";
 
-const WINDOWS = { desktop: DESKTOP, phone: PHONE };
+const WINDOWS = { 1440: WIDE, 1280: DESKTOP, 390: PHONE };
 
 /** A picture from the top, without the focus that clicks leave behind. */
 async function shot(tab, name, options) {
@@ -19,20 +23,19 @@ for (const [name, viewport] of Object.entries(WINDOWS)) {
       const { open } = (await prepare(t)) ?? {};
       if (!open) return;
       const options = { viewport, colorScheme, reducedMotion: "reduce" };
-      // Axe takes its time, and says the same of either size and either scheme but for the colours, which `fits` looks at.
-      const examine = (name === "desktop") === (colorScheme === "light") ? accessible : fits;
+      // Axe takes its time, and says the same of every size and either scheme but for the colours, which `fits` looks at.
+      const examine = name === "1280" && colorScheme === "light" ? accessible : fits;
 
       await t.test("context", async (t) => {
-        const tab = await open(t, { ...options, fragment: "#phase=answer&item=16" });
-        await shows(tab, "#item .item-title", /i017/);
-        await tab.click("#why");
-        await shows(tab, "#why-answer", /Found by/);
+        const tab = await open(t, options);
+        await shows(tab, "#why-answer", /stays down to/);
+        await until(() => tab.locator(".list").first().getAttribute("aria-rowcount"), /^140$/);
+        await shot(tab, `context-${name}-${colorScheme}`);
         await examine(tab);
-        await shot(tab, `context-${name}-${colorScheme}`, { fullPage: true });
         for (const [view, found] of Object.entries({ prompt: /POLICY/, changes: /Nothing to compare/, artifacts: /artifact:i/ })) {
           await tab.click(`#view-tab-${view}`);
           await shows(tab, `#view-panel-${view}`, found);
-          await fits(tab);
+          await examine(tab);
         }
       });
 
@@ -68,3 +71,140 @@ for (const [name, viewport] of Object.entries(WINDOWS)) {
     });
   }
 }
+
+test("Page: everybody can use it", async (t) => {
+  const { open } = (await prepare(t)) ?? {};
+  if (!open) return;
+
+  await t.test("in the colours of the system, states still differ in form", async (t) => {
+    const tab = await open(t, { forcedColors: "active" });
+    await shows(tab, "#why-answer", /stays down to/);
+    const styles = await tab.evaluate(() => {
+      const of = (selector, property) => getComputedStyle(document.querySelector(selector))[property];
+      return {
+        box: of(".budget-box", "stroke"),
+        segment: of(".segment rect", "stroke"),
+        outline: of(".log-strip .outline", "stroke"),
+        filled: of(".log-strip .cell", "fill"),
+        page: of("body", "backgroundColor"),
+      };
+    });
+    assert.notEqual(styles.box, styles.page);
+    assert.notEqual(styles.segment, styles.page);
+    assert.notEqual(styles.outline, styles.page);
+    assert.notEqual(styles.filled, styles.page);
+    assert.ok((await tab.locator(".log-strip .withheld").getAttribute("d")).length > 0);
+    await fits(tab);
+    await picture(tab, "forced-colours");
+  });
+
+  await t.test("at twice the size nothing is cut off", async (t) => {
+    // A window of half the size is what a page at 200 % has to lay out in.
+    const tab = await open(t, { viewport: { width: DESKTOP.width / 2, height: DESKTOP.height / 2 }, deviceScaleFactor: 2 });
+    await shows(tab, "#why-answer", /stays down to/);
+    await fits(tab);
+    const cut = await tab.evaluate(() => [...document.querySelectorAll("h2, h3, button, .figures, .reason, .ledger")].filter((node) => node.checkVisibility() && node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== "inline").map((node) => node.outerHTML.slice(0, 80)));
+    assert.deepEqual(cut, []);
+  });
+
+  await t.test("by keyboard alone, from the skip link to the reason of an item and its pin", async (t) => {
+    const tab = await open(t);
+    await tab.keyboard.press("Tab");
+    assert.equal(await tab.evaluate(() => document.activeElement.id), "skip");
+    await tab.keyboard.press("Enter");
+    assert.equal(await tab.evaluate(() => document.activeElement.id), "page");
+    assert.equal(await tab.evaluate(() => location.hash), "");
+    const reach = async (id) => {
+      for (let i = 0; i < 60; i += 1) {
+        await tab.keyboard.press("Tab");
+        if ((await tab.evaluate(() => document.activeElement.id)) === id) return;
+      }
+      assert.fail(`${id} cannot be reached`);
+    };
+    await reach("phase-answer");
+    await tab.keyboard.press("Shift+Tab");
+    await tab.keyboard.press("Enter");
+    await until(() => tab.evaluate(() => document.activeElement.getAttribute("aria-pressed")), /true/);
+    await shows(tab, "#ledger", /in the interpret prompt/);
+    await reach("budget-interpret");
+    await tab.keyboard.press("ArrowLeft");
+    await shows(tab, "#numbers-interpret", /of 3,\d\d\d tokens/);
+    await reach("strip");
+    await tab.keyboard.press("Home");
+    await shows(tab, "#item-title", /^i001/);
+    for (const key of ["ArrowRight", "ArrowRight", "ArrowLeft"]) await tab.keyboard.press(key);
+    await shows(tab, "#item-title", /^i002/);
+    assert.match(await tab.getAttribute("#strip", "aria-valuetext"), /^Item 2, policy, \d+ tokens/);
+    await tab.keyboard.press("Enter");
+    await until(() => tab.evaluate(() => document.activeElement.id), /^item-title$/);
+    // From the list the same key leads there.
+    await tab.focus(".items .list");
+    await tab.keyboard.press("End");
+    await shows(tab, "#item-title", /^i139/);
+    await tab.keyboard.press("Enter");
+    await until(() => tab.evaluate(() => document.activeElement.id), /^item-title$/);
+  });
+
+  await t.test("headings come in order, and targets have 24 pixels", async (t) => {
+    for (const viewport of [DESKTOP, PHONE]) {
+      const tab = await open(t, { viewport });
+      await shows(tab, "#why-answer", /stays down to/);
+      const levels = await tab.evaluate(() => [...document.querySelectorAll("h1, h2, h3, h4")].filter((node) => node.checkVisibility()).map((node) => Number(node.tagName[1])));
+      assert.equal(levels[0], 1);
+      levels.forEach((level, at) => at > 0 && assert.ok(level <= levels[at - 1] + 1, levels.join()));
+      const small = await tab.evaluate(() =>
+        [...document.querySelectorAll("button, input:not(.unseen), select, summary, a, [role=slider]")]
+          .filter((node) => node.checkVisibility() && !node.closest(".skip, p, li > code"))
+          .map((node) => [node.getBoundingClientRect(), node.outerHTML.slice(0, 90)])
+          .filter(([{ width, height }]) => width < 24 || height < 24)
+          .map(([{ width, height }, html]) => `${Math.round(width)}x${Math.round(height)} ${html}`),
+      );
+      assert.deepEqual(small, []);
+    }
+  });
+});
+
+const NAMES = ["policy", "memory-fact", "plan-state", "user-turn", "agent-msg", "tool-call", "tool-result", "retrieved-doc", "doc-snippet", "header-and-footer"];
+
+/** What people see who lack one kind of cone, in linear light (Machado and others, severity 1). */
+const EYES = {
+  usual: [1, 0, 0, 0, 1, 0, 0, 0, 1],
+  deuteranopia: [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881],
+  protanopia: [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
+  tritanopia: [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039],
+};
+
+const linear = (hex) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255).map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+const seen = (rgb, eye) => [0, 1, 2].map((row) => Math.min(1, Math.max(0, [0, 1, 2].reduce((sum, column) => sum + eye[3 * row + column] * rgb[column], 0))));
+
+function lightness([r, g, b]) {
+  const y = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  return y > 0.008856 ? 116 * Math.cbrt(y) - 16 : 903.3 * y;
+}
+
+function oklab([r, g, b]) {
+  const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
+  const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
+  const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
+  return [0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s, 1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s, 0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s];
+}
+
+test("Page: kinds differ in greyscale, and to every kind of eye", async () => {
+  const css = await readFile(join(root, "www", "style", "tokens.css"), "utf8");
+  const [light, dark] = css.split("prefers-color-scheme: dark");
+  for (const [scheme, text] of Object.entries({ light, dark })) {
+    const colours = NAMES.map((name) => linear(new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(text)[1]));
+    for (const [at, colour] of colours.entries()) {
+      // Neighbours in the fixed order of the chart by far, any two by enough.
+      if (at > 0) assert.ok(Math.abs(lightness(colour) - lightness(colours[at - 1])) >= 18, `${scheme}: ${NAMES[at - 1]} and ${NAMES[at]}`);
+      for (const other of colours.slice(0, at)) {
+        assert.ok(Math.abs(lightness(colour) - lightness(other)) >= 4, `${scheme}: ${NAMES[at]} and ${NAMES[colours.indexOf(other)]} in grey`);
+        for (const [eye, matrix] of Object.entries(EYES)) {
+          const [a, b] = [oklab(seen(colour, matrix)), oklab(seen(other, matrix))];
+          const distance = Math.hypot(...a.map((value, axis) => value - b[axis]));
+          assert.ok(distance >= 0.06, `${scheme}: ${NAMES[at]} and ${NAMES[colours.indexOf(other)]} with ${eye}: ${distance.toFixed(3)}`);
+        }
+      }
+    }
+  }
+});

@@ -29,10 +29,10 @@ test("Page: context", async (t) => {
       const { stats, prompt } = manager.build({ phase, query: queries[phase].query, budget_tokens: budget });
       const numbers = `${stats.prompt_tokens.toLocaleString("en")} of ${budget.toLocaleString("en")} tokens, ${stats.included_count} of 139 items`;
       await shows(tab, `#numbers-${phase}`, new RegExp(`^${numbers}$`));
-      const label = await tab.locator(`#card-${phase} .chart`).first().getAttribute("aria-label");
+      const label = await tab.locator(`#card-${phase} .budget-bar`).getAttribute("aria-label");
       assert.match(label, /^Budget of .* tokens: .*user turn \d+.*free/);
-      assert.ok((await tab.locator(`#card-${phase} .plot rect`).count()) > 2, phase);
-      await tab.click(`#phase-${phase} button`);
+      assert.ok((await tab.locator(`#card-${phase} .budget-bar .segment`).count()) > 2, phase);
+      await tab.click(`#phase-${phase}`);
       await tab.click("#view-tab-prompt");
       // What the sections say is the prompt, but for the lines between them.
       const flat = (text) => text.replace(/\s+/g, "");
@@ -46,20 +46,19 @@ test("Page: context", async (t) => {
     const tab = await open(t, { fragment: "#phase=interpret" });
     await until(() => tab.locator(".list").first().getAttribute("aria-rowcount"), /^140$/);
     const states = async (phase, show) => {
-      await tab.click(`#phase-${phase} button`);
+      await tab.click(`#phase-${phase}`);
       await tab.selectOption("#show", show);
       const text = await until(() => tab.locator(".list-body").first().textContent(), /\w/);
       const rows = Number(await tab.locator(".list").first().getAttribute("aria-rowcount")) - 1;
       return { rows, text };
     };
     assert.ok((await states("call", "summarised")).text.includes("named only"));
-    assert.match((await states("interpret", "summarised")).text, /characters left out/);
-    await until(async () => (await states("answer", "sensitivity")).text, /text withheld: confidential.*dropped.*sensitivity: sensitive/);
+    assert.match((await states("interpret", "summarised")).text, /of [\d,]+ tokens/);
+    await until(async () => (await states("answer", "sensitivity")).text, /text withheld: confidential.*left out.*withheld/);
     const rows = tab.locator(".list-body .row");
     await rows.first().click();
-    await shows(tab, "#item", /no model may read it/);
+    await shows(tab, "#item", /lets no model read that/);
     await shows(tab, "#item", /Text withheld: the item is confidential/);
-    await tab.click("#why");
     await shows(tab, "#why-answer", /none would.*Pin:.*would not help/);
     await tab.selectOption("#show", "all");
     await tab.selectOption("#kind", "policy");
@@ -71,16 +70,16 @@ test("Page: context", async (t) => {
     await shows(tab, ".list-body", /No item is like that/);
     // A legend leads to its items.
     await tab.fill("#search", "");
-    await tab.click("#card-route .legend .link:has-text('not for this phase')");
+    await tab.click("#phase-route");
+    await tab.click(".legends .link:has-text('not for this phase')");
     await addressed(tab, /phase=route.*show=phase|show=phase.*phase=route/);
     await until(() => tab.locator(".list").first().getAttribute("aria-rowcount"), /^113$/);
   });
 
   await t.test("says what would have kept an item, and is right", async (t) => {
     const tab = await open(t, { fragment: "#phase=answer&item=16" });
-    await shows(tab, "#item .item-title", /i017.*dropped/);
+    await shows(tab, "#item .item-title", /i017.*left out/);
     await shows(tab, "#item", /words it shares with the query/);
-    await tab.click("#why");
     const answer = await shows(tab, "#why-answer", /from [\d,]+ tokens on.*Pin: it would be in, for [\d,]+ tokens.*items would leave/);
     const needed = Number(/from ([\d,]+) tokens/.exec(answer)[1].replaceAll(",", ""));
     const { queries } = JSON.parse(await readFile(join(root, "examples", "sessions", "shop.meta.json"), "utf8"));
@@ -90,15 +89,15 @@ test("Page: context", async (t) => {
     assert.deepEqual([isIn(needed - 1), isIn(needed)], [false, true]);
     manager.free();
     await tab.click("#why-answer .link:has-text('Set answer to')");
-    await shows(tab, "#item .item-title", /i017.*(kept|summarised)/);
+    await shows(tab, "#item .item-title", /i017.*(kept|cut)/);
     assert.equal(await tab.inputValue("#exact-answer"), String(needed));
     await tab.fill("#exact-answer", "6000");
-    await shows(tab, "#item .item-title", /i017.*dropped/);
+    await shows(tab, "#item .item-title", /i017.*left out/);
     await tab.click("#item button:has-text('Pin it')");
     // Pinned, it must be there, whole or not at all.
-    await until(async () => (await tab.locator("#card-answer .failure").count()) + (await tab.textContent("#item .item-title")), /BUDGET_EXCEEDED|^1|kept|summarised/);
+    await until(async () => (await tab.locator("#card-answer .failure").count()) + (await tab.textContent("#item .item-title")), /BUDGET_EXCEEDED|^1|kept|cut/);
     await tab.click("#item button:has-text('Unpin')");
-    await shows(tab, "#item .item-title", /dropped/);
+    await shows(tab, "#item .item-title", /left out/);
   });
 
   await t.test("a pin costs what must come with it, too", async (t) => {
@@ -118,8 +117,7 @@ test("Page: context", async (t) => {
       const rendered = items.filter((item) => entered.some(({ item_id }) => item_id === item.id)).reduce((sum, item) => sum + item.tokens, 0);
       assert.ok(Math.abs(rendered - tokens) <= entered.length, `${rendered} in the prompt, ${tokens} said`);
       const tab = await open(t, { fragment: `#phase=answer&item=${log.findIndex((item) => item.id === id)}` });
-      await shows(tab, "#item .item-title", new RegExp(`^${id}.*dropped`));
-      await tab.click("#why");
+      await shows(tab, "#item .item-title", new RegExp(`^${id}.*left out`));
       await shows(tab, "#why-answer", new RegExp(`for ${tokens.toLocaleString("en")} tokens with the ${entered.length - 1} items that must come with it`));
     }
     manager.free();
@@ -134,7 +132,6 @@ test("Page: context", async (t) => {
     await shows(tab, "#item .failure", /cannot be pinned/);
     assert.deepEqual(await numbers(), before);
     assert.equal(await tab.locator("#refused-pins p").count(), 1);
-    await tab.click("#why");
     await shows(tab, "#why-answer", /would not help: .*cannot be pinned/);
     // Another pin beside it is obeyed.
     await tab.evaluate(() => (location.hash = "#item=16&pins=56+16&b.answer=20000"));
@@ -222,15 +219,15 @@ test("Page: context", async (t) => {
     await shows(tab, "#prefix", /the prompt before is the beginning of this one/);
     await shows(tab, "#change-counts", /0 removed, 0 changed/);
     // Room that is kept free is no lack of room.
-    const legends = () => tab.textContent("#card-answer");
+    const legends = () => tab.textContent(".legends");
     await until(legends, /kept free to grow [\d,]+/);
     await until(legends, /left at the last cut \d+/);
     assert.doesNotMatch(await legends(), /no room/);
-    await tab.click("#card-answer .legend .link:has-text('left at the last cut')");
+    await tab.click(".legends .link:has-text('left at the last cut')");
     await addressed(tab, /show=append/);
-    await shows(tab, ".list-body", /select: left at the last cut/);
+    await shows(tab, ".list-body", /left at the last cut/);
     await tab.locator(".list-body .row").first().click();
-    await shows(tab, "#item", /cut to 60 % of the budget, so that they can grow/);
+    await shows(tab, "#item", /cut to 60 % of its budget\. The [\d,]+ tokens that are free now are kept/);
   });
 
 });
@@ -245,14 +242,14 @@ test("Page: context, what goes in and what stays", async (t) => {
     await tab.check("#setting-firewall");
     await shows(tab, "#context-status", /Large results are digests/);
     await tab.selectOption("#show", "summarised");
-    await shows(tab, ".list-body", /result:i\d+.*characters left out|digest of a large result/);
+    await shows(tab, ".items .list-body", /of [\d,]+ tokens/);
     await tab.check("#setting-redact");
     await shows(tab, "#context-status", /Sensitive items are redacted/);
     await tab.selectOption("#show", "redacted");
-    await shows(tab, ".list-body", /redacted/);
+    await shows(tab, ".items .list-body", /redacted/);
     await tab.fill("#header", "You are on release duty.");
     await tab.fill("#footer", "Answer in one sentence.");
-    await shows(tab, "#card-answer .legend", /header and footer \d+/);
+    await shows(tab, ".legends", /header and footer \d+/);
     await tab.click("#view-tab-prompt");
     await shows(tab, "#prompt .section", /header.*You are on release duty/);
     await addressed(tab, /header=You are on release duty\..*footer=Answer/);
@@ -286,11 +283,11 @@ test("Page: context, what goes in and what stays", async (t) => {
     await shows(tab, "#numbers-answer", /of 1,\d\d\d tokens/);
     assert.ok((await kept()) < before);
     assert.match(await tab.getAttribute("#budget-answer", "aria-valuetext"), /^1,\d\d\d tokens$/);
+    await tab.click("#phase-interpret");
     await tab.fill("#query-interpret", "webhook & <b>key");
-    await tab.click("#phase-interpret button");
     await tab.fill("#exact-interpret", "777");
     await tab.press("#view-tab-item", "ArrowRight");
-    await addressed(tab, /q\.interpret=webhook & <b>key.*phase=interpret.*b\.interpret=777.*view=prompt/);
+    await addressed(tab, /phase=interpret.*q\.interpret=webhook & <b>key.*b\.interpret=777.*view=prompt/);
     await tab.reload();
     await shows(tab, "#numbers-interpret", /of 777 tokens/);
     assert.equal(await tab.inputValue("#query-interpret"), "webhook & <b>key");
@@ -308,18 +305,21 @@ test("Page: context, what goes in and what stays", async (t) => {
     const text = "Why was order 1043 refused? ".repeat(40).trim();
     for (const [settings, options] of [["", {}], ["append", { append: true }], ["firewall", undefined]]) {
       const tab = await open(t, { fragment: `#phase=answer&set=${settings}` });
-      const total = async () => Number(/would have ([\d,]+) tokens/.exec(await tab.textContent("#context-status"))[1].replaceAll(",", ""));
+      const total = async () => Number(/= ([\d,]+)$/.exec(await tab.textContent("#ledger"))[1].replaceAll(",", ""));
       const before = await total();
       await tab.click("#settings summary");
       await tab.fill("#turn", text);
       await tab.press("#turn", "Enter");
-      await shows(tab, "#context-status", /140 items/);
+      await until(async () => String((await total()) > before), /true/);
       const after = await total();
       assert.ok(after > before + cw.countTokens(text) / 2, `${settings}: ${before} → ${after}`);
       if (options === undefined) continue;
       const manager = new cw.ContextManager({ ...AS_GIVEN, ...options });
       manager.ingestAll([...log, { id: "page:turn:1", kind: "user_turn", text }]);
-      assert.equal(after, manager.build({ phase: "answer", budget_tokens: 2 ** 24 }).stats.prompt_tokens);
+      const { stats } = manager.build({ phase: "answer", budget_tokens: 2 ** 24 });
+      // What no budget lets in is named beside it; each item is told in whole tokens, the prompt in one sum.
+      const all = stats.prompt_tokens + stats.dropped_items.reduce((sum, { tokens }) => sum + tokens, 0);
+      assert.ok(Math.abs(after - all) <= log.length / 4, `${after} shown, ${all} in all`);
       manager.free();
     }
   });
@@ -339,7 +339,7 @@ test("Page: context, what goes in and what stays", async (t) => {
     await until(() => tab.textContent("#numbers-answer"), new RegExp(`^${sample}$`));
     await addressed(tab, /^(?!.*(?:b\.|q\.|data))/);
     await choose(tab, "context", "own.jsonl", GOOD);
-    await shows(tab, "#context-status", /own\.jsonl: 1 item;/);
+    await shows(tab, "#context-status", /own\.jsonl: 1 item\./);
     assert.equal(await tab.locator("#context-lost").count(), 0);
     // What the address says of the sample stays.
     await tab.selectOption("#context-sample", "shop");
@@ -353,12 +353,22 @@ test("Page: context, what goes in and what stays", async (t) => {
 
   await t.test("starts its modules again when one did not come", async (t) => {
     t.after(() => absent.clear());
-    absent.add("agent_bg.wasm");
-    const tab = await open(t, { first: ["#context-problems", /The sample was not loaded.*modules of the page could not be loaded.*404/s], expected: /404/ });
-    absent.clear();
-    await tab.click("#context-again");
-    await shows(tab, "#context-status", /139 items/);
+    absent.add("context_bg.wasm");
+    // What was recorded stays true and is shown; a change needs the module.
+    const tab = await open(t, { expected: /404/ });
+    await tab.fill("#exact-answer", "3000");
+    await shows(tab, "#context-problem", /modules of the page could not be loaded.*404/s);
     await shows(tab, "#numbers-answer", /of 6,000 tokens/);
+    absent.clear();
+    await tab.click("#engine-again");
+    await shows(tab, "#numbers-answer", /of 3,000 tokens/);
+    await until(() => tab.textContent("#context-problem"), /^$/);
+    // Without a record there is nothing to show, and the sample itself can be asked for again.
+    absent.add("context_bg.wasm");
+    const other = await open(t, { fragment: "#set=redact", first: ["#context-problems", /The sample was not loaded.*404/s], expected: /404/ });
+    absent.clear();
+    await other.click("#context-again");
+    await shows(other, "#numbers-answer", /of 6,000 tokens/);
   });
 
   await t.test("the address has settings and pins, too", async (t) => {
@@ -369,7 +379,7 @@ test("Page: context, what goes in and what stays", async (t) => {
     await addressed(tab, /pins=4 16(?:&|$)/);
     await tab.click("#settings summary");
     await tab.uncheck("#setting-firewall");
-    await shows(tab, "#context-status", /tokens\. Sensitive items are redacted\.$/);
+    await shows(tab, "#context-status", /items\. Sensitive items are redacted\.$/);
     await addressed(tab, /set=redact(?:&|$)/);
     await tab.click("button:has-text('Unpin all')");
     await addressed(tab, /^#(?!.*pins)/);
@@ -377,6 +387,8 @@ test("Page: context, what goes in and what stays", async (t) => {
 
   await t.test("its worker has given the network away", async (t) => {
     const tab = await open(t);
+    await tab.fill("#exact-answer", "3000");
+    await shows(tab, "#numbers-answer", /of 3,000 tokens/);
     const [worker] = tab.workers();
     const left = await worker.evaluate(() => ["fetch", "XMLHttpRequest", "WebSocket", "EventSource", "WebTransport", "importScripts"].filter((name) => globalThis[name] !== undefined));
     assert.deepEqual(left, []);
@@ -395,7 +407,7 @@ test("Page: context, what goes in and what stays", async (t) => {
         await choose(tab, "context", `${named}-${format}.json`, text);
         await shows(tab, "#context-status", new RegExp(`^${named}-${format}\\.json: ${items.length} items`));
       }
-      await shows(tab, "#numbers-answer", /^[\d,]+ of 6,000 tokens/);
+      await shows(tab, "#numbers-answer", /^[\d,]+ of [\d,]+ tokens/);
     }
     const manager = new cw.ContextManager(AS_GIVEN);
     manager.ingestAll(log.slice(0, 20));
@@ -425,7 +437,7 @@ test("Page: context, what goes in and what stays", async (t) => {
     }
     await tab.fill("#context-pasted", GOOD);
     await tab.click("#context-paste button");
-    await shows(tab, "#context-status", /: 1 item;/);
+    await shows(tab, "#context-status", /: 1 item\./);
     assert.equal(await tab.textContent("#context-problems"), "");
     await drop(tab, "dropped.jsonl", `${GOOD}\n${GOOD.replace('"a"', '"b"')}`);
     await shows(tab, "#context-status", /dropped\.jsonl: 2 items/);
@@ -436,8 +448,10 @@ test("Page: context, what goes in and what stays", async (t) => {
     await tab.keyboard.press("Tab");
     assert.equal(await tab.evaluate(() => document.activeElement.id), "skip");
     await tab.focus(".list");
+    await tab.keyboard.press("Home");
+    await shows(tab, "#item .item-title", /^i001/);
     for (const key of ["ArrowDown", "ArrowDown", "PageDown", "PageUp", "ArrowDown"]) await tab.keyboard.press(key);
-    await shows(tab, "#item .item-title", /^i003/);
+    await shows(tab, "#item .item-title", /^i004/);
     await tab.keyboard.press("End");
     await shows(tab, "#item .item-title", /^i139/);
     // The row comes after what is said of it: the list reads what is in view.

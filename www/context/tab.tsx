@@ -184,13 +184,14 @@ function Loading(): JSX.Element | null {
   );
 }
 
-const SIGNS = ["pointermove", "pointerdown", "keydown", "scroll", "touchstart"] as const;
+const SIGNS = ["pointermove", "pointerdown", "keydown", "wheel", "touchstart"] as const;
 
 /** Fetches the engine at the first sign that somebody wants to do something, so that it is there when they do. */
 function usePreparation(sight: FirstSight | undefined): void {
+  // Before any part of the page asks.
+  useState(() => sight && prepareWith(() => prepareSample(sight.asked)));
   useEffect(() => {
     if (!sight) return;
-    prepareWith(() => prepareSample(sight.asked));
     const begin = (): void => {
       for (const sign of SIGNS) removeEventListener(sign, begin, true);
       const { connection } = navigator as Navigator & { readonly connection?: { readonly saveData?: boolean } };
