@@ -52,17 +52,15 @@ async function drawn() {
   return made;
 }
 
-/** Puts the style, the drawing and the record into the document. */
-async function document({ markup, record }) {
+/** Puts the style and the drawing into the document. */
+async function document(markup) {
   const file = join(out, ".new", "style.css");
   const style = (await readFile(file, "utf8")).trim();
   await rm(file);
   const hash = `sha256-${createHash("sha256").update(style).digest("base64")}`;
-  // No text of the record may end its element.
-  const json = JSON.stringify(record).replaceAll("<", "\\u003c");
-  const parts = { STYLE_HASH: hash, STYLE: style, MARKUP: markup, RECORD: json };
+  const parts = { STYLE_HASH: hash, STYLE: style, MARKUP: markup };
   const shell = await readFile(join(here, "index.html"), "utf8");
-  return shell.replace(/%(STYLE_HASH|STYLE|MARKUP|RECORD)%/g, (_, name) => parts[name]);
+  return shell.replace(/%(STYLE_HASH|STYLE|MARKUP)%/g, (_, name) => parts[name]);
 }
 
 /** Licences of what is in the bundles. */
@@ -93,7 +91,9 @@ const copies = [
 ];
 for (const [from, to] of copies) await cp(from, join(made, to), { recursive: true });
 await writeFile(join(made, "LICENSES.txt"), text);
-await writeFile(join(made, "index.html"), await document(await drawn()));
+const { markup, record } = await drawn();
+await writeFile(join(made, "index.html"), await document(markup));
+await writeFile(join(made, "record.json"), JSON.stringify(record));
 
 // Only what this made is replaced, so that a wrong path destroys nothing.
 await mkdir(out, { recursive: true });

@@ -3,8 +3,9 @@ import { hydrate, render } from "preact";
 import { Page } from "./page.tsx";
 import { remember, type Record } from "./shared/record.ts";
 
-const text = document.getElementById("record")?.textContent ?? "";
-if (text !== "") remember(JSON.parse(text) as Record);
+// Without it the page asks its engine, as it does for everything else.
+const response = await fetch(new URL(`./record.json`, import.meta.url)).catch(() => undefined);
+if (response?.ok) remember((await response.json()) as Record);
 
 const place = document.getElementById("root");
 if (place) {

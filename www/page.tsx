@@ -33,8 +33,10 @@ export function Page(): JSX.Element {
         <Tabs label="Parts of the page" id="tab" tabs={PARTS} selected={tab} onSelect={setTab} class="top" />
       </header>
       <main id="page" tabIndex={-1}>
-        {PARTS.map(({ key, Content }) => (
+        {PARTS.map(({ key, title, Content }) => (
           <TabPanel key={key} id="tab" name={key} shown={tab === key}>
+            {/* The first part has its own: the sentence that it begins with. */}
+            {key !== "context" && <h2 class="unseen">{title}</h2>}
             {opened.current.has(key) && <Content isActive={tab === key} />}
           </TabPanel>
         ))}

@@ -6,7 +6,7 @@ import { useAnswer } from "../shared/ask.ts";
 import { Bars } from "../shared/chart.tsx";
 import { Pager, ProblemBox, colour, count, kindName, number, swatch } from "../shared/parts.tsx";
 import type { ItemView, Why } from "../worker/rows.ts";
-import type { Problem } from "../worker/text.ts";
+import type { Part, Problem } from "../worker/text.ts";
 import { Marked } from "./marked.tsx";
 import { NumberLine } from "./number-line.tsx";
 import { SCORE_PART, STATE, TERM, reasonName, reasonText } from "./words.ts";
@@ -65,15 +65,30 @@ export function ItemPanel(props: ItemProps): JSX.Element {
       </div>
       <ProblemBox problem={pinProblem} />
       {item.text ? (
-        <details open={!item.shown} id="whole-text" key={`${place} ${item.shown === null}`}>
-          <summary>Whole text</summary>
-          <Marked label="Text of the item" text={item.text.text} marks={marks} />
-          <Pager page={item.text.part} pages={item.text.parts} onPage={setPart} what="the text" />
-        </details>
+        <Whole key={`${place} ${item.shown === null}`} text={item.text} isOpen={!item.shown} marks={marks} onPage={setPart} />
       ) : (
         <p class="quiet">Text withheld: the item is {item.sensitivity}.</p>
       )}
     </div>
+  );
+}
+
+interface WholeProps {
+  readonly text: Part;
+  readonly isOpen: boolean;
+  readonly marks: readonly string[];
+  readonly onPage: (page: number) => void;
+}
+
+/** The whole text, which may be long: it is drawn when it is opened. */
+function Whole({ text, isOpen, marks, onPage }: WholeProps): JSX.Element {
+  const [opened, setOpened] = useState(isOpen);
+  return (
+    <details open={isOpen} id="whole-text" onToggle={({ currentTarget }) => setOpened(currentTarget.open)}>
+      <summary>Whole text</summary>
+      {opened && <Marked label="Text of the item" text={text.text} marks={marks} />}
+      {opened && <Pager page={text.part} pages={text.parts} onPage={onPage} what="the text" />}
+    </details>
   );
 }
 
@@ -110,10 +125,19 @@ function Figures({ item, phase }: { item: ItemView; phase: Phase }): JSX.Element
   );
 }
 
+/** Parts in hundredths that add up to the whole in hundredths: what rounding leaves goes to the largest. */
+function addingUp(whole: number, parts: ItemView["parts"]): ItemView["parts"] {
+  const cents = (value: number): number => Math.round(value * 100);
+  const rounded = parts.map(({ name, value }) => ({ name, value: cents(value) }));
+  const most = rounded.reduce<(typeof rounded)[number] | undefined>((best, each) => (each.value > (best?.value ?? -1) ? each : best), undefined);
+  const rest = cents(whole) - rounded.reduce((sum, { value }) => sum + value, 0);
+  return rounded.map((part) => ({ name: part.name, value: (part === most ? part.value + rest : part.value) / 100 }));
+}
+
 /** What the score is made of. */
 function Score({ item: { score, parts, best, place, priority, rank, ranked }, onItem }: { item: ItemView; onItem: (place: number) => void }): JSX.Element {
   if (score === null) return <p class="quiet small">No score: it left before items were compared with the query.</p>;
-  const used = parts.filter(({ value }) => value !== 0);
+  const used = addingUp(score, parts.filter(({ value }) => value !== 0));
   const said = used.map(({ name, value }) => `${value.toFixed(2)} ${SCORE_PART[name] ?? name}`).join(" + ");
   return (
     <div class="score-parts">

@@ -11,7 +11,7 @@ const placeOf = (name: string): number => (ORDER.includes(name) ? ORDER.indexOf(
 const ordered = (shares: readonly Share[]): Share[] => [...shares].sort((a, b) => placeOf(a.name) - placeOf(b.name));
 
 /** Share of the scale from which a segment has room for its name. */
-const WIDE = 0.13;
+const WIDE = 0.16;
 const BAR = 30;
 
 interface ChartProps {

@@ -39,7 +39,7 @@ const SHORT: Readonly<Record<string, string>> = {
   pair: "its call or result is not there",
   pinned: "must be there",
   newest: "among the newest",
-  priority: "matters to the query",
+  priority: "by its score",
   parent: "another answers to it",
   all: "everything fits",
 };

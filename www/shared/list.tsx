@@ -14,6 +14,8 @@ interface ListProps<Row> {
   readonly reveal?: number;
   readonly selected: number;
   readonly onSelect: (row: Row, index: number) => void;
+  /** What a click does besides choosing. */
+  readonly onClick?: () => void;
   /** What Enter does: it leads to what is said of the row. */
   readonly onEnter?: () => void;
   readonly cells: (row: Row) => readonly ComponentChildren[];
@@ -127,6 +129,7 @@ export function List<Row>(props: ListProps<Row>): JSX.Element {
               onClick={() => {
                 cursor.current = { at: index, pressed: performance.now() };
                 onSelect(row, index);
+                props.onClick?.();
               }}
             >
               {cells(row).map((cell, column) => (

@@ -28,6 +28,7 @@ const LONGEST_FIRST: &[&str] = &[
     "random-logs",
     "page",
     "page-looks",
+    "page-story",
     "chromium",
     "api",
     "bundlers",
