@@ -28,7 +28,7 @@ test("Page: tools", async (t) => {
     await until(async () => (await tab.locator(".ranking .link").allTextContents()).join("|"), new RegExp(`^${names.map((name, at) => `${at + 1}\\. ${name}`).join("\\|")}$`));
     await until(async () => (await tab.locator(".ranking .score b").allTextContents()).join(), new RegExp(`^${scores.map((score) => score.toFixed(2)).join()}$`));
     await shows(tab, ".ranking .legend", /a related word|in name|in description/);
-    assert.match(await tab.locator(".ranking .chart").first().getAttribute("aria-label"), /^Score [\d.]+: \w/);
+    assert.match(await tab.locator(".ranking .bars").first().getAttribute("aria-label"), /^Score [\d.]+: \w/);
     await shows(tab, "#verdict", /leads by enough|too close to call/);
     await tab.locator(".ranking .link").first().click();
     await shows(tab, "#tool", new RegExp(`${names[0]}.*mcp:filesystem/.*"properties"`, "s"));

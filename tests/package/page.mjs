@@ -127,9 +127,12 @@ export async function drop(tab, name, text) {
 
 /** Takes a picture. A caret hidden by Playwright would be a style that the policy forbids. */
 export async function picture(tab, name, options = {}) {
-  const folder = isAsked && OF_DOCUMENTATION.test(name) ? IMAGES : PICTURES;
+  const isKept = isAsked && OF_DOCUMENTATION.test(name);
+  const folder = isKept ? IMAGES : PICTURES;
   await mkdir(folder, { recursive: true });
-  await tab.screenshot({ path: join(folder, `${name}.png`), caret: "initial", ...options });
+  // Those that are kept take a third of the space this way.
+  const form = isKept ? { path: join(folder, `${name}.jpg`), type: "jpeg", quality: 70 } : { path: join(folder, `${name}.png`) };
+  await tab.screenshot({ ...form, caret: "initial", ...options });
 }
 
 /** Fails when axe finds anything, a text has too little contrast, a control no name or no size, or the page is too wide. */

@@ -6,6 +6,7 @@ import { List } from "../shared/list.tsx";
 import { ProblemBox, Text, number } from "../shared/parts.tsx";
 import type { SliceView } from "../worker/artifacts.ts";
 import type { Problem } from "../worker/text.ts";
+import { TERM } from "./words.ts";
 
 interface ArtifactsProps {
   readonly version: string;
@@ -24,7 +25,11 @@ export function ArtifactsPanel({ version, selected, onSelect }: ArtifactsProps):
   return (
     <div class="stack">
       <p class="quiet small">
-        Whatever a prompt shows of a result, the whole of it stays here, byte for byte. A model looks into it by views, a part at a time.
+        Whatever a prompt shows of a result, the whole of it stays here, byte for byte, as an{" "}
+        <abbr title={TERM.artifact} tabIndex={0}>
+          artifact
+        </abbr>
+        . A model looks into it by views, a part at a time.
       </p>
       <List
         label="Artifacts"

@@ -143,7 +143,6 @@ export const SCORE_PART: Readonly<Record<string, string>> = {
 export const TERM = {
   phase: "What the model is asked for next: to choose a tool, write its call, read the result, or answer.",
   token: "What a model reads and a provider charges by: about four letters of English.",
-  item: "An entry of the log: a turn of the user, a message, a call of a tool, its result, …",
   artifact: "The whole of a result as it came, stored by its handle. A prompt shows a part; the model can look up the rest.",
   block: "Items that enter and leave together, such as a call and its results: providers refuse one without the other.",
 } as const;

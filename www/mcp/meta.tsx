@@ -117,9 +117,9 @@ export function MetaPanel(): JSX.Element {
                 ))}
               </tbody>
             </table>
-            <h4>
+            <h3>
               <code>params._meta</code>
-            </h4>
+            </h3>
             <Text label="_meta as it crosses">{value.meta ?? "nothing is sent"}</Text>
             <Warnings title="Warnings" warnings={value.warnings} />
           </div>
