@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { packageDir, page, project, root } from "./harness.mjs";
-import { PHONE, choose, prepare, shows, until } from "./page.mjs";
+import { PHONE, addressed, choose, prepare, shows, until } from "./page.mjs";
 
 const cw = await import(pathToFileURL(join(packageDir, "dist", "index.js")).href);
 const session = await readFile(join(root, "examples", "sessions", "shop.jsonl"), "utf8");
@@ -157,6 +157,8 @@ test("Page: reasons agree with the arithmetic", async (t) => {
         await tab.fill("#query-answer", query);
         await tab.fill("#exact-answer", String(budget));
         await shows(tab, "#numbers-answer", new RegExp(`of ${number(budget)} tokens`));
+        // Below, the address is changed from outside.
+        await addressed(tab, new RegExp(`b\\.answer=${budget}`));
       }
       const manager = new cw.ContextManager(AS_GIVEN);
       manager.ingestAll(items);

@@ -131,7 +131,7 @@ export async function picture(tab, name, options = {}) {
   const folder = isKept ? IMAGES : PICTURES;
   await mkdir(folder, { recursive: true });
   // Those that are kept take a third of the space this way.
-  const form = isKept ? { path: join(folder, `${name}.jpg`), type: "jpeg", quality: 70 } : { path: join(folder, `${name}.png`) };
+  const form = isKept ? { path: join(folder, `${name}.jpg`), type: "jpeg", quality: 55 } : { path: join(folder, `${name}.png`) };
   await tab.screenshot({ ...form, caret: "initial", ...options });
 }
 
