@@ -204,6 +204,23 @@ test("Page: own transcripts", async (t) => {
   const { open } = (await prepare(t)) ?? {};
   if (!open) return;
 
+  await t.test("the sum adds up, and is the same at every budget and for every phase", async (t) => {
+    const tab = await open(t);
+    const wholes = new Set();
+    for (const [phase, budget] of [["answer", "6000"], ["answer", "2500"], ["answer", "20000"], ["route", "900"], ["call", "3000"], ["interpret", "1234"]]) {
+      await tab.click(`#phase-${phase}`);
+      await tab.fill(`#exact-${phase}`, budget);
+      await shows(tab, `#numbers-${phase}`, new RegExp(`of ${number(Number(budget))} tokens`));
+      await shows(tab, "#ledger", new RegExp(`in the ${phase} prompt`));
+      const terms = (await tab.locator("#ledger b").allTextContents()).map((text) => Number(text.replaceAll(",", "")));
+      const whole = terms.pop();
+      assert.equal(terms.reduce((sum, each) => sum + each, 0), whole, await tab.textContent("#ledger"));
+      assert.match(await tab.textContent("#headline"), new RegExp(number(whole)));
+      wholes.add(whole);
+    }
+    assert.equal(wholes.size, 1, [...wholes].join());
+  });
+
   await t.test("something happens: a budget below their size, the last turn as the question, names that differ", async (t) => {
     const tab = await open(t);
     const { messages } = cw.itemsToMessages(log.filter(({ kind }) => ["user_turn", "agent_msg", "tool_call", "tool_result"].includes(kind)).slice(0, 40), "openai-chat", { close_calls: true });

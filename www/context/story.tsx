@@ -57,7 +57,7 @@ function Sentence({ phase, view, items }: StoryProps & { view: PhaseView }): JSX
 /** What became of all tokens of the log: the parts add up to the whole, withheld items included. */
 export function Ledger({ phase, view }: StoryProps & { view: PhaseView }): JSX.Element | null {
   if (view.problem) return null;
-  const { prompt_tokens, cut, shortened, left, whole } = view;
+  const { prompt_tokens, cut, shortened, left, whole, rounding } = view;
   return (
     <p class="ledger small" id="ledger">
       <b>{number(prompt_tokens)}</b> in the {phase} prompt
@@ -72,7 +72,13 @@ export function Ledger({ phase, view }: StoryProps & { view: PhaseView }): JSX.E
           {" "}
           + <b>{number(tokens)}</b> {reasonName(name)} ({count(items, "item")})
         </span>
-      ))}{" "}
+      ))}
+      {rounding > 0 && (
+        <>
+          {" "}
+          + <b>{number(rounding)}</b> lost to rounding
+        </>
+      )}{" "}
       = <b>{number(whole)}</b>
     </p>
   );

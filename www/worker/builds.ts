@@ -44,8 +44,10 @@ export interface PhaseView {
   readonly cut: number;
   /** Items that stand there in fewer words, or only in name. */
   readonly shortened: number;
-  /** What is in, what was cut and what is left out, together: the log as this phase sees it. */
+  /** What is in, what was cut, what is left out, and what rounding loses, together: the log, the same at every budget. */
   readonly whole: number;
+  /** Each item is told in whole tokens, prompts are counted as one. */
+  readonly rounding: number;
   readonly holds: readonly Held[];
   /** Whether what is free is kept so that the prompt can grow. */
   readonly grows: boolean;
@@ -220,7 +222,7 @@ function attempt(present: Log, options: BuildOptions, values: readonly string[])
     };
     return { built, view: viewOf(present, built, values) };
   } catch (error) {
-    const nothing = { prompt_tokens: 0, included: 0, shares: [], free: 0, cut: 0, shortened: 0, whole: 0, holds: [], grows: false, left: [], warnings: [] };
+    const nothing = { prompt_tokens: 0, included: 0, shares: [], free: 0, cut: 0, shortened: 0, whole: 0, rounding: 0, holds: [], grows: false, left: [], warnings: [] };
     const over = ContextWeaverError.is(error) && error.code === "BUDGET_EXCEEDED" ? Number(error.details?.["over_by"]) : Number.NaN;
     const needs = Number.isInteger(over) ? { needs: budget + over } : {};
     return { built: undefined, view: { phase, budget, problem: problemOf(error), ...needs, ...nothing }, error };
@@ -247,6 +249,10 @@ function viewOf(present: Log, built: Built, values: readonly string[]): PhaseVie
     shortened += 1;
     cut += Math.max(0, (whole ?? 0) - (tokens ?? 0));
   }
+  const sum = prompt_tokens + cut + left.reduce((all, { tokens }) => all + tokens, 0);
+  const rounding = (present.whole ?? 0) + stats.header_footer_tokens - sum;
+  // Beyond that it would be no rounding: digests, for one, have another size in each prompt.
+  const isRounding = rounding >= 0 && rounding <= present.items.length;
   return {
     phase,
     budget,
@@ -256,7 +262,8 @@ function viewOf(present: Log, built: Built, values: readonly string[]): PhaseVie
     free: Math.max(0, budget - prompt_tokens),
     cut,
     shortened,
-    whole: prompt_tokens + cut + left.reduce((sum, { tokens }) => sum + tokens, 0),
+    whole: isRounding ? sum + rounding : sum,
+    rounding: isRounding ? rounding : 0,
     holds: values.map((value) => ({ value: safe(value), isIn: built.pack.prompt.includes(value) })),
     grows: present.settings.append,
     left,
@@ -267,10 +274,10 @@ function viewOf(present: Log, built: Built, values: readonly string[]): PhaseVie
 function leftOut(present: Log, built: Built): Share[] {
   const left = new Map<string, { tokens: number; items: number }>();
   present.items.forEach((_, place) => {
-    const { state, reason, tokens } = fateOf(present, built, place);
+    const { state, reason, whole } = fateOf(present, built, place);
     if (state !== "dropped") return;
     const share = left.get(reason) ?? { tokens: 0, items: 0 };
-    left.set(reason, { tokens: share.tokens + (tokens ?? 0), items: share.items + 1 });
+    left.set(reason, { tokens: share.tokens + (whole ?? 0), items: share.items + 1 });
   });
   return [...left].map(([name, share]) => ({ name, ...share })).sort((a, b) => b.tokens - a.tokens);
 }
@@ -285,7 +292,8 @@ export function fateOf(present: Log, { fates, forms }: Built, place: number): Fa
   const common = {
     stage,
     tokens,
-    whole: included ? Math.max(size ?? 0, tokens ?? 0) : tokens,
+    // Where a phase only names results, a result costs less than it has.
+    whole: size === null && tokens === null ? null : Math.max(size ?? 0, tokens ?? 0),
     score,
     block: fate.block_tokens ?? null,
     priority: fate.priority ?? null,

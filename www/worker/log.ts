@@ -50,6 +50,8 @@ export class Log {
   readonly digests: ReadonlySet<string>;
   sizes!: ReadonlyMap<string, number>;
   tokens!: number | null;
+  /** The same with what no budget lets in, and without what stands around items. */
+  whole!: number | null;
   readonly #lines = new Map<number, string>();
 
   /** `origin` is the same for all managers that are made of one transcript. */
@@ -70,9 +72,12 @@ export class Log {
       const { stats, explanation } = plain.build({ phase: "answer", budget_tokens: MAX_BUDGET, explain: true });
       this.sizes = new Map(explanation?.candidates.map(({ item_id, tokens }) => [item_id, tokens ?? 0]));
       this.tokens = stats.prompt_tokens ?? null;
+      const outside = explanation?.candidates.reduce((sum, { included, tokens = 0 }) => sum + (included ? 0 : tokens), 0) ?? 0;
+      this.whole = this.tokens === null ? null : this.tokens - stats.header_footer_tokens + outside;
     } catch {
       this.sizes = new Map();
       this.tokens = null;
+      this.whole = null;
     } finally {
       if (plain !== this.manager) plain.free();
     }
