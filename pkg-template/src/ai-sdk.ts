@@ -1,6 +1,6 @@
 // `contextweaver/ai-sdk`: the AI SDK's own loop, versions 6 and 7, with the SDK's own types. It imports no SDK.
-import { AgentLoop, FIND_TOOLS, drilldownOffer } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool } from "./adapters/agent-loop.js";
+import { AgentLoop, FIND_TOOLS, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { lastTurn } from "./adapters/last-turn.js";
 import { ModelCalls } from "./adapters/model-calls.js";
 import type { CalledModel } from "./adapters/model-calls.js";
@@ -8,7 +8,7 @@ import { aiSdkSchema } from "./tool-set.js";
 import { ContextWeaverError } from "contextweaver";
 import type { AiSdkModelMessage, AiSdkTool, ContextManager, JsonObject } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, DrilldownInput, FindToolsInput };
+export type { AgentLoopOptions, AgentLoopStep, DrilldownInput, FindToolsInput, RecallInput };
 
 /** Tools as the SDK takes them, by name. */
 export type AiSdkTools = Readonly<Record<string, object>>;
@@ -22,6 +22,8 @@ export interface AiSdkAddedTool<Input> extends AiSdkTool {
 export type AiSdkAddedTools = {
   /** Reads on in a result of which the prompt shows a part; offered when there is one. */
   readonly drilldown: AiSdkAddedTool<DrilldownInput>;
+  /** Finds again what left the prompt; offered with the one above. */
+  readonly recall: AiSdkAddedTool<RecallInput>;
   /** Finds tools that were not offered; offered when there are more than `max_tools`. */
   readonly find_tools: AiSdkAddedTool<FindToolsInput>;
 };
@@ -55,7 +57,7 @@ export interface AiSdkStep<Names extends string> {
 
 /** What `generateText`, `streamText` and agents of the SDK take. */
 export interface ContextWeaver<Tools extends AiSdkTools> {
-  /** Yours and the two of the loop. */
+  /** Yours and those of the loop. */
   readonly tools: Tools & AiSdkAddedTools;
   readonly prepareStep: (step: AiSdkStepInput) => Promise<AiSdkStep<(keyof Tools & string) | keyof AiSdkAddedTools>>;
   /** The log, with all that was ever said and every byte of every result. */
@@ -68,7 +70,7 @@ export interface ContextWeaver<Tools extends AiSdkTools> {
 export interface MiddlewareOptions extends AgentLoopOptions {
   readonly tools?: never;
   /**
-   * How many times the model is asked again within one call, after it called `drilldown` or `find_tools`. The last time it is not
+   * How many times the model is asked again within one call, after it called `drilldown`, `recall` or `find_tools`. The last time it is not
    * offered these. Default: 8.
    */
   readonly max_rounds?: number;
@@ -108,10 +110,10 @@ export interface ContextWeaverMiddleware {
 export function contextWeaver<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>): ContextWeaver<Tools>;
 /**
  * Serves one conversation as a middleware, which sees each call of the model and chooses among the tools of the call. Calls of
- * `drilldown` and `find_tools` are answered in it, and the model is asked again; the SDK is told of them as of tools that the
+ * `drilldown`, `recall` and `find_tools` are answered in it, and the model is asked again; the SDK is told of them as of tools that the
  * provider runs, so that they stand in its messages. A model is wrapped anew for each conversation.
  *
- * Errors of a call: those of `prepareStep`, and `DUPLICATE_ID` when a tool has the name of one of the two.
+ * Errors of a call: those of `prepareStep`, and `DUPLICATE_ID` when a tool has the name of one of these.
  */
 export function contextWeaver(options: MiddlewareOptions): ContextWeaverMiddleware;
 export function contextWeaver(options: ContextWeaverOptions<AiSdkTools> | MiddlewareOptions): ContextWeaver<AiSdkTools> | ContextWeaverMiddleware {
@@ -153,6 +155,7 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
   let paid: object | undefined;
   const added: AiSdkAddedTools = {
     drilldown: addedTool(drilldownOffer(), (input, options) => loop.drilldownAsync(input, options?.toolCallId)),
+    recall: addedTool(recallOffer(), (input, options) => loop.recallAsync(input, options?.toolCallId)),
     find_tools: addedTool(FIND_TOOLS, async (input, options) => loop.findTools(input, options?.toolCallId)),
   };
   return {

@@ -1,6 +1,6 @@
 // `contextweaver/anthropic`: params of Anthropic's SDK, fitted before they are sent, in a loop of your own or the SDK's tool
 // runner. It imports no SDK.
-import { AgentLoop, FIND_TOOLS, drilldownOffer, listOf, usageOf } from "./adapters/agent-loop.js";
+import { AgentLoop, FIND_TOOLS, addedOffers, listOf, usageOf } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
 import { CacheMarks } from "./adapters/cache-marks.js";
 import type { Sent } from "./adapters/cache-marks.js";
@@ -88,7 +88,7 @@ export interface AnthropicClient {
 
 /** What fits the calls of one conversation. */
 export interface AnthropicContextWeaver<Tool extends object> {
-  /** Yours and the two that are added. */
+  /** Yours and those that are added. */
   readonly tools: (Tool | AnthropicAddedTool)[];
   /**
    * Fits params that hold the whole conversation: `messages`, `system` and `tools` are compiled, the rest stays.
@@ -97,7 +97,7 @@ export interface AnthropicContextWeaver<Tool extends object> {
    * holds, and those of `ContextManager.syncMessages`.
    */
   fit<Params extends AnthropicParams>(params: Params): Params;
-  /** Answers a call of one of the two tools that are added, of what is in memory; undefined for every other block. */
+  /** Answers a call of one of the tools that are added, of what is in memory; undefined for every other block. */
   answer(block: AnthropicCall): AnthropicToolResult | undefined;
   /** As `answer`, of a result too that was evicted from memory: the storage of the manager, its `get_blob`, is asked for it. */
   answerAsync(block: AnthropicCall): Promise<AnthropicToolResult | undefined>;
@@ -133,7 +133,7 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
     parse: (input) => input,
   });
   return {
-    tools: [...(tools as Tool[]), added(drilldownOffer()), added(FIND_TOOLS)],
+    tools: [...(tools as Tool[]), ...addedOffers().map(added)],
     manager: loop.manager,
     fit: (params) => fitting.fit(params),
     answer: ({ type, id, name, input }) => resultOf(id, type === "tool_use" ? fitting.answer(String(name), input, String(id)) : undefined),
@@ -180,7 +180,7 @@ class Fitting {
     loop.setTools(known);
     this.#loop = loop;
     this.#definitions = new Map(known.map(({ name, definition }) => [name, definition]));
-    this.#added = new Map([drilldownOffer(), FIND_TOOLS].map((tool) => [tool.name, definitionOf(tool)]));
+    this.#added = new Map(addedOffers().map((tool) => [tool.name, definitionOf(tool)]));
     this.#marks = new CacheMarks(cache);
     const { standing } = loop;
     const names = known.map(({ name }) => name).filter((name) => !standing.has(name));

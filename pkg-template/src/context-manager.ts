@@ -24,6 +24,7 @@ import type {
   ConsolidateOptions,
   ContextManagerOptions,
   DrilldownOptions,
+  RecallOptions,
   EnvelopeResultInput,
   HandoffOptions,
   HydrateOptions,
@@ -71,6 +72,7 @@ import type {
   Jsonable,
   Phase,
   Selector,
+  RecallAnswer,
   Slice,
   StoredItem,
   TokenCalibration,
@@ -391,12 +393,8 @@ export class ContextManager {
     try {
       return this.#slice(handle, selector, options);
     } catch (error) {
-      const { getBlob } = this.#session.callbacks;
-      const hash = getBlob && isAbsence(error) ? this.#absent(handle) : undefined;
-      const bytes = hash === undefined ? undefined : ((await getBlob?.(hash)) ?? (await this.#shown(handle, hash)));
-      if (bytes === undefined) throw error;
-      // In one go with what follows, as another that is loaded may evict it; and another call may have loaded it.
-      if (this.#absent(handle) === hash) this.#session.run("reload_artifact", encode({ handle }), { bytes: rawBytes(bytes, "/bytes"), mutates: true });
+      // In one go with what follows, as another that is loaded may evict it.
+      if (!isAbsence(error) || !(await this.#load(handle))) throw error;
       return this.#slice(handle, selector, options);
     }
   }
@@ -405,6 +403,47 @@ export class ContextManager {
     const args = { ...fields(options), handle, selector } as Record<string, unknown>;
     const how = { mutates: args["inject"] === true, uses: handle };
     return this.#session.run<Slice>("drilldown", encode(args), how).value;
+  }
+
+  /** Brings bytes into memory that are elsewhere; tells whether they are there now. */
+  async #load(handle: string): Promise<boolean> {
+    const { getBlob } = this.#session.callbacks;
+    const hash = getBlob && this.#absent(handle);
+    const bytes = hash === undefined ? undefined : ((await getBlob?.(hash)) ?? (await this.#shown(handle, hash)));
+    if (bytes === undefined) return false;
+    // Another call may have loaded it.
+    if (this.#absent(handle) === hash) this.#session.run("reload_artifact", encode({ handle }), { bytes: rawBytes(bytes, "/bytes"), mutates: true });
+    return true;
+  }
+
+  /**
+   * Searches everything that the log and its artifacts hold, and returns the places that speak most to the query, cited: item,
+   * handle, characters. `query` is words that stood near what is wanted; rare ones count most, and most where they stand together.
+   * What an edit replaced is not searched, nor what is at or above the sensitivity floor or redacted, unless the policy has
+   * `allow_redacted_drilldown`. Secrets are masked before anything is compared.
+   *
+   * `INVALID_INPUT` at `/query` for a query without words; `UNSUPPORTED` under `compat: "0.18"`.
+   */
+  recall(query: string, options?: RecallOptions): RecallAnswer {
+    return this.#session.run<RecallAnswer>("recall", encode({ ...fields(options), query })).value;
+  }
+
+  /**
+   * As {@link ContextManager.recall}, of artifacts too whose bytes are not in memory: unless the words stand together in what is, the
+   * option `get_blob` is asked for those that were not searched, one after the other and at most eight.
+   */
+  async recallAsync(query: string, options?: RecallOptions): Promise<RecallAnswer> {
+    let best = this.recall(query, options);
+    if (!this.#session.callbacks.getBlob) return best;
+    const scoreOf = ({ excerpts }: RecallAnswer): number => excerpts[0]?.score ?? 0;
+    for (const handle of best.unread.slice(0, MAX_LOADED)) {
+      if (scoreOf(best) >= ALL_WORDS) break;
+      if (this.artifacts.exists(handle) || !(await this.#load(handle))) continue;
+      // In one go with what was loaded, as the next may evict it.
+      const answer = this.recall(query, options);
+      if (scoreOf(answer) >= scoreOf(best)) best = answer;
+    }
+    return best;
   }
 
   /** The hash of the bytes that an artifact has, if they are not in memory. */
@@ -619,6 +658,10 @@ function orFree<T>(use: () => T, session: Session): T {
   }
 }
 
+/** Artifacts that one recall fetches. */
+const MAX_LOADED = 8;
+/** From which share of the query on no better place is looked for. */
+const ALL_WORDS = 0.95;
 const NOT_EMBEDDED = "words alone were compared: await embedMissing(query) before the build";
 const PHASES: readonly Phase[] = ["route", "call", "interpret", "answer"];
 

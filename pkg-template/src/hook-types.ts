@@ -69,7 +69,7 @@ export interface BuildFailed {
 /** A tool that an adapter adds was run. */
 export interface ToolExecuted {
   readonly hook: "tool_executed";
-  /** `drilldown` or `find_tools`. */
+  /** `drilldown`, `recall` or `find_tools`. */
   readonly name: string;
   /** The id that the model gave to the call, where the framework tells it. */
   readonly call_id?: string;

@@ -38,6 +38,8 @@ export const countTokens = /* @__PURE__ */ ofAgent(api.countTokens);
 /** @internal */
 export const drilldownTool = /* @__PURE__ */ ofAgent(api.drilldownTool);
 /** @internal */
+export const recallTool = /* @__PURE__ */ ofAgent(api.recallTool);
+/** @internal */
 export const redactSecrets = /* @__PURE__ */ ofAgent(api.redactSecrets);
 /** @internal */
 export const sanitizeText = /* @__PURE__ */ ofAgent(api.sanitizeText);

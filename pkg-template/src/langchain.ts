@@ -1,7 +1,7 @@
 // `contextweaver/langchain`: middleware for the agents of LangChain 1, `createAgent`. It imports no LangChain: tools are records
 // that its loop takes for its own, and messages are made by the classes of those in the request.
-import { FIND_TOOLS, drilldownOffer } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool } from "./adapters/agent-loop.js";
+import { FIND_TOOLS, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
 import { LangChainMessages } from "./adapters/langchain-messages.js";
@@ -50,7 +50,7 @@ export interface LangChainModelRequest {
 /** What `createAgent` takes as `middleware`. */
 export interface LangChainMiddleware {
   name: string;
-  /** The two of the loop: `drilldown` and `find_tools`. */
+  /** Those of the loop: `drilldown`, `recall` and `find_tools`. */
   tools: LangChainAddedTool[];
   wrapModelCall: <Request extends LangChainModelRequest, Answer>(request: Request, handler: (request: Request) => Answer | Promise<Answer>) => Promise<Answer>;
   /** The log of a conversation, by the id of its thread: all that was ever said and every byte of every result. None where it is not in memory. */
@@ -79,6 +79,7 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
   if (toJsonSchema !== undefined && typeof toJsonSchema !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/toJsonSchema" });
   const added: LangChainAddedTool[] = [
     addedTool(drilldownOffer(), async ({ args, id }, config) => conversationOfTool(conversations, config).loop.drilldownAsync(args as unknown as DrilldownInput, id)),
+    addedTool(recallOffer(), async ({ args, id }, config) => conversationOfTool(conversations, config).loop.recallAsync(args as unknown as RecallInput, id)),
     addedTool(FIND_TOOLS, async ({ args, id }, config) => conversationOfTool(conversations, config).loop.findTools(args as unknown as FindToolsInput, id)),
   ];
   return Object.assign({ [BRAND]: true } as object, {

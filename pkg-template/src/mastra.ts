@@ -1,6 +1,6 @@
 // `contextweaver/mastra`: an input processor for the agents of Mastra 1. It imports no Mastra.
-import { FIND_TOOLS, drilldownOffer } from "./adapters/agent-loop.js";
-import type { AgentLoop, AgentLoopOptions, AgentLoopStep, ChosenTools, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool } from "./adapters/agent-loop.js";
+import { FIND_TOOLS, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
+import type { AgentLoop, AgentLoopOptions, AgentLoopStep, ChosenTools, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
 import { lastTurn } from "./adapters/last-turn.js";
@@ -49,7 +49,7 @@ export interface MastraRequest<Prompt> {
 /** What an agent of Mastra takes among its `inputProcessors`. */
 export interface MastraProcessor {
   readonly id: "contextweaver";
-  /** Chooses the tools of a step, and adds `drilldown` and `find_tools`. */
+  /** Chooses the tools of a step, and adds `drilldown`, `recall` and `find_tools`. */
   readonly processInputStep: (input: MastraStepInput) => MastraStep;
   /** Compiles what is sent to the model. What the memory has stays whole. */
   readonly processLLMRequest: <Prompt extends readonly object[]>(request: MastraRequest<Prompt>) => Promise<{ prompt: Prompt }>;
@@ -114,6 +114,7 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
       };
       const added = {
         drilldown: addedTool(drilldownOffer(), async (input: DrilldownInput, call) => served().drilldownAsync(input, call?.toolCallId)),
+        recall: addedTool(recallOffer(), async (input: RecallInput, call) => served().recallAsync(input, call?.toolCallId)),
         find_tools: addedTool(FIND_TOOLS, async (input: FindToolsInput, call) => served().findTools(input, call?.toolCallId)),
       };
       return { tools: { ...tools, ...added }, activeTools: [...(step.chosen?.names ?? [])] };

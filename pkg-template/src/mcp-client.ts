@@ -1,11 +1,11 @@
 // A client of the Model Context Protocol whose large results stay here: part of `contextweaver/mcp`.
-import { readOnAsync } from "./adapters/read-on.js";
-import type { DrilldownInput } from "./adapters/read-on.js";
+import { findAgainAsync, readOnAsync } from "./adapters/read-on.js";
+import type { DrilldownInput, RecallInput } from "./adapters/read-on.js";
 import type { ContextManager } from "./context-manager.js";
 import { ContextWeaverError } from "./errors.js";
 import { fields, refuseUnknown } from "./guard.js";
 import { ResultDigests } from "./mcp-digest.js";
-import { drilldownTool } from "./text.js";
+import { drilldownTool, recallTool } from "./text.js";
 
 /** A client of `@modelcontextprotocol/sdk` 1.x or `@modelcontextprotocol/client` 2.x, as far as it is served. */
 export interface McpClient {
@@ -20,6 +20,11 @@ export interface FirewalledOptions {
    * manager offers it. Default: `drilldown`.
    */
   readonly drilldown?: string | false;
+  /**
+   * The name by which what earlier calls brought is found again: offered and answered likewise. `false` for none. Default: `recall`
+   * where `drilldown` is offered.
+   */
+  readonly recall?: string | false;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -28,22 +33,23 @@ type Method = (...args: unknown[]) => unknown;
 /**
  * Returns the client with its results digested: a call of a tool is logged with its result in the manager, which keeps all of it by
  * handle, and whoever called gets what a prompt would show. Results that are small come back as they are. `listTools` adds the
- * tool that reads on, and calls of it are answered without the server. Everything else is the client's.
+ * tools that read on and find again, and calls of them are answered without the server. Everything else is the client's.
  *
  * Of a result that is digested, pictures and sounds stay, and `isError`; text is one block. `structuredContent`, which the SDK has
  * checked by then, is left out with a line that says where it is: it says the same again, in full. `_meta["contextweaver/handle"]`
  * is the handle of the raw text.
  *
- * Errors: those of the client; `DUPLICATE_ID` of `listTools` when a tool of the server has the name of the one that is added;
+ * Errors: those of the client; `DUPLICATE_ID` of `listTools` when a tool of the server has the name of one that is added;
  * `QUOTA_EXCEEDED` when a result does not fit in the manager's artifacts. Options that are not as described are `UNKNOWN_FIELD` or
  * `INVALID_INPUT` at once.
  */
 export function firewalled<Client extends McpClient>(client: Client, manager: ContextManager, options?: FirewalledOptions): Client {
-  const { drilldown = "drilldown", ...others } = fields(options);
-  refuseUnknown(others, ["drilldown"]);
-  if (drilldown !== false && (typeof drilldown !== "string" || drilldown === "")) {
-    throw new ContextWeaverError("INVALID_INPUT", "expected a name, or false", { path: "/drilldown" });
+  const { drilldown = "drilldown", recall = drilldown !== false && "recall", ...others } = fields(options);
+  refuseUnknown(others, ["drilldown", "recall"]);
+  for (const [field, name] of Object.entries({ drilldown, recall })) {
+    if (name !== false && (typeof name !== "string" || name === "")) throw new ContextWeaverError("INVALID_INPUT", "expected a name, or false", { path: `/${field}` });
   }
+  if (recall !== false && recall === drilldown) throw new ContextWeaverError("DUPLICATE_ID", "two tools have one name", { path: "/recall" });
   for (const method of ["callTool", "listTools"] as const) {
     if (typeof (client as unknown as Fields | null)?.[method] === "function") continue;
     throw new ContextWeaverError("INVALID_INPUT", `expected a client with \`${method}\``, { path: "/client", hint: "a Client of the official SDK" });
@@ -51,7 +57,13 @@ export function firewalled<Client extends McpClient>(client: Client, manager: Co
   if (typeof (manager as unknown as Fields | null)?.["ingestMcpResult"] !== "function") {
     throw new ContextWeaverError("INVALID_INPUT", "expected a ContextManager", { path: "/manager" });
   }
-  return wrapped(client, new Firewall(client as unknown as Fields, manager, drilldown).methods());
+  return wrapped(client, new Firewall(client as unknown as Fields, manager, { drilldown, recall } as AddedNames).methods());
+}
+
+/** Names of the tools that are added. */
+interface AddedNames {
+  readonly drilldown: string | false;
+  readonly recall: string | false;
 }
 
 /** An object with some of its methods replaced. Its own run on itself, as what is private to it is not there for others. */
@@ -73,12 +85,12 @@ function wrapped<T extends object>(target: T, replaced: Readonly<Record<string, 
 class Firewall {
   readonly #client: Fields;
   readonly #manager: ContextManager;
-  readonly #drilldown: string | false;
+  readonly #names: AddedNames;
   readonly #digests: ResultDigests;
 
-  constructor(client: Fields, manager: ContextManager, drilldown: string | false) {
-    [this.#client, this.#manager, this.#drilldown] = [client, manager, drilldown];
-    this.#digests = new ResultDigests(manager, drilldown);
+  constructor(client: Fields, manager: ContextManager, names: AddedNames) {
+    [this.#client, this.#manager, this.#names] = [client, manager, names];
+    this.#digests = new ResultDigests(manager, names.drilldown);
   }
 
   methods(): Readonly<Record<string, unknown>> {
@@ -111,26 +123,30 @@ class Firewall {
 
   async #list(args: readonly unknown[]): Promise<object> {
     const listed = (await (this.#client["listTools"] as Method).call(this.#client, ...args)) as Fields & { readonly tools: readonly Fields[] };
-    const name = this.#drilldown;
-    if (name === false) return listed;
-    if (listed.tools.some((tool) => tool["name"] === name)) {
-      const hint = "give another name: firewalled(client, manager, { drilldown: \"read_on\" })";
+    const added = Object.entries(this.#names).filter(([, name]) => name !== false) as [keyof AddedNames, string][];
+    for (const [field, name] of added) {
+      if (!listed.tools.some((tool) => tool["name"] === name)) continue;
+      const hint = `give another name: firewalled(client, manager, { ${field}: "${field === "drilldown" ? "read_on" : "find_again"}" })`;
       throw new ContextWeaverError("DUPLICATE_ID", `the server has a tool \`${name}\`, too`, { path: "/tools", hint });
     }
-    // It stands at the end, and a page is not the end.
-    if (listed["nextCursor"] !== undefined) return listed;
-    const { description, args_schema: inputSchema } = drilldownTool();
-    return { ...listed, tools: [...listed.tools, { name, description, inputSchema, annotations: { readOnlyHint: true, openWorldHint: false } }] };
+    // They stand at the end, and a page is not the end.
+    if (added.length === 0 || listed["nextCursor"] !== undefined) return listed;
+    const offers = added.map(([field, name]) => {
+      const { description, args_schema: inputSchema } = field === "drilldown" ? drilldownTool() : recallTool();
+      return { name, description, inputSchema, annotations: { readOnlyHint: true, openWorldHint: false } };
+    });
+    return { ...listed, tools: [...listed.tools, ...offers] };
   }
 
   #isOwn({ name }: Fields): boolean {
-    return this.#drilldown !== false && name === this.#drilldown;
+    return typeof name === "string" && Object.values(this.#names).includes(name);
   }
 
-  /** Answers a call of the tool that is added. */
-  async #read({ arguments: given }: Fields): Promise<object> {
-    const input = (given ?? {}) as DrilldownInput;
-    const { result, error_type } = await this.#manager.runAddedAsync({ name: String(this.#drilldown), input }, () => readOnAsync(this.#manager, input));
+  /** Answers a call of a tool that is added. */
+  async #read({ name, arguments: given }: Fields): Promise<object> {
+    const input = (given ?? {}) as DrilldownInput & RecallInput;
+    const run = name === this.#names.recall ? () => findAgainAsync(this.#manager, input) : () => readOnAsync(this.#manager, input);
+    const { result, error_type } = await this.#manager.runAddedAsync({ name: String(name), input }, run);
     return { content: [{ type: "text", text: result }], ...(error_type !== undefined && { isError: true }) };
   }
 

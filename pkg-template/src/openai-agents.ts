@@ -1,6 +1,6 @@
 // `contextweaver/openai-agents`: the run loop of OpenAI's Agents SDK. It imports no SDK.
 import { AgentItems } from "./adapters/agent-items.js";
-import { AgentLoop, FIND_TOOLS, drilldownOffer, framedTokens } from "./adapters/agent-loop.js";
+import { AgentLoop, addedOffers, framedTokens } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
 import { ContextWeaverError } from "contextweaver";
 import type { ContextManager, JsonObject } from "contextweaver";
@@ -43,7 +43,7 @@ export interface AgentModelProvider {
 
 /** What serves the runs of one conversation. */
 export interface AgentContextWeaver {
-  /** An agent's tools, and the two that are added: every agent of the conversation takes them so. */
+  /** An agent's tools, and those that are added: every agent of the conversation takes them so. */
   tools<Tool extends object = never>(tools: readonly Tool[]): (Tool | AgentAddedTool)[];
   /**
    * A model each of whose calls is fitted, or a provider of such models, for `Agent` and `Runner`. Of the agent's tools it is
@@ -67,7 +67,7 @@ export function contextWeaver(options: AgentLoopOptions): AgentContextWeaver {
   const loop = new AgentLoop(options);
   const fitting = new Fitting(loop);
   return {
-    tools: (tools) => [...tools, addedTool(drilldownOffer(), loop), addedTool(FIND_TOOLS, loop)],
+    tools: (tools) => [...tools, ...addedOffers().map((offer) => addedTool(offer, loop))],
     serve: (served) => ("getModel" in served ? servedProvider(served, fitting) : servedModel(served as AgentModel, fitting)) as typeof served,
     manager: loop.manager,
     free: () => loop.free(),
@@ -121,7 +121,7 @@ class Fitting {
   /** Takes the tools of an agent, by name. */
   #take(tools: readonly Fields[]): ReadonlyMap<string, Fields> {
     const byName = new Map(tools.map((tool) => [nameOf(tool), tool]));
-    const added = [drilldownOffer().name, FIND_TOOLS.name];
+    const added = addedOffers().map(({ name }) => name);
     const missing = added.find((name) => !byName.has(name));
     if (missing !== undefined) {
       throw new ContextWeaverError("NOT_FOUND", `the agent has no tool \`${missing}\``, { path: "/tools", hint: "make it with tools: cw.tools([...])" });

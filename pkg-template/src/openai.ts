@@ -1,6 +1,6 @@
 // `contextweaver/openai`: params of OpenAI's SDK, of chat completions and of responses, fitted before they are sent, in a loop of
 // your own or by `runTools`. It imports no SDK.
-import { AgentLoop, FIND_TOOLS, drilldownOffer, framedTokens, listOf, usageOf } from "./adapters/agent-loop.js";
+import { AgentLoop, FIND_TOOLS, addedOffers, framedTokens, listOf, usageOf } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
 import { FoundTools, MOST_FOUND, foundText } from "./adapters/tool-search.js";
 import { ContextWeaverError } from "contextweaver";
@@ -117,7 +117,7 @@ export interface OpenAiClient {
 
 /** What fits the calls of one conversation. */
 export interface OpenAiContextWeaver<Tool extends object> {
-  /** Yours and the two that are added, for `runTools`. */
+  /** Yours and those that are added, for `runTools`. */
   readonly tools: (Tool | OpenAiAddedTool)[];
   /**
    * Fits params that hold the whole conversation: `messages` or `input`, and `tools`, are compiled, the rest stays.
@@ -126,7 +126,7 @@ export interface OpenAiContextWeaver<Tool extends object> {
    * holds, and those of `ContextManager.syncMessages`.
    */
   fit<Params extends OpenAiChatParams | OpenAiResponsesParams>(params: Params): Params;
-  /** Answers a call of one of the two tools that are added, of what is in memory; undefined for every other call or item. */
+  /** Answers a call of one of the tools that are added, of what is in memory; undefined for every other call or item. */
   answer(call: OpenAiChatCall): OpenAiToolMessage | undefined;
   answer(item: OpenAiResponsesCall): OpenAiCallOutput | OpenAiToolSearchOutput | undefined;
   /** As `answer`, of a result too that was evicted from memory: the storage of the manager, its `get_blob`, is asked for it. */
@@ -158,7 +158,7 @@ export function contextWeaver<Tool extends object>(options: OpenAiOptions<Tool>)
   const loop = new AgentLoop(rest);
   const fitting = new Fitting(loop, tools, searches);
   return {
-    tools: [...(tools as Tool[]), runnable(drilldownOffer(), loop), runnable(FIND_TOOLS, loop)],
+    tools: [...(tools as Tool[]), ...addedOffers().map((offer) => runnable(offer, loop))],
     manager: loop.manager,
     fit: (params) => fitting.fit(params),
     answer: ((call: OpenAiChatCall | OpenAiResponsesCall) => fitting.search(call) ?? answer(loop, call)) as OpenAiContextWeaver<Tool>["answer"],
@@ -217,7 +217,7 @@ class Fitting {
   constructor(loop: AgentLoop, tools: readonly object[], searches: boolean) {
     const known = tools.map(knownTool);
     loop.setTools(known);
-    const added = [drilldownOffer(), FIND_TOOLS].map((tool): KnownTool => ({ ...tool, definition: definitionOf(tool), isFunction: true }));
+    const added = addedOffers().map((tool): KnownTool => ({ ...tool, definition: definitionOf(tool), isFunction: true }));
     this.#loop = loop;
     this.#known = new Map([...known, ...added].map((tool) => [tool.name, tool]));
     this.#standing = loop.standing;

@@ -412,6 +412,14 @@ export interface DrilldownOptions {
   readonly max_tokens?: number;
 }
 
+/** Where a recall searches, and how much it answers. */
+export interface RecallOptions {
+  /** Most tokens of the answer's text. Default: 300. */
+  readonly max_tokens?: number;
+  /** Only the results and artifacts of these handles. Default: everything. */
+  readonly handles?: readonly string[];
+}
+
 /** How much a handoff may say. */
 export interface HandoffOptions {
   /** Default: 1500. */

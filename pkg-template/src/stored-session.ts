@@ -5,9 +5,9 @@ import { fields } from "./guard.js";
 import { InTurn } from "./in-turn.js";
 import { hashesIn } from "./journal.js";
 import type { ExportedChanges, JournalFinding, RestoreOptions } from "./journal-types.js";
-import type { DrilldownOptions } from "./options.js";
+import type { DrilldownOptions, RecallOptions } from "./options.js";
 import type { SessionStorage } from "./storage/storage-types.js";
-import type { Selector, Slice } from "./types.js";
+import type { RecallAnswer, Selector, Slice } from "./types.js";
 import { Written, bytesOf } from "./written.js";
 
 /** Blobs that are fetched at a time. */
@@ -132,6 +132,11 @@ export class StoredSession {
   /** Reads a part of an artifact, as {@link ContextManager.drilldownAsync}. */
   drilldown(handle: string, selector: Selector, options?: DrilldownOptions): Promise<Slice> {
     return this.manager.drilldownAsync(handle, selector, options);
+  }
+
+  /** Searches everything that the session holds, as {@link ContextManager.recallAsync}. */
+  recall(query: string, options?: RecallOptions): Promise<RecallAnswer> {
+    return this.manager.recallAsync(query, options);
   }
 
   /** Removes what an item says for good, here and where it is stored; see {@link ContextManager.forget}. */

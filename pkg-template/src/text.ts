@@ -54,6 +54,14 @@ export function drilldownTool(): StoredTool {
   return run("drilldown_tool", {});
 }
 
+/**
+ * Returns `recall` as a tool for models: to be offered where something of the conversation no longer stands in the prompt. Its
+ * arguments are those of `ContextManager.recall`: `query` and `max_tokens`.
+ */
+export function recallTool(): StoredTool {
+  return run("recall_tool", {});
+}
+
 /** Explains the numbers of a build and what could be done about them. */
 export function buildReport(options: {
   readonly stats: BuildStats;

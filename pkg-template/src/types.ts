@@ -387,6 +387,36 @@ export type Selector =
   /** What the text consists of: headings, keys, files, levels. */
   | { readonly type: "outline"; readonly start?: number; readonly end?: number; readonly offset?: number };
 
+/** A place that a recall found. */
+export interface RecalledExcerpt {
+  /** The item of the log. Absent for an artifact that no item refers to. */
+  readonly item_id?: string;
+  readonly kind?: ItemKind;
+  /** By which {@link ContextManager.drilldown} reads on. Absent for what is no result and no artifact, or is not in memory. */
+  readonly handle?: string;
+  /** Secrets masked, and lines escaped that could pass for a label. */
+  readonly text: string;
+  /** First character shown, from 0, as the selector `head` counts: secrets masked, nothing escaped. */
+  readonly start: number;
+  /** Character after the last one shown. */
+  readonly end: number;
+  /** Characters there are. */
+  readonly total: number;
+  /** The share of the query, rare words counting more, that stands in the best place of the excerpt: 1 is all of it. */
+  readonly score: number;
+}
+
+/** What a recall found. */
+export interface RecallAnswer {
+  /** The excerpts for a model, the best first, each below a line that says where it stands. Empty when nothing was found. */
+  readonly text: string;
+  /** Of `text`. */
+  readonly tokens: number;
+  readonly excerpts: readonly RecalledExcerpt[];
+  /** Artifacts that were not searched, at most 16: their bytes are not in memory, or the search had read 8 MiB before. */
+  readonly unread: readonly string[];
+}
+
 /** A part of an artifact. */
 export interface Slice {
   readonly handle: string;

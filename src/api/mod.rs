@@ -368,6 +368,7 @@ pub fn text_call(operation: &str, arguments: &str) -> Result<String> {
         }
         "sanitize_text" => json!({ "text": unicode::sanitize(&fields.string("text")?) }),
         "drilldown_tool" => json!(contextweaver_content::drilldown_tool()),
+        "recall_tool" => json!(contextweaver_content::recall_tool()),
         "tokenize" => json!({ "tokens": tokenize::tokenize(&fields.string("text")?) }),
         "report" => {
             let stats = BuildStats::from_value(fields.require("stats")?, "/stats")?;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{answered, done};
 use contextweaver_base::Result;
 use contextweaver_base::limits;
-use contextweaver_context::{CompactRequest, ContextManager, DrilldownRequest, SuppliedSummary};
+use contextweaver_context::{CompactRequest, ContextManager, DrilldownRequest, RecallRequest, SuppliedSummary};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::Fields;
 
@@ -18,6 +18,9 @@ pub fn call(
     Ok(match operation {
         "drilldown" => {
             DrilldownRequest::from_value(arguments).and_then(|request| manager.drilldown(&request)).and_then(answered)
+        }
+        "recall" => {
+            RecallRequest::from_value(arguments).and_then(|request| manager.recall(&request)).and_then(answered)
         }
         "artifact_views" => views(manager, arguments),
         "hydrate" => hydrate(manager, arguments),

@@ -9,13 +9,16 @@ export const QUESTION = "Read the export of the orders. I will ask about one of 
 /** What one of the orders has that no other has, and no digest shows. */
 const parcel = (n) => `parcel ${(n * 7919) % 10007}`;
 export const ANSWER = parcel(711);
+/** The same of another, and words that stand near it. */
+const AGAIN = parcel(222);
+const FIND_AGAIN = { query: "the order with id 4222, its status and its note" };
 /** Where it stands. */
 export const FIND_ROW = { type: "rows", where: [{ column: "id", op: "=", value: 4711 }] };
 export const PICTURE = Buffer.alloc(3_000, 7).toString("base64");
 /** The id of the call whose result is large. */
 export const LARGE = "c0";
 /** Calls of the whole session. */
-export const CALLS = 1 + 2 + 2 * (STEPS - 4) + 1;
+export const CALLS = 1 + 2 + 2 * (STEPS - 4) + 2;
 
 /** 900 orders, none like another and none that stands out. */
 export const orders = () => Array.from({ length: 900 }, (_, n) => ({ id: 4000 + n, customer: `C-${n % 37}`, status: ["paid", "failed", "open"][n % 3], note: parcel(n) }));
@@ -74,9 +77,12 @@ export function script({ picture = true } = {}) {
     if (at === STEPS - 2) {
       const [, handle] = /drilldown (artifact:result:c0) /.exec(text) ?? assert.fail(`no way to the export:\n${text.slice(0, 3_000)}`);
       assert.ok(!text.includes(ANSWER), "the answer was not hidden");
-      return asks({ id: "last", name: "drilldown", input: { handle, selector: FIND_ROW } });
+      assert.ok(!text.includes(AGAIN), "what is to be found again was not hidden");
+      return asks({ id: "again", name: "recall", input: FIND_AGAIN }, { id: "last", name: "drilldown", input: { handle, selector: FIND_ROW } });
     }
     assert.ok(text.includes(ANSWER), "the answer was not found");
+    assert.ok(text.includes(AGAIN), "it was not found again");
+    assert.match(text, /TOOL RESULT \[artifact:result:c0 chars \d+-\d+ of \d+\]/, "it is not said where it stands");
     return { text: ANSWER };
   };
 }

@@ -136,7 +136,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       assert.equal(last, "done");
       assert.equal(asked.length, 4);
       // Providers want the definitions of tools that were called.
-      assert.deepEqual([namesOf(asked[3]), asked[3].toolChoice], [["drilldown"], { type: "none" }]);
+      assert.deepEqual([namesOf(asked[3]), asked[3].toolChoice], [["drilldown", "recall"], { type: "none" }]);
       const note = sdk.tool({ description: "Note", inputSchema: z.object({}), execute: async () => "noted" });
       await run(sdk, { model, tools: { note }, messages: history() });
       assert.deepEqual([asked.length, namesOf(asked[7]), asked[7].toolChoice?.type], [8, ["note"], "auto"]);
@@ -165,7 +165,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       assert.ok(namesOf(asked[0]).includes(last));
       assert.deepEqual(asked[0].toolChoice, { type: "tool", toolName: last });
       await run(sdk, { model, tools: many, messages: history(), toolChoice: "none" });
-      assert.deepEqual(["drilldown", "find_tools"].filter((one) => namesOf(asked[1]).includes(one)), []);
+      assert.deepEqual(["drilldown", "recall", "find_tools"].filter((one) => namesOf(asked[1]).includes(one)), []);
       const search = { type: "provider", id: "scripted.search", args: { depth: 2 }, isProviderExecuted: true, supportsDeferredResults: false, inputSchema: sdk.jsonSchema({ type: "object" }) };
       await run(sdk, { model, tools: { ...many, search }, prompt: "hi" });
       assert.deepEqual(asked[2].tools.find(({ id }) => id === "scripted.search")?.args, { depth: 2 });

@@ -81,6 +81,7 @@ const NEEDS = {
   StoredDecisions: "decisions",
   StoredRecords: "agent",
   StoredSession: "agent",
+  recallTool: "agent",
   redactSecrets: "agent",
   renderCards: "routing",
   runTool: "agent",

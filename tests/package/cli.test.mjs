@@ -151,6 +151,7 @@ const STARTED = [
   ["build", "session.jsonl", "--budget", "much"],
   ["drilldown", "snapshot.json", "artifact:result:c1", "--lines", "3:5"],
   ["drilldown", "snapshot.json", "artifact:result:c2", "--head", "3"],
+  ["recall", "snapshot.json", "nothing of the kind"],
   ["route", "git.json", "memory.json", "show the commit log"],
   ["lint", "tools.json", "hostile.json"],
   ["diff", "tools.json", "next.json", "--check"],
@@ -215,6 +216,10 @@ const BAD_USAGE = [
   ["build", "session.jsonl", "--lines", "1:2"],
   ["drilldown"],
   ["drilldown", "session.jsonl"],
+  ["recall", "snapshot.json"],
+  ["recall", "snapshot.json", "two", "words"],
+  ["recall", "session.jsonl", "words"],
+  ["recall", "snapshot.json", "words", "--max-tokens", "few"],
   ["drilldown", "snapshot.json", "a", "b"],
   ["drilldown", "snapshot.json", "--head", "3"],
   ["drilldown", "snapshot.json", "--max-tokens", "3"],
@@ -312,6 +317,18 @@ test("drilldown lists artifacts and their views", async () => {
   const input = await readFile(join(folder, "snapshot.json"), "utf8");
   assert.equal((await cli(["drilldown", "-"], { input })).stdout, stdout);
   assert.equal((await cli(["drilldown", "-"], { input: '{"schema_version":1,"event_log":{"items":[]}}' })).code, 0);
+});
+
+test("recall finds what a snapshot holds, and says where", async () => {
+  const recall = (args) => cli(["recall", "snapshot.json", ...args]);
+  const { code, stdout, stderr } = await recall([LOG[333]]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.match(stdout, /^\[TOOL RESULT \[artifact:result:c1 chars \d+-\d+ of 21557\]\]\n/);
+  assert.ok(stdout.includes(LOG[333]), stdout);
+  assert.match(stdout, /\n\(\d+ places?, \d+ tokens\)\n$/);
+  const found = JSON.parse((await recall([LOG[333], "--json", "--max-tokens", "80"])).stdout);
+  assert.ok(found.tokens <= 80 && found.excerpts[0].text.includes(LOG[333]), JSON.stringify(found));
+  assert.equal((await recall(["zebra"])).stdout, "(nothing was found)\n");
 });
 
 const SLICES = {
@@ -755,7 +772,7 @@ test("a file of something else is named, with the command that makes items of it
 
 test("help of a command is that of the command alone", async () => {
   const all = (await cli(["--help"])).stdout;
-  const commands = ["init", "build", "drilldown", "route", "lint", "diff", "convert", "decisions", "serve", "gateway", "demo"];
+  const commands = ["init", "build", "drilldown", "recall", "route", "lint", "diff", "convert", "decisions", "serve", "gateway", "demo"];
   for (const command of commands) {
     const { code, stdout, stderr } = await cli([command, "--help"]);
     assert.deepEqual([code, stderr], [0, ""]);

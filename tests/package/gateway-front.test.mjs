@@ -73,9 +73,9 @@ test(`the front of ${TOOLS} tools costs hundreds of tokens, and so does a search
     const user = await connected(t, "SDK 2.x, legacy", { url });
     const listed = await user.client.listTools();
     costs[mode] = countTokens(JSON.stringify(listed));
-    if (mode === "firewall") assert.equal(listed.tools.length, TOOLS + 1);
+    if (mode === "firewall") assert.equal(listed.tools.length, TOOLS + 2);
     if (mode === "search") {
-      assert.deepEqual(listed.tools.map(({ name }) => name), ["search_tools", "call_tool", "drilldown"]);
+      assert.deepEqual(listed.tools.map(({ name }) => name), ["search_tools", "call_tool", "drilldown", "recall"]);
       const answers = [];
       for (const query of QUERIES) {
         const answer = textOf(await user.call("search_tools", { query }));
@@ -101,7 +101,7 @@ test("search mode lists the tools that a client used, and tells that client alon
     const user = await connected(t, kind, { url });
     const other = await connected(t, "SDK 1.x", { url });
     if (user.isModern) await user.subscribe([]);
-    const recent = async (one) => (await one.names()).slice(3);
+    const recent = async (one) => (await one.names()).slice(4);
     for (const [name, listed] of [["echo", ["echo"]], ["fail", ["echo", "fail"]], ["log", ["fail", "log"]]]) {
       user.told.length = 0;
       await user.call("call_tool", { name, arguments: name === "echo" ? { say: "x" } : {} });

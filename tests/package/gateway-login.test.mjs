@@ -85,7 +85,7 @@ test("the command has its user log in, and keeps what it was given", async (t) =
   const page = await first.page(1);
   await until(first.said, () => first.said().includes("waits for its user to log in: open the page that the gateway has printed"));
   const made = await connected(t, first.url);
-  assert.deepEqual(await names(made), ["drilldown", "elsewhere"], "the other server is not held up");
+  assert.deepEqual(await names(made), ["drilldown", "elsewhere", "recall"], "the other server is not held up");
   assert.equal((await made.callTool({ name: "elsewhere", arguments: {} })).isError ?? false, false);
 
   const { searchParams } = new URL(page);
@@ -105,7 +105,7 @@ test("the command has its user log in, and keeps what it was given", async (t) =
   assert.equal(done.headers.get("referrer-policy"), "no-referrer");
   assert.equal((await fetch(done.url)).status, 400, "an answer counts once");
   await until(first.said, () => /ok docs: 1 tools/.test(first.said()));
-  assert.deepEqual(await names(made), ["drilldown", "elsewhere", "who"]);
+  assert.deepEqual(await names(made), ["drilldown", "elsewhere", "recall", "who"]);
   assert.match(text(await made.callTool({ name: "who", arguments: {} })), /server/);
 
   // Access tokens end: they are renewed without anybody.
@@ -206,7 +206,7 @@ test("gateway() takes providers, says who waits for a login, and connects again 
   await finish(pages[0]);
   assert.equal((await handler.reconnect("docs")).state.status, "ready");
   const made = await connected(t, "http://localhost/mcp", { fetch: (input, init) => handler(new Request(input, init)) });
-  assert.deepEqual(await names(made), ["drilldown", "who"]);
+  assert.deepEqual(await names(made), ["drilldown", "recall", "who"]);
   // Tokens that a server sends back are masked as those of a configuration are.
   const shown = text(await made.callTool({ name: "who", arguments: {} }));
   for (const secret of docs.seen.secrets) assert.equal(shown.includes(secret), false);

@@ -83,7 +83,7 @@ export default {
   assert.equal((await worker.get("/mcp")).status, 401);
   const client = await connected(worker.fetch, "modern", bearer);
   const { tools } = await client.listTools();
-  assert.deepEqual(tools.map(({ name }) => name), ["legacy_echo", "legacy_wait", "legacy_pid", "modern_echo", "modern_wait", "modern_pid", "drilldown"]);
+  assert.deepEqual(tools.map(({ name }) => name), ["legacy_echo", "legacy_wait", "legacy_pid", "modern_echo", "modern_wait", "modern_pid", "drilldown", "recall"]);
   for (const era of ERAS) assert.equal(await called(client, `${era}_echo`, { text: "x" }), `${era}:x`);
   await client.close();
   // Each gateway has ended what it began.

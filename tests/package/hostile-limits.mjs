@@ -38,6 +38,7 @@ export const limitCases = {
       refuses(cw, assert, name, () => new cw.ContextManager({ firewall: { threshold_tokens: bad } }), ["OUT_OF_RANGE"]);
       const head = { type: "head" };
       refuses(cw, assert, name, () => manager.drilldown("artifact:result:c1", head, { max_tokens: bad }), ["OUT_OF_RANGE"]);
+      refuses(cw, assert, name, () => manager.recall("total", { max_tokens: bad }), ["OUT_OF_RANGE"]);
       refuses(cw, assert, name, () => manager.compact("text", { budget_tokens: bad }), ["OUT_OF_RANGE"]);
       refuses(cw, assert, name, () => manager.summaryRequests({ limit: bad }), ["OUT_OF_RANGE"]);
       survives(cw, assert, name, () => manager.drilldown("artifact:result:c1", { type: "head", chars: bad }));

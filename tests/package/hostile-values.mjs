@@ -133,6 +133,8 @@ const ENTRIES = {
   "drilldown search": (cw, m, v) => m.drilldown("artifact:result:c1", { type: "search", text: [v] }),
   "drilldown where": (cw, m, v) =>
     m.drilldown("artifact:result:c1", { type: "rows", where: [{ column: "a", value: [v] }] }),
+  "recall query": (cw, m, v) => m.recall(v),
+  "recall options": (cw, m, v) => m.recall("total", { max_tokens: [v], handles: [[v]] }),
   "artifacts.views": (cw, m, v) => m.artifacts.views(v),
   "compact data": (cw, m, v) => m.compact(v, { budget_tokens: [v] }),
   "compact options": (cw, m, v) => m.compact("text", v),

@@ -129,9 +129,13 @@ export const journalCases = {
     const handle = "artifact:result:c0";
     const selector = { type: "rows", where: [{ column: "id", op: "=", value: 499 }] };
     assert.throws(() => manager.drilldown(handle, selector), (error) => error.code === "ARTIFACT_EXPIRED" && error.hint.includes("drilldownAsync"));
+    const hidden = manager.recall("row of turn 0 499");
+    assert.ok(!hidden.text.includes("row of turn 0 499") && hidden.unread.includes(handle), JSON.stringify(hidden));
+    const found = await manager.recallAsync("row of turn 0 499");
+    assert.ok(found.text.includes("row of turn 0 499"), found.text);
+    assert.ok(asked.length > 0 && asked.length <= 8, `${asked.length} were fetched`);
     const slice = await manager.drilldownAsync(handle, selector);
     assert.ok(slice.text.includes("row of turn 0 499"), slice.text);
-    assert.equal(asked.length, 1);
     assert.ok(manager.drilldown(handle, selector).text.includes("499"), "it is in memory now");
     assert.ok(manager.stats().artifact_bytes <= 60_000);
     // Calls at once, whose results have no room beside each other.

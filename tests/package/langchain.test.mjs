@@ -130,7 +130,7 @@ for (const [name, run] of Object.entries(HOW)) {
     holdsTheSession(cw.manager("t"), executed);
     assert.equal(messages.length, 1 + STEPS + CALLS);
     assert.equal(JSON.parse(messages[2].content).length, 900);
-    assert.deepEqual(called, [["find_tools", "c1b"], ["drilldown", "last"]]);
+    assert.deepEqual(called, [["find_tools", "c1b"], ["recall", "again"], ["drilldown", "last"]]);
     cw.free();
   });
 

@@ -112,7 +112,7 @@ for (const version of Object.keys(MODELS)) {
       holdsTheSession(cw.manager("t"), executed);
       const { messages } = await memory.recall({ threadId: "t", resourceId: "user" });
       assert.ok(JSON.stringify(messages).includes(ANSWER));
-      assert.deepEqual(called, [["find_tools", "c1b"], ["drilldown", "last"]]);
+      assert.deepEqual(called, [["find_tools", "c1b"], ["recall", "again"], ["drilldown", "last"]]);
       cw.free();
     });
   }
@@ -229,7 +229,7 @@ for (const [name, run] of Object.entries(HOW)) {
     const schema = z.object({ reason: z.string().describe("word ".repeat(3_000)) });
     const { object } = await run(agent, "Why?", { maxSteps: 5, structuredOutput: { schema }, activeTools: ["read"] });
     assert.deepEqual(object, { reason: "expired" });
-    assert.deepEqual(offers, [["read"], ["read", "drilldown"]]);
+    assert.deepEqual(offers, [["read"], ["read", "drilldown", "recall"]]);
     cw.free();
   });
 }

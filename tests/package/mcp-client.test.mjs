@@ -49,8 +49,9 @@ for (const [at, { name: title, sdk, missing }] of (await sdks()).entries()) {
     const manager = new ContextManager();
     const client = firewalled(raw, manager);
     const { tools } = await client.listTools();
-    assert.deepEqual(tools.map(({ name }) => name), [...Object.keys(RESULTS), "drilldown"]);
-    const added = tools.at(-1);
+    assert.deepEqual(tools.map(({ name }) => name), [...Object.keys(RESULTS), "drilldown", "recall"]);
+    const added = tools.at(-2);
+    assert.deepEqual([tools.at(-1).inputSchema.required, tools.at(-1).annotations.readOnlyHint], [["query"], true]);
     assert.deepEqual([added.inputSchema.type, added.inputSchema.required, added.annotations.readOnlyHint], ["object", ["handle", "selector"], true]);
     assert.equal((await raw.listTools()).tools.length, Object.keys(RESULTS).length, "the client's own list was changed");
     sdk.parse("ListToolsResult", { tools });
@@ -74,11 +75,15 @@ for (const [at, { name: title, sdk, missing }] of (await sdks()).entries()) {
 
     const read = await call("drilldown", { handle, selector: FIND_ROW });
     assert.ok(read.content[0].text.includes(ANSWER) && read.isError === undefined);
+    const again = await call("recall", { query: "the order with id 4711" });
+    assert.ok(again.content[0].text.includes(ANSWER) && again.content[0].text.includes(handle) && again.isError === undefined, again.content[0].text);
+    assert.match((await call("recall", { query: "zebra" })).content[0].text, /^Nothing was found/);
+    assert.match((await call("recall", { query: "" })).content[0].text, /^INVALID_INPUT: /);
     const wrong = await call("drilldown", { handle: "nowhere", selector: FIND_ROW });
     assert.match(wrong.content[0].text, /^ARTIFACT_NOT_FOUND: /);
     assert.equal(wrong.isError, true);
     assert.equal((await call("drilldown", {})).isError, true);
-    assert.ok(!asked.includes("drilldown"), "the server was asked");
+    assert.ok(!asked.includes("drilldown") && !asked.includes("recall"), "the server was asked");
 
     // What is hidden in data that no text tells.
     const hidden = await result("hidden");
@@ -181,8 +186,8 @@ for (const [at, { name: title, sdk, missing }] of (await sdks()).entries()) {
 
     const taken = await connected(sdk, { tools: [{ name: "drilldown", inputSchema }], call: () => RESULTS.small });
     await assert.rejects(firewalled(taken.client, manager).listTools(), (error) => ContextWeaverError.is(error) && error.code === "DUPLICATE_ID" && error.path === "/tools");
-    const renamed = firewalled(taken.client, manager, { drilldown: "read_on" });
-    assert.deepEqual((await renamed.listTools()).tools.map(({ name }) => name), ["drilldown", "read_on"]);
+    const renamed = firewalled(taken.client, manager, { drilldown: "read_on", recall: "find_again" });
+    assert.deepEqual((await renamed.listTools()).tools.map(({ name }) => name), ["drilldown", "read_on", "find_again"]);
     assert.deepEqual((await calling(renamed, version)("drilldown")).content, RESULTS.small.content);
     assert.ok((await calling(renamed, version)("read_on", { handle: handles[0], selector: FIND_ROW })).content[0].text.includes(ANSWER));
     await taken.close();
@@ -211,6 +216,8 @@ test("what cannot be is said at once, and a store that is full as well", async (
     [[client, {}], "INVALID_INPUT", "/manager"],
     [[client, manager, { drilldown: "" }], "INVALID_INPUT", "/drilldown"],
     [[client, manager, { drilldown: true }], "INVALID_INPUT", "/drilldown"],
+    [[client, manager, { recall: "" }], "INVALID_INPUT", "/recall"],
+    [[client, manager, { recall: "drilldown" }], "DUPLICATE_ID", "/recall"],
     [[client, manager, { name: "x" }], "UNKNOWN_FIELD", "/name"],
   ]) {
     assert.throws(() => firewalled(...args), (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));

@@ -246,7 +246,7 @@ for (const useResponses of [true, false]) {
     const runner = new Runner({ modelProvider: cw.serve(new OpenAIProvider({ openAIClient: client, useResponses })), tracingDisabled: true });
     const { finalOutput } = await runner.run(new Agent({ name: "lister", model: "gpt-5", tools: cw.tools([list]) }), "List them.");
     assert.equal(finalOutput, "done");
-    assert.deepEqual(bodies.map(({ tools }) => tools.map((one) => (one.function ?? one).name)), [["list"], ["list", "drilldown"]]);
+    assert.deepEqual(bodies.map(({ tools }) => tools.map((one) => (one.function ?? one).name)), [["list"], ["list", "drilldown", "recall"]]);
     assert.ok(countTokens(JSON.stringify(bodies[1])) < 2_500);
     assert.match(JSON.stringify(bodies[1]), /drilldown artifact:result:c0/);
     cw.free();
@@ -283,13 +283,13 @@ test("OpenAI Agents: items of every kind arrive as they are", async () => {
   assert.equal(JSON.stringify(items), before);
   cw.free();
   // Where there is no room for it, an item is shorter and still of the SDK's form.
-  const small = contextWeaver({ budget_tokens: 1_500 });
+  const small = contextWeaver({ budget_tokens: 2_000 });
   const large = { type: "function_call_result", name: "look", callId: "g", status: "completed", output: { type: "text", text: JSON.stringify(Array.from({ length: 300 }, (_, n) => ({ n, word: `w${n}` }))) } };
   await small.serve(model).getResponse({ input: [user("Look."), call("g", "look", {}), large], tools: small.tools([]), handoffs: [], modelSettings: {} });
   const sent = requests[1].input.find(({ type }) => type === "function_call_result");
   assert.deepEqual({ ...sent, output: { ...sent.output, text: "" } }, { ...large, output: { type: "text", text: "" } });
   assert.ok(sent.output.text.length < large.output.text.length / 2 && /drilldown/.test(sent.output.text), sent.output.text);
-  assert.deepEqual(requests[1].tools.map(({ name }) => name), ["drilldown"]);
+  assert.deepEqual(requests[1].tools.map(({ name }) => name), ["drilldown", "recall"]);
   small.free();
   // So is one whose secrets are masked.
   const secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789";

@@ -193,7 +193,7 @@ for (const [name, { api, run }] of Object.entries(HOW).filter(([, how]) => how.a
     assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
     holdsTheSession(cw.manager, executed);
     // The list that the provider caches is the same in every call, byte for byte.
-    assert.deepEqual([...lists].map((list) => JSON.parse(list).map(({ name: one, type }) => one ?? type)), [["export_orders", "take_picture", "tool_search", "drilldown"]]);
+    assert.deepEqual([...lists].map((list) => JSON.parse(list).map(({ name: one, type }) => one ?? type)), [["export_orders", "take_picture", "tool_search", "drilldown", "recall"]]);
     assert.equal(found.size, 5);
     assert.ok(executed.filter((one) => found.has(one)).length > 100);
     cw.free();
@@ -226,7 +226,7 @@ test("OpenAI: what a search found is loaded where it stands, in a conversation t
   const input = [user("Paint the house."), item, output, { role: "assistant", content: "It is painted." }, user("And the garden?")];
   const first = fit(input);
   assert.deepEqual(first.input.slice(1, 3), [item, output]);
-  assert.deepEqual(first.tools.map(({ type, name }) => name ?? type), ["tool_search", "drilldown"]);
+  assert.deepEqual(first.tools.map(({ type, name }) => name ?? type), ["tool_search", "drilldown", "recall"]);
   assert.ok(manager.build({ phase: "answer", query: "", budget_tokens: BUDGET }).prompt.includes(`Found: ${names.join(", ")}`));
   // What the host forgets is in the log; what is edited loads what it names now; a tool that there is not, nothing.
   assert.deepEqual(namesOf(fit(input.slice(3))), names);
@@ -248,17 +248,17 @@ test("OpenAI: what a search found is loaded where it stands, in a conversation t
   const plain = contextWeaver({ tools, budget_tokens: BUDGET });
   assert.deepEqual(fit(input, plain).input.map(({ type = "message" }) => type), ["message", "function_call", "function_call_output", "message", "message"]);
   // The newest have room before the others, as many as half of the budget holds; one that must be called is sent.
-  const narrow = contextWeaver({ tools, budget_tokens: 2_000, tool_search: true, onStep: (step) => steps.push(step) });
+  const narrow = contextWeaver({ tools, budget_tokens: 2_400, tool_search: true, onStep: (step) => steps.push(step) });
   const two = [user("Work."), ...search("a", "paint", narrow), ...search("b", "dig", narrow)];
   const fitted = fit(two, narrow);
   const loaded = namesOf(fitted);
   assert.deepEqual(loaded, two[4].tools.map(({ name }) => name).slice(0, loaded.length));
   assert.ok(loaded.length > 0 && loaded.length < 5);
   const { built, tool_tokens, warnings } = steps.at(-1);
-  assert.ok(built.tokens + tool_tokens <= 2_000 && tool_tokens <= 1_000);
+  assert.ok(built.tokens + tool_tokens <= 2_400 && tool_tokens <= 1_200);
   assert.deepEqual(new Set(warnings.map(({ code }) => code)), new Set(["TOOL_LEFT_OUT"]));
   const forced = narrow.fit({ ...MODEL, input: [user("Sing.")], tool_choice: { type: "function", name: "tool_3" } });
-  assert.deepEqual(forced.tools.map(({ type, name }) => name ?? type), ["tool_3", "tool_search", "drilldown"]);
+  assert.deepEqual(forced.tools.map(({ type, name }) => name ?? type), ["tool_3", "tool_search", "drilldown", "recall"]);
   assert.throws(() => narrow.fit({ ...MODEL, messages: [user("hi")] }), (error) => (assert.deepEqual([error.code, error.path], ["UNSUPPORTED", "/messages"]), true));
   assert.throws(() => contextWeaver({ tools, budget_tokens: 2_000, tool_search: 1 }), (error) => (assert.deepEqual([error.code, error.path], ["INVALID_INPUT", "/tool_search"]), true));
   for (const one of [cw, next, plain, narrow]) one.free();

@@ -195,6 +195,7 @@ test("each call is told once, with names, codes and counts", async (t) => {
   await call("list_orders");
   await call("drilldown", { handle: listed._meta["contextweaver/handle"], selector: { type: "head", chars: 20 } });
   await call("drilldown", { handle: "artifact:none", selector: { type: "head" } });
+  await call("recall", { query: "orders" });
   await call("refund");
   await call("confirm");
   await call("hang");
@@ -210,6 +211,7 @@ test("each call is told once, with names, codes and counts", async (t) => {
     ["tool", "shop", "list_orders", none, 0, true, false],
     ["drilldown", none, "drilldown", none, 0, false, false],
     ["drilldown", none, "drilldown", "ARTIFACT_NOT_FOUND", 0, false, false],
+    ["recall", none, "recall", none, 0, false, false],
     ["tool", "shop", "refund", "tool_error", 1, false, false],
     ["tool", "shop", "confirm", "POLICY_DENIED", 0, false, false],
     ["tool", "shop", "hang", "UPSTREAM_TIMEOUT", 1, false, false],

@@ -60,6 +60,29 @@ export const resultCases = {
     m.free();
   },
 
+  "what left the prompt is found again, and cited"(cw, assert) {
+    const { m, handle } = withResult(cw);
+    const answer = m.recall(LINES[333]);
+    const [first] = answer.excerpts;
+    assert.deepEqual([first.handle, first.kind], [handle, "tool_result"]);
+    assert.ok(first.text.includes(LINES[333]) && answer.text.includes(first.text), answer.text);
+    assert.equal(m.drilldown(handle, { type: "head", start: first.start, chars: first.end - first.start }).text, first.text);
+    assert.ok(answer.text.includes(`[${handle} chars ${first.start}-${first.end} of ${first.total}]]`), answer.text);
+    assert.deepEqual([answer.tokens, answer.unread], [cw.countTokens(answer.text), []]);
+    assert.ok(answer.tokens <= 300 && m.recall(LINES[333], { max_tokens: 60 }).tokens <= 60);
+    assert.deepEqual(m.recall(LINES[333], { handles: ["artifact:other"] }).excerpts, []);
+    const copy = cw.ContextManager.fromJSON(JSON.stringify(m));
+    assert.deepEqual(copy.recall(LINES[333]), answer);
+    copy.free();
+    for (const query of ["", "  "]) assert.throws(() => m.recall(query), { code: "INVALID_INPUT", path: "/query" });
+    assert.throws(() => m.recall("a", { max_token: 9 }), { code: "UNKNOWN_FIELD", path: "/max_token" });
+    const reference = new cw.ContextManager({ compat: "0.18" });
+    assert.throws(() => reference.recall("a"), { code: "UNSUPPORTED" });
+    for (const one of [reference, m]) one.free();
+    const tool = cw.recallTool();
+    assert.deepEqual([tool.name, tool.args_schema.required, Object.keys(tool.args_schema.properties)], ["recall", ["query"], ["query", "max_tokens"]]);
+  },
+
   "slices lead from one to the next until all is read"(cw, assert) {
     const { m, handle } = withResult(cw);
     const heads = follow(m, handle, { type: "head", chars: 1e6 }, 300);

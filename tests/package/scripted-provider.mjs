@@ -2,7 +2,7 @@
 // of the agent's own once after each turn of the user, and then answers. Every other request fails.
 for (const name of ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AI_GATEWAY_API_KEY"]) process.env[name] = "none";
 
-const ADDED = ["drilldown", "find_tools"];
+const ADDED = ["drilldown", "recall", "find_tools"];
 const ARGUMENTS = { id: 4711 };
 const ANSWER = "Order 4711 is held.";
 const TOKENS = 1_000;

@@ -20,6 +20,7 @@
 //! | [`MAX_GATEWAY_SESSIONS`] | 4,096 | sessions of one gateway |
 //! | [`MAX_PATTERN_BYTES`] | 1,024 | UTF-8 bytes of one pattern |
 //! | [`MAX_SEARCH_STEPS`] | 33,554,432 | steps of one search, of choosing rows and columns, of all rules of one check |
+//! | [`MAX_RECALL_BYTES`] | 8 MiB | UTF-8 bytes of the texts that one recall reads, the likeliest first |
 //! | [`MAX_SCHEMA_STEPS`] | 33,554,432 | steps of checking one value against a schema |
 //! | [`MAX_REWRITE_STEPS`] | 50,000 | values copied while one schema is rewritten for a provider |
 
@@ -147,6 +148,11 @@ pub const COMPAT_ITEMS_PER_KIND: usize = 50;
 
 /// Tokens of a session handoff.
 pub const HANDOFF_TOKENS: u64 = 1500;
+
+/// Tokens of what a recall answers.
+pub const RECALL_TOKENS: u64 = 300;
+/// Bytes of the texts that one recall reads: masked, taken apart and compared, they take half a second.
+pub const MAX_RECALL_BYTES: usize = 8 << 20;
 
 /// Exact repeats of a user turn or an answer shorter than this stay: "yes" after two questions means two things.
 pub const DEDUP_MIN_TURN_CHARS: usize = 16;

@@ -44,6 +44,11 @@ pub fn allows_excerpts(item: &ContextItem) -> bool {
     })
 }
 
+/// Tells whether the text says all that the stored one does, in another form.
+pub fn is_reshaped(item: &ContextItem) -> bool {
+    field(item, "strategy").and_then(Value::as_str) == Some(Strategy::Reshaped.as_str())
+}
+
 /// Tells whether the text is the work of a summarizer of the caller's, which no excerpt is to replace.
 pub fn is_chosen(item: &ContextItem) -> bool {
     field(item, "strategy").and_then(Value::as_str) == Some(Strategy::LlmSummary.as_str())
@@ -55,7 +60,7 @@ pub fn is_chosen(item: &ContextItem) -> bool {
 pub fn note(item: &ContextItem, kept: u64) -> Option<String> {
     let total = tokens(item)?;
     let handle = &item.artifact_ref.as_ref()?.handle;
-    if field(item, "strategy").and_then(Value::as_str) == Some(Strategy::Reshaped.as_str()) || kept >= total {
+    if is_reshaped(item) || kept >= total {
         return None;
     }
     let view = match field(item, "view") {

@@ -93,6 +93,14 @@ impl IndexEntry {
         }
     }
 
+    /// Returns the longer text where it is stored in a form that is fit to be shown as it is.
+    pub fn stored_clean<'a>(&self, item: &ContextItem, artifacts: &'a ArtifactStore) -> Option<&'a str> {
+        match (&self.source, &item.artifact_ref) {
+            (Some(FullText::Stored), Some(artifact)) => artifacts.text(&artifact.handle),
+            _ => None,
+        }
+    }
+
     /// Returns the body of another text of the item.
     pub fn body(&self, item: &ContextItem, text: &str) -> String {
         labels::default_body(item, self.function.as_deref(), text).0

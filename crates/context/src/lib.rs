@@ -66,6 +66,7 @@ mod masking;
 pub mod memory;
 mod messages;
 mod options;
+mod recall;
 mod reduce;
 pub mod report;
 mod request;
@@ -96,6 +97,7 @@ pub use options::{
     Classifier, Extractor, FirewallOptions, ManagerLimits, ManagerOptions, ManagerRules, Plugin, ProfilePolicy,
     RULE_BASED, STRUCTURED, Summarizer, TextForm,
 };
+pub use recall::request::{RecallAnswer, RecallRequest, RecalledExcerpt};
 pub use request::BuildRequest;
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot};
 pub use source_message::forget_source_message;

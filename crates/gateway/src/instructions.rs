@@ -45,8 +45,7 @@ impl Gateway {
         };
         if self.mode() != FrontMode::Reference {
             text.push_str("Large results come back as a digest with a handle; read parts of them with `");
-            text.push_str(&names.drilldown);
-            text.push_str("`.\n");
+            text.extend([&names.drilldown, "`, find again what they hold with `", &names.recall, "`.\n"]);
         }
         let servers: Vec<&str> = self.servers.iter().take(MAX_NAMED).map(|server| server.name.as_str()).collect();
         if !servers.is_empty() {

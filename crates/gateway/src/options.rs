@@ -107,6 +107,8 @@ pub struct ServerOptions {
 pub struct OwnNames {
     /// The tool that reads on in results.
     pub drilldown: String,
+    /// The tool that finds again what earlier calls brought.
+    pub recall: String,
     /// The tool that searches tools.
     pub search_tools: String,
     /// The tool that calls one.
@@ -115,8 +117,9 @@ pub struct OwnNames {
 
 impl Default for OwnNames {
     fn default() -> Self {
-        let [drilldown, search_tools, call_tool] = ["drilldown", "search_tools", "call_tool"].map(str::to_owned);
-        Self { drilldown, search_tools, call_tool }
+        let [drilldown, recall, search_tools, call_tool] =
+            ["drilldown", "recall", "search_tools", "call_tool"].map(str::to_owned);
+        Self { drilldown, recall, search_tools, call_tool }
     }
 }
 
@@ -389,13 +392,15 @@ fn own_names(fields: &mut Fields) -> Result<OwnNames> {
     };
     let own = OwnNames {
         drilldown: name("drilldown", &base.drilldown)?,
+        recall: name("recall", &base.recall)?,
         search_tools: name("search_tools", &base.search_tools)?,
         call_tool: name("call_tool", &base.call_tool)?,
     };
     let at = names.path().to_owned();
     names.finish()?;
-    let [a, b, c] = [&own.drilldown, &own.search_tools, &own.call_tool];
-    if a == b || b == c || a == c {
+    let mut all = vec![&own.drilldown, &own.recall, &own.search_tools, &own.call_tool];
+    contextweaver_base::order::sort_distinct(&mut all);
+    if all.len() < 4 {
         return Err(Error::new(ErrorCode::DuplicateId, "two tools of the gateway have one name").at(at));
     }
     Ok(own)

@@ -137,6 +137,9 @@ pub struct GatewayStats {
     /// Parts of results that were read.
     #[cfg_attr(feature = "ts", ts(type = "number"))]
     pub drilldowns: u64,
+    /// Searches of what stored results hold.
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    pub recalls: u64,
     /// Calls that were answered from what was kept.
     #[cfg_attr(feature = "ts", ts(type = "number"))]
     pub cache_hits: u64,
@@ -162,6 +165,7 @@ pub(crate) struct Counters {
     refusals: SortedMap<(String, String), u64>,
     pub searches: u64,
     pub drilldowns: u64,
+    pub recalls: u64,
     pub cache_hits: u64,
     pub retries: u64,
 }
@@ -269,6 +273,7 @@ impl Gateway {
             totals: counters.totals,
             searches: counters.searches,
             drilldowns: counters.drilldowns,
+            recalls: counters.recalls,
             cache_hits: counters.cache_hits,
             retries: counters.retries,
             servers: servers.collect(),

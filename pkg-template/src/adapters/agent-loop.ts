@@ -1,6 +1,6 @@
 // What all adapters do before a call of a model: bring the log in line with the conversation, choose tools, compile. An adapter
 // translates. By its own name the package is imported with the modules that fit the runtime.
-import { ContextManager, ContextWeaverError, Router, countTokens, drilldownTool, renderCards } from "contextweaver";
+import { ContextManager, ContextWeaverError, Router, countTokens, drilldownTool, recallTool, renderCards } from "contextweaver";
 import type {
   BuiltMessages,
   ContextManagerOptions,
@@ -11,10 +11,10 @@ import type {
   SelectableItem,
   SyncedMessages,
 } from "contextweaver";
-import { readOn, readOnAsync } from "./read-on.js";
-import type { DrilldownInput } from "./read-on.js";
+import { findAgain, findAgainAsync, readOn, readOnAsync } from "./read-on.js";
+import type { DrilldownInput, RecallInput } from "./read-on.js";
 
-export type { DrilldownInput };
+export type { DrilldownInput, RecallInput };
 
 /** What an agent's loop needs to know, whatever it is written in. */
 export interface AgentLoopOptions {
@@ -137,12 +137,24 @@ export function drilldownOffer(): DescribedTool {
   return { name, description, schema: args_schema as JsonObject };
 }
 
+/** The tool by which a model finds again what left the prompt. */
+export function recallOffer(): DescribedTool {
+  const { name, description, args_schema } = recallTool();
+  return { name, description, schema: args_schema as JsonObject };
+}
+
+/** All tools that the loop adds. */
+export function addedOffers(): readonly DescribedTool[] {
+  return [drilldownOffer(), recallOffer(), FIND_TOOLS];
+}
+
 /** The conversation of an agent, and its tools. */
 export class AgentLoop {
   readonly manager: ContextManager;
   readonly #options: AgentLoopOptions;
   readonly #isOwn: boolean;
   readonly #drilldown = priced(drilldownOffer());
+  readonly #recall = priced(recallOffer());
   readonly #findTools = priced(FIND_TOOLS);
   #router: Router | undefined;
   #tools = new Map<string, PricedTool>();
@@ -165,12 +177,12 @@ export class AgentLoop {
     if (!(manager instanceof ContextManager)) this.#calibrates = manager?.calibrate ?? true;
   }
 
-  /** Takes the tools that there are; no two may have one name, and none that of the two that are added. */
+  /** Takes the tools that there are; no two may have one name, and none that of those that are added. */
   setTools(tools: readonly OfferedTool[]): void {
     const known = new Map<string, PricedTool>();
     for (const tool of tools) {
       const { name } = tool;
-      if (name === this.#drilldown.tool.name || name === FIND_TOOLS.name) {
+      if (this.#isAdded(name)) {
         throw new ContextWeaverError("DUPLICATE_ID", `the tool \`${name}\` is added by contextweaver`, { path: `/tools/${name}`, hint: "give yours another name" });
       }
       if (known.has(name)) throw new ContextWeaverError("DUPLICATE_ID", `two tools are named \`${name}\``, { path: `/tools/${name}` });
@@ -191,10 +203,10 @@ export class AgentLoop {
     [this.#tools, this.#router, this.#turn, this.#found] = [known, router, undefined, []];
   }
 
-  /** Refuses a list of tools that is not the one that there is, with the two that are added or without: a choice is made here. */
+  /** Refuses a list of tools that is not the one that there is, with those that are added or without: a choice is made here. */
   checkTools(names: readonly string[]): void {
-    const given = new Set([this.#drilldown.tool.name, FIND_TOOLS.name, ...names]);
-    const unknown = names.findIndex((name) => name !== this.#drilldown.tool.name && name !== FIND_TOOLS.name && !this.#tools.has(name));
+    const given = new Set(names);
+    const unknown = names.findIndex((name) => !this.#isAdded(name) && !this.#tools.has(name));
     const hint = "give all tools to contextWeaver, which chooses, and leave them out here";
     if (unknown !== -1) throw new ContextWeaverError("NOT_FOUND", `there is no tool \`${names[unknown]}\``, { path: `/tools/${unknown}`, hint });
     const missing = [...this.#tools.keys()].find((name) => !given.has(name));
@@ -275,11 +287,11 @@ export class AgentLoop {
   }
 
   /**
-   * Answers a call of one of the two tools that are added; undefined for every other. `given` is what the model said: an object,
+   * Answers a call of one of the tools that are added; undefined for every other. `given` is what the model said: an object,
    * or the JSON of one; `call_id` is what it called the call.
    */
   answer(name: string, given: unknown, call_id?: string): string | undefined {
-    if (name !== this.#drilldown.tool.name && name !== FIND_TOOLS.name) return undefined;
+    if (!this.#isAdded(name)) return undefined;
     const input = argumentsOf(given);
     if (!input) {
       return this.manager.runAdded({ name, input: {}, call_id }, () => {
@@ -287,12 +299,14 @@ export class AgentLoop {
       }).result;
     }
     if (name === FIND_TOOLS.name) return this.findTools(input as unknown as FindToolsInput, call_id);
+    if (name === this.#recall.tool.name) return this.recall(input as unknown as RecallInput, call_id);
     return this.drilldown(input as unknown as DrilldownInput, call_id);
   }
 
-  /** Does the same where it may take time: a result that is not in memory is fetched. What is no call of the two is told at once. */
+  /** Does the same where it may take time: a result that is not in memory is fetched. What is no call of theirs is told at once. */
   answerAsync(name: string, given: unknown, call_id?: string): Promise<string> | undefined {
-    const input = name === this.#drilldown.tool.name ? argumentsOf(given) : undefined;
+    const input = name === FIND_TOOLS.name || !this.#isAdded(name) ? undefined : argumentsOf(given);
+    if (input && name === this.#recall.tool.name) return this.recallAsync(input as unknown as RecallInput, call_id);
     if (input) return this.drilldownAsync(input as unknown as DrilldownInput, call_id);
     const answer = this.answer(name, given, call_id);
     return answer === undefined ? undefined : Promise.resolve(answer);
@@ -307,6 +321,17 @@ export class AgentLoop {
   async drilldownAsync(input: DrilldownInput, call_id?: string): Promise<string> {
     const called = { name: this.#drilldown.tool.name, input, call_id };
     return (await this.manager.runAddedAsync(called, () => readOnAsync(this.manager, input))).result;
+  }
+
+  /** Answers a call of the recall tool, of what is in memory. */
+  recall(input: RecallInput, call_id?: string): string {
+    return this.manager.runAdded({ name: this.#recall.tool.name, input, call_id }, () => findAgain(this.manager, input)).result;
+  }
+
+  /** Answers it of everything. */
+  async recallAsync(input: RecallInput, call_id?: string): Promise<string> {
+    const called = { name: this.#recall.tool.name, input, call_id };
+    return (await this.manager.runAddedAsync(called, () => findAgainAsync(this.manager, input))).result;
   }
 
   /** Answers a call of `find_tools`: the tools that are found are offered from the next step on. */
@@ -336,10 +361,11 @@ export class AgentLoop {
     return { names, text };
   }
 
-  /** The tools that are loaded in every call where a provider loads the others as they are found, the two that are added among them. */
+  /** The tools that are loaded in every call where a provider loads the others as they are found, those that are added among them. */
   get standing(): ReadonlySet<string> {
-    if (!this.#router) return new Set([...this.#tools.keys(), this.#drilldown.tool.name]);
-    return new Set([...(this.#options.always ?? []), ...this.#unsaid(), FIND_TOOLS.name, this.#drilldown.tool.name]);
+    const reading = [this.#drilldown.tool.name, this.#recall.tool.name];
+    if (!this.#router) return new Set([...this.#tools.keys(), ...reading]);
+    return new Set([...(this.#options.always ?? []), ...this.#unsaid(), FIND_TOOLS.name, ...reading]);
   }
 
   /**
@@ -387,7 +413,7 @@ export class AgentLoop {
     const { always = [], budget_tokens } = this.#options;
     const names = new Set([...always, ...called, ...[...this.#found].reverse(), ...this.#ofTurn(query)]);
     const wanted = [
-      ...(has_results || this.manager.stats().artifacts > 0 ? [this.#drilldown] : []),
+      ...(has_results || this.manager.stats().artifacts > 0 ? [this.#drilldown, this.#recall] : []),
       ...(this.#router ? [this.#findTools] : []),
       ...[...names].flatMap((name) => this.#tools.get(name) ?? []),
     ];
@@ -409,12 +435,16 @@ export class AgentLoop {
 
   /** Tokens of the definition of a tool; of one that there is not any more, none. */
   #price(name: string): number {
-    const added = [this.#drilldown, this.#findTools].find(({ tool }) => tool.name === name);
+    const added = [this.#drilldown, this.#recall, this.#findTools].find(({ tool }) => tool.name === name);
     return (added ?? this.#tools.get(name))?.tokens ?? 0;
   }
 
   #inOrder(offered: ReadonlySet<string>): readonly string[] {
-    return [...this.#tools.keys(), FIND_TOOLS.name, this.#drilldown.tool.name].filter((name) => offered.has(name));
+    return [...this.#tools.keys(), FIND_TOOLS.name, this.#drilldown.tool.name, this.#recall.tool.name].filter((name) => offered.has(name));
+  }
+
+  #isAdded(name: string): boolean {
+    return [this.#drilldown, this.#recall, this.#findTools].some(({ tool }) => tool.name === name);
   }
 
   /** Tools whose provider says what they take: they are no matter of words, and always there. */

@@ -1,7 +1,7 @@
-// Calls of a model of the AI SDK as its middleware sees them: the prompt is compiled, and calls of the two tools that are added are
+// Calls of a model of the AI SDK as its middleware sees them: the prompt is compiled, and calls of the tools that are added are
 // answered here, as the SDK's loop does not know them. To the SDK they are calls that the provider ran; so they stand in its
 // messages with their results, and the next prompt tells of them.
-import { FIND_TOOLS, drilldownOffer, framedTokens } from "./agent-loop.js";
+import { addedOffers, framedTokens } from "./agent-loop.js";
 import type { AgentLoop, DescribedTool } from "./agent-loop.js";
 import { lastTurn } from "./last-turn.js";
 import { promptMessage, readPart } from "./model-prompt.js";
@@ -29,7 +29,7 @@ interface Streamed {
 }
 
 const definitionOf = ({ name, description, schema }: DescribedTool): Fields => ({ type: "function", name, description, inputSchema: schema });
-const ADDED: ReadonlyMap<unknown, Fields> = new Map([drilldownOffer(), FIND_TOOLS].map((tool) => [tool.name, definitionOf(tool)]));
+const ADDED: ReadonlyMap<unknown, Fields> = new Map(addedOffers().map((tool) => [tool.name, definitionOf(tool)]));
 const isAdded = ({ toolName }: Fields): boolean => ADDED.has(toolName);
 
 /** The calls of one conversation. */

@@ -4,7 +4,7 @@ export type * from "../hook-types.js";
 export type * from "../journal-types.js";
 export type * from "../options.js";
 export type * from "../results.js";
-export { buildReport, countTokens, drilldownTool, redactSecrets, sanitizeText, tokenize, version } from "../text.js";
+export { buildReport, countTokens, drilldownTool, recallTool, redactSecrets, sanitizeText, tokenize, version } from "../text.js";
 export { StoredRecords, openRecords } from "../stored-records.js";
 export type { OpenRecordsOptions } from "../stored-records.js";
 export { StoredSession, openSession } from "../stored-session.js";

@@ -49,7 +49,8 @@ function range(unit: Slice["unit"], start: number, end: number, total: number): 
   return last === start ? `${unit} ${start} of ${total}` : `${unit} ${start}-${last} of ${total}`;
 }
 
-function restore(text: string, name: string): ContextManager {
+/** Makes the manager of a snapshot. */
+export function restore(text: string, name: string): ContextManager {
   try {
     return ContextManager.fromJSON(text);
   } catch (error) {

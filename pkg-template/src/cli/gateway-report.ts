@@ -19,13 +19,13 @@ export function serverLine({ server, status, detail, report }: GatewayServerEven
 
 /** What a gateway has counted. */
 export function statsText(stats: GatewayCounts, paint: Paint): string {
-  const { mode, front_tokens, sessions, totals, searches, drilldowns, cache_hits, retries, servers, tools, largest, refusals } = stats;
+  const { mode, front_tokens, sessions, totals, searches, drilldowns, recalls, cache_hits, retries, servers, tools, largest, refusals } = stats;
   const listed = servers.reduce((sum, { tokens }) => sum + tokens, 0);
   const part = (title: string, rows: readonly (readonly string[])[]): readonly string[] => (rows.length === 0 ? [] : ["", paint(title, "bold"), ...table(rows)]);
   return `${[
     `${paint(mode, "bold")} mode: clients list ${count(front_tokens, "token")}, the servers list ${count(listed, "token")}`,
     `${count(totals.calls, "call")} of ${count(sessions, "client")}: ${totals.tokens} tokens came, ${totals.shown_tokens} were shown, ${paint(`${totals.saved_tokens} saved`, "green")}; ${totals.errors} errors, ${totals.failures} failures`,
-    `${count(searches, "search", "searches")}, ${count(drilldowns, "drilldown")}, ${count(cache_hits, "cache hit")}, ${count(retries, "retry", "retries")}`,
+    `${count(searches, "search", "searches")}, ${count(drilldowns, "drilldown")}, ${count(recalls, "recall")}, ${count(cache_hits, "cache hit")}, ${count(retries, "retry", "retries")}`,
     ...part("Servers", servers.map(({ name, status, detail, tools: all, quarantined, resources, prompts, tokens }) => [
       name,
       status,

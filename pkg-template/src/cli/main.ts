@@ -14,6 +14,7 @@ import { USAGE, UsageError, parse, usageOf } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { safe } from "./print.js";
 import type { Printed } from "./print.js";
+import { recall } from "./recall.js";
 import { route } from "./route.js";
 import { serve } from "./serve.js";
 
@@ -39,6 +40,8 @@ async function run(line: CommandLine): Promise<string | Printed> {
       return `${version()}\n`;
     case "drilldown":
       return drilldown(line);
+    case "recall":
+      return recall(line);
     case "route":
       return route(line);
     case "lint":

@@ -19,6 +19,8 @@ const SYNOPSIS: Readonly<Record<string, string>> = {
   build: `contextweaver build <session.jsonl | -> [options]   one item per line, or a list; - reads standard input`,
   drilldown: `contextweaver drilldown <snapshot.json | -> [handle] [options]
                                                       artifacts of a snapshot, their views, or a part of one`,
+  recall: `contextweaver recall <snapshot.json | -> <query> [options]
+                                                      what it holds about something, cited`,
   route: `contextweaver route <tools.json | ->... <query> [options]
                                                       the few tools that a query needs`,
   lint: `contextweaver lint <tools.json | ->... [options]    what keeps tools from being chosen or makes them dangerous`,
@@ -67,6 +69,9 @@ const HELP: Readonly<Record<string, string>> = {
   --head <n>            the first characters
   --selector <json>     any selector, such as one of a view
   --max-tokens <n>      most tokens; a last line says how to go on
+`,
+  recall: `Options of recall; a snapshot is what JSON.stringify(manager) wrote
+  --max-tokens <n>      most tokens of what is found (default: 300)
 `,
   route: `Options of route
   --query <text>        the query, in place of the last word
@@ -148,7 +153,7 @@ Usage
 ${COMMANDS.map((command) => `  ${SYNOPSIS[command]}\n`).join("")}  contextweaver <command> --help                      the help of a command alone
   contextweaver --help | --version
 `,
-  ...["init", "build", "drilldown"].map((command) => HELP[command]),
+  ...["init", "build", "drilldown", "recall"].map((command) => HELP[command]),
   TOOL_LISTS,
   ...["route", "lint", "diff", "convert", "decisions", "serve", "gateway"].map((command) => HELP[command]),
   `Options of all but demo and serve, where --color is the only one\n${COMMON}`,
@@ -228,6 +233,7 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   init: "framework list force json",
   build: "phase query tag budget pin header footer profile append compat no-redact explain json",
   drilldown: "views lines rows search path head selector max-tokens json",
+  recall: "max-tokens json",
   route: "query top namespace exclude pin budget debug compat explain json",
   lint: "pin pinned json",
   diff: "check json",

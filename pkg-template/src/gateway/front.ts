@@ -241,6 +241,11 @@ export class ClientFront {
     if ("reply" in step) return step.reply;
     if ("error" in step) throw this.#error(step.error.code, step.error.message, step.error.data);
     if ("drilldown" in step) return this.#read(step.drilldown, context);
+    if ("recall" in step) {
+      const { reply, error_type } = await this.client.results.recall(step.recall);
+      if (error_type !== undefined) watching.get(context)?.failed(error_type);
+      return reply;
+    }
     if ("confirm" in step) return this.#confirm(step.confirm, context);
     if ("forward" in step) return this.#forward(step.forward, context);
     if ("read_resource" in step) {

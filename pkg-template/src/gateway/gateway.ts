@@ -304,7 +304,8 @@ class RunningGateway {
     const kept = store ? await openRecords<JsonValue>(store.session("gateway-sessions"), { salvage: true }) : undefined;
     if (pins) this.#withPins(pins);
     const runtime = this.#runtime;
-    const sessions = new GatewaySessions({ store, manager, drilldown: this.#options.names?.drilldown ?? "drilldown", tells_all: this.#options.mode === "reference" });
+    const { drilldown = "drilldown", recall = "recall" } = this.#options.names ?? {};
+    const sessions = new GatewaySessions({ store, manager, drilldown, recall, tells_all: this.#options.mode === "reference" });
     const upstreams = new Map<string, Upstream>();
     let started: Promise<void> = Promise.resolve();
     const forwarded = [...new Set(this.#servers.flatMap(({ forward_headers = [] }) => forward_headers))];

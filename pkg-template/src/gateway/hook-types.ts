@@ -2,7 +2,7 @@
 // of resources and what the user answered are never among it.
 
 /** What a client asks for. */
-export type GatewayCallKind = "tool" | "search" | "drilldown" | "resource" | "prompt";
+export type GatewayCallKind = "tool" | "search" | "drilldown" | "recall" | "resource" | "prompt";
 
 /** The methods of MCP that are told. */
 export type GatewayCallMethod = "tools/call" | "resources/read" | "prompts/get";
@@ -15,7 +15,7 @@ export interface TraceContext {
 }
 
 /**
- * Functions told what clients ask a gateway for: each call of a tool, search, drilldown, read of a resource and get of a prompt. One that
+ * Functions told what clients ask a gateway for: each call of a tool, search, drilldown, recall, read of a resource and get of a prompt. One that
  * throws disturbs no call: `on_error` gets what it threw.
  */
 export interface GatewayHooks {

@@ -132,6 +132,8 @@ export interface GatewayServer {
 export interface GatewayToolNames {
   /** Default: `drilldown`. */
   readonly drilldown?: string;
+  /** Default: `recall`. */
+  readonly recall?: string;
   /** Default: `search_tools`. */
   readonly search_tools?: string;
   /** Default: `call_tool`. */
@@ -318,11 +320,20 @@ export interface StoredPart {
   readonly plain?: boolean;
 }
 
+/** A search of stored results. */
+export interface StoredSearch {
+  readonly query: string;
+  readonly max_tokens?: number;
+  /** Those that the client may read. Absent where the policy withholds none. */
+  readonly handles?: readonly string[];
+}
+
 /** What a host does next with a call. */
 export type CallStep =
   | { readonly reply: JsonObject }
   | { readonly error: RpcError }
   | { readonly drilldown: StoredPart }
+  | { readonly recall: StoredSearch }
   | { readonly forward: ForwardedCall }
   | { readonly confirm: { readonly call: number; readonly message: string } }
   | { readonly read_resource: { readonly call: number; readonly server: string; readonly uri: string } }
@@ -476,6 +487,8 @@ export interface GatewayStats {
   readonly searches: number;
   /** Parts of results that were read. */
   readonly drilldowns: number;
+  /** Searches of what stored results hold. */
+  readonly recalls: number;
   /** Calls that were answered from what was kept. */
   readonly cache_hits: number;
   /** Calls that were made again. */

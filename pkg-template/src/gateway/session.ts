@@ -1,5 +1,5 @@
 // What a client of the gateway was given: kept whole in a manager, read on in by handle, and stored where there is a store.
-import { readOnAsync } from "../adapters/read-on.js";
+import { atMost, found, readOnAsync } from "../adapters/read-on.js";
 import type { DrilldownInput } from "../adapters/read-on.js";
 import { encodeBase64 } from "../base64.js";
 import { ContextManager } from "../context-manager.js";
@@ -7,7 +7,8 @@ import { ContextWeaverError } from "../errors.js";
 import { ResultDigests } from "../mcp-digest.js";
 import type { AnsweredCall, DigestedResult } from "../mcp-digest.js";
 import type { ContextManagerOptions } from "../options.js";
-import type { OwnedHandle, ViewOutcome } from "./runtime-types.js";
+import type { RecallAnswer } from "../types.js";
+import type { OwnedHandle, StoredSearch, ViewOutcome } from "./runtime-types.js";
 import { openSession } from "../stored-session.js";
 import type { StoredSession } from "../stored-session.js";
 import type { SessionStore } from "../storage/storage-types.js";
@@ -43,6 +44,8 @@ export interface SessionsOptions {
   readonly manager?: ContextManagerOptions | undefined;
   /** The name of the tool that reads on. */
   readonly drilldown: string;
+  /** The name of the tool that finds again. */
+  readonly recall: string;
   /** Whether clients are told a handle of every result. */
   readonly tells_all: boolean;
 }
@@ -153,6 +156,10 @@ export class GatewaySessions {
   get drilldown(): string {
     return this.#options.drilldown;
   }
+
+  get recall(): string {
+    return this.#options.recall;
+  }
 }
 
 /** What one client was given. @internal */
@@ -201,6 +208,22 @@ export class GatewaySession {
     // What no selector fits is in memory by now, also where it was evicted.
     const block = error_type === undefined ? undefined : mediaBlock(manager, handle);
     if (block) return { reply: { content: [block] } };
+    const content = [{ type: "text", text: result }];
+    return error_type === undefined ? { reply: { content } } : { reply: { content, isError: true }, error_type };
+  }
+
+  /** Answers a call of the tool that finds again: the places with results share the tokens, where more than one has something. */
+  async recall({ query, ...options }: StoredSearch): Promise<{ readonly reply: Fields; readonly error_type?: string }> {
+    const { manager } = await this.#current(this.#large);
+    const input = { query, ...(options.max_tokens !== undefined && { max_tokens: options.max_tokens }) };
+    const { result, error_type } = await manager.runAddedAsync({ name: this.#all.recall, input }, async () => {
+      const limits = { ...options, ...atMost(options) };
+      const answers = await Promise.all(this.#shelves().map((shelf) => shelf.manager.recallAsync(query, limits)));
+      const having = answers.filter(({ excerpts }) => excerpts.length > 0).length;
+      if (having < 2) return found(merged(answers));
+      const share = { ...limits, max_tokens: Math.floor(limits.max_tokens / having) };
+      return found(merged(await Promise.all(this.#shelves().map((shelf) => shelf.manager.recallAsync(query, share)))));
+    });
     const content = [{ type: "text", text: result }];
     return error_type === undefined ? { reply: { content } } : { reply: { content, isError: true }, error_type };
   }
@@ -260,6 +283,11 @@ export class GatewaySession {
     for (const one of older) if (one !== told) void (one.stored?.save() ?? Promise.resolve()).finally(() => one.manager.free());
     return shelf;
   }
+}
+
+function merged(answers: readonly RecallAnswer[]): Pick<RecallAnswer, "text" | "unread"> {
+  const texts = answers.map(({ text }) => text).filter((text) => text !== "");
+  return { text: texts.join("\n\n"), unread: answers.flatMap(({ unread }) => unread) };
 }
 
 function storedName(caller: string, name: string): string {

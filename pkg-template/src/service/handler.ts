@@ -390,6 +390,11 @@ class Service {
         const options: DrilldownOptions = { ...(max_tokens !== undefined && { max_tokens }), ...(inject !== undefined && { inject }), ...(parent_id !== undefined && { parent_id }) };
         return { slice: await stored.drilldown(handle, selector as Selector, options) };
       }, call.input.inject === true ? this.#maxSessionBytes : Infinity),
+    recall: (call) =>
+      this.#write(call, async ({ stored }) => {
+        const { query, max_tokens, handles } = call.input;
+        return { recalled: await stored.recall(query, { ...(max_tokens !== undefined && { max_tokens }), ...(handles !== undefined && { handles }) }) };
+      }),
     forget: (call) =>
       this.#once(call, async (session, drop) => {
         try {

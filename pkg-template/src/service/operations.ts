@@ -20,6 +20,7 @@ import type {
   ManagerStats,
   McpResultInput,
   MessageFormat,
+  RecallAnswer,
   RouteOptions,
   RouteResult,
   SelectableItem,
@@ -192,6 +193,16 @@ export const OPERATIONS = {
     }),
     answer: record({ ...sequence, slice: data<Slice>("The part, and how to go on") }, {}),
     keyed: true,
+  }),
+  recall: operation({
+    method: "POST",
+    path: `${SESSION}/recall`,
+    summary: "Searches everything that the session holds",
+    body: record({ query: string("Words that stood near what is wanted") }, {
+      max_tokens: count("Most tokens of the text"),
+      handles: list(string("Of a result"), "Where to search, in place of everything"),
+    }),
+    answer: record({ ...sequence, recalled: data<RecallAnswer>("What was found, cited") }, {}),
   }),
   forget: operation({
     method: "POST",

@@ -97,7 +97,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ),
     (
         "GatewayToolNames",
-        "drilldown search_tools call_tool",
+        "drilldown recall search_tools call_tool",
         Reader::Function(|value| with(json!({ "servers": [], "names": value }))),
     ),
 ];

@@ -74,6 +74,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
         Function(|value| ContextPolicy::from_value(value, "", ContextPolicy::default(), true).map(drop)),
     ),
     ("DrilldownOptions", "handle selector inject parent_id max_tokens", Operation("drilldown")),
+    ("RecallOptions", "query max_tokens handles", Operation("recall")),
     ("Envelope", "", Function(|value| ResultEnvelope::from_value(value, "").map(drop))),
     ("EnvelopeResult", "tool_call_id tool_name envelope sensitivity", Operation("ingest_envelope")),
     ("Episode", "", Function(|value| Episode::from_value(value, "").map(drop))),

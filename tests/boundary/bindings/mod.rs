@@ -18,7 +18,9 @@ use contextweaver_base::ErrorCode;
 use contextweaver_context::callbacks::Need;
 use contextweaver_context::handoff::HandoffEntry;
 use contextweaver_context::memory::{ConsolidationPolicy, ConsolidationReport};
-use contextweaver_context::{CompactResult, Event, ForgottenItem, Ingested, ManagerStats, Slice, SummaryRequest};
+use contextweaver_context::{
+    CompactResult, Event, ForgottenItem, Ingested, ManagerStats, RecallAnswer, Slice, SummaryRequest,
+};
 use contextweaver_convert::mcp::{McpHints, McpSession, McpTool};
 use contextweaver_model::{
     Bm25nWeights, CandidateDetail, ContextPack, Episode, Fact, HydrationResult, MemoryEntry, ProfileConfig,
@@ -106,6 +108,7 @@ impl Declarations {
         all.visit::<ContextPack>();
         all.visit::<CandidateDetail>();
         all.visit::<Ingested>();
+        all.visit::<RecallAnswer>();
         all.visit::<Slice>();
         all.visit::<CompactResult>();
         all.visit::<SummaryRequest>();

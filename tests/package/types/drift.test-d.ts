@@ -106,6 +106,9 @@ import type {
   SelectionSchemaOptions,
   Selector,
   Sensitivity,
+  RecallAnswer,
+  RecallOptions,
+  RecalledExcerpt,
   Slice,
   ObservedUsage,
   TokenCalibration,
@@ -264,6 +267,8 @@ export const records: { readonly [Name in keyof Records]: true } = {
   SensitivityAction: same<Records["SensitivityAction"], Policy["sensitivity_action"]>(),
   SkippedCard: same<Records["SkippedCard"], PackedCards["skipped"][number]>(),
   // The engine does not list the units.
+  RecallAnswer: same<Records["RecallAnswer"], RecallAnswer>(),
+  RecalledExcerpt: same<Records["RecalledExcerpt"], RecalledExcerpt>(),
   Slice: same<Omit<Records["Slice"], "selector" | "unit">, Omit<Slice, "selector" | "unit">>(),
   Stage: same<Records["Stage"], Stage>(),
   TakenBy: same<Records["TakenBy"], TakenBy>(),
@@ -349,6 +354,7 @@ export const inputs: { readonly [Name in keyof Inputs]: true } = {
   >(),
   ContextPolicy: inputOf<Inputs["ContextPolicy"], ContextPolicy>(),
   // Handle and selector are arguments of their own.
+  RecallOptions: inputOf<Inputs["RecallOptions"], RecallOptions & { readonly query: string }>(),
   DrilldownOptions: inputOf<
     Inputs["DrilldownOptions"],
     DrilldownOptions & { readonly handle: string; readonly selector: Selector }
@@ -418,6 +424,7 @@ export const results: readonly true[] = [
   constant<RouteExplanation>(),
   constant<RouteResult>(),
   constant<SelectionResult>(),
+  constant<RecallAnswer>(),
   constant<Slice>(),
   constant<Snapshot>(),
   constant<StoredEpisode>(),

@@ -464,6 +464,24 @@ export type ProviderTools = {
   report: Array<SchemaChange>,
 };
 
+export type RecallAnswer = {
+  text: string,
+  tokens: number,
+  excerpts: Array<RecalledExcerpt>,
+  unread: Array<string>,
+};
+
+export type RecalledExcerpt = {
+  item_id?: string,
+  kind?: ItemKind,
+  handle?: string,
+  text: string,
+  start: number,
+  end: number,
+  total: number,
+  score: number,
+};
+
 export type RenderedAs = "whole" | "excerpt" | "stub" | "redacted";
 
 export type RenderedItem = {
@@ -716,13 +734,17 @@ export type CallInfo = {
   cache_hit: boolean,
 };
 
-export type CallKind = "tool" | "search" | "drilldown" | "resource" | "prompt";
+export type CallKind = "tool" | "search" | "drilldown" | "recall" | "resource" | "prompt";
 
 export type CallStep = { "reply": JsonObject } | { "error": RpcError } | { "drilldown": {
   handle: string,
   selector: JsonObject,
   max_tokens?: number,
   plain?: boolean,
+} } | { "recall": {
+  query: string,
+  max_tokens?: number,
+  handles?: Array<string>,
 } } | { "forward": ForwardedCall } | { "read_resource": {
   call: number,
   server: string,
@@ -780,6 +802,7 @@ export type GatewayStats = {
   totals: CallCounts,
   searches: number,
   drilldowns: number,
+  recalls: number,
   cache_hits: number,
   retries: number,
   servers: Array<ServerStats>,
@@ -832,6 +855,10 @@ export type NextStep = {
   selector: JsonObject,
   max_tokens?: number,
   plain?: boolean,
+} } | { "recall": {
+  query: string,
+  max_tokens?: number,
+  handles?: Array<string>,
 } } | { "forward": ForwardedCall } | { "read_resource": {
   call: number,
   server: string,
@@ -977,6 +1004,8 @@ export interface Records {
   ProfileConfig: ProfileConfig;
   PromotedFact: PromotedFact;
   ProviderTools: ProviderTools;
+  RecallAnswer: RecallAnswer;
+  RecalledExcerpt: RecalledExcerpt;
   RenderedAs: RenderedAs;
   RenderedItem: RenderedItem;
   ResultEnvelope: ResultEnvelope;
@@ -1083,6 +1112,7 @@ export interface Inputs {
   ContextManagerOptions: { required: never; fields: "active_turn" | "append" | "budget" | "calibrate" | "classifier" | "compat" | "estimator" | "extractor" | "firewall" | "limits" | "listens" | "policy" | "profile" | "redact_secrets" | "redaction_hooks" | "scoring" | "summarizer" };
   ContextPolicy: { required: never; fields: "allow_redacted_drilldown" | "allowed_kinds_per_phase" | "extra" | "max_items_per_kind" | "overflow_action" | "overflow_raise_kinds" | "redaction_hooks" | "sensitivity_action" | "sensitivity_floor" };
   DrilldownOptions: { required: "handle" | "selector"; fields: "handle" | "inject" | "max_tokens" | "parent_id" | "selector" };
+  RecallOptions: { required: "query"; fields: "handles" | "max_tokens" | "query" };
   Envelope: { required: "status" | "summary"; fields: never };
   EnvelopeResult: { required: "envelope" | "tool_call_id"; fields: "envelope" | "sensitivity" | "tool_call_id" | "tool_name" };
   Episode: { required: "episode_id" | "summary"; fields: never };
@@ -1134,5 +1164,5 @@ export interface GatewayInputs {
   CachePolicy: { required: never; fields: "max_bytes" | "max_entries" | "tools" | "ttl_seconds" };
   VisibilityProfile: { required: "name"; fields: "allow_side_effects" | "environments" | "exclude_domains" | "exclude_lifecycles" | "exclude_namespaces" | "exclude_risk_levels" | "include_domains" | "include_namespaces" | "name" };
   ReferenceModeOptions: { required: never; fields: "cache_stable" | "proxy" | "top_k" };
-  GatewayToolNames: { required: never; fields: "call_tool" | "drilldown" | "search_tools" };
+  GatewayToolNames: { required: never; fields: "call_tool" | "drilldown" | "recall" | "search_tools" };
 }

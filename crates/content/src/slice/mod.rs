@@ -23,7 +23,7 @@ use self::records::TabularText;
 pub(super) use self::records::{has_columns, one_line};
 use self::selector::SelectorKind;
 pub use self::selector::{SELECTORS, Selector};
-pub use self::tool::drilldown_tool;
+pub use self::tool::{drilldown_tool, recall_tool};
 use contextweaver_base::Result;
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::lines::slice_range;

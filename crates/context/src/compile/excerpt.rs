@@ -48,14 +48,14 @@ impl<'a> ExcerptQuery<'a> {
 
 /// The first two bytes of terms that count: most pieces of a large text hold no such term, and need not be taken apart.
 #[derive(Default)]
-struct TermStarts {
+pub(crate) struct TermStarts {
     /// A bit for each pair of bytes; empty where no term counts.
     pairs: Vec<u64>,
     has_other: bool,
 }
 
 impl TermStarts {
-    fn add(&mut self, term: &str) {
+    pub(crate) fn add(&mut self, term: &str) {
         self.pairs.resize(1 << 10, 0);
         match *term.as_bytes() {
             [first] => {
@@ -88,7 +88,7 @@ impl TermStarts {
     }
 
     /// Tells whether a piece may hold a term: where a word begins with such bytes. Other scripts are always taken apart.
-    fn may_stand_in(&self, piece: &str) -> bool {
+    pub(crate) fn may_stand_in(&self, piece: &str) -> bool {
         if self.pairs.is_empty() || !piece.is_ascii() {
             return !self.pairs.is_empty();
         }
@@ -167,7 +167,7 @@ impl PiecePicker<'_> {
 }
 
 /// Cuts text into lines (terminator included), and lines into pieces.
-fn split(text: &str) -> Vec<&str> {
+pub(crate) fn split(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     for line in text.split_inclusive('\n') {
         let mut rest = line;

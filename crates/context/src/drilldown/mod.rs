@@ -147,7 +147,7 @@ impl ContextManager {
 
     /// Returns the text behind a handle and its media type: of an artifact, or of a result that the caller put into the
     /// log itself, whose handle is `artifact:` and the item's id.
-    fn stored_text(&self, handle: &str) -> Result<(Cow<'_, str>, String)> {
+    pub(crate) fn stored_text(&self, handle: &str) -> Result<(Cow<'_, str>, String)> {
         let missing = match self.artifacts.get(handle) {
             Ok(bytes) => {
                 let media_type = &self.artifacts.artifact_ref(handle)?.media_type;
@@ -169,29 +169,38 @@ impl ContextManager {
         }
     }
 
-    /// Returns the highest label of the items that refer to an artifact, or the policy's refusal.
-    fn owner_sensitivity(&self, handle: &str) -> Result<Sensitivity> {
-        let policy = &self.options.policy;
-        let mut highest = Sensitivity::Public;
+    /// Returns the items that refer to an artifact.
+    pub(crate) fn owners<'a, 'h>(&'a self, handle: &'h str) -> impl Iterator<Item = &'a ContextItem> + use<'a, 'h> {
         let own = handle.strip_prefix("artifact:");
         let is_compat = self.strategy.is_some();
-        let is_owner = |item: &&ContextItem| match &item.artifact_ref {
+        self.events.items().iter().filter(move |item| match &item.artifact_ref {
             Some(artifact) if artifact.handle == handle => true,
             None if own == Some(item.id.as_str()) => true,
             _ => mcp::owns(item, handle, is_compat),
-        };
-        for owner in self.events.items().iter().filter(is_owner) {
-            let level = sensitivity::classified(owner, &self.options, &self.answers);
-            let forbidden = level >= policy.sensitivity_floor || owner.metadata_flag("redacted");
-            if forbidden && !policy.allow_redacted_drilldown {
+        })
+    }
+
+    /// Returns the label of an item, unless the policy keeps it from those who look behind the prompt.
+    pub(crate) fn open_sensitivity(&self, item: &ContextItem) -> Option<Sensitivity> {
+        let policy = &self.options.policy;
+        let level = sensitivity::classified(item, &self.options, &self.answers);
+        let forbidden = level >= policy.sensitivity_floor || item.metadata_flag("redacted");
+        (!forbidden || policy.allow_redacted_drilldown).then_some(level)
+    }
+
+    /// Returns the highest label of the items that refer to an artifact, or the policy's refusal.
+    pub(crate) fn owner_sensitivity(&self, handle: &str) -> Result<Sensitivity> {
+        let mut highest = Sensitivity::Public;
+        for owner in self.owners(handle) {
+            let level = self.open_sensitivity(owner).ok_or_else(|| {
                 let message = format!("artifact {} belongs to an item that is withheld", quote(handle));
-                return Err(Error::new(ErrorCode::PolicyViolation, message)
+                Error::new(ErrorCode::PolicyViolation, message)
                     .at("/handle")
-                    .hint("policy.allow_redacted_drilldown permits it"));
-            }
+                    .hint("policy.allow_redacted_drilldown permits it")
+            })?;
             highest = highest.max(level);
             // 0.18 asks the first owner alone, and nobody of the parts of results, which the calls of a tool share.
-            if is_compat && !handle.starts_with(mcp::PART) {
+            if self.strategy.is_some() && !handle.starts_with(mcp::PART) {
                 break;
             }
         }

@@ -4,12 +4,14 @@
 mod calibration;
 mod fills;
 mod growth;
+mod handovers;
 mod hydration;
 mod ingest_messages;
 mod journal;
 mod messages;
 mod policy;
 mod properties;
+mod recall;
 mod results;
 mod shown;
 mod support;

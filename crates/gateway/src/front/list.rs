@@ -40,8 +40,11 @@ impl Gateway {
     pub(crate) fn own_names(&self) -> Vec<String> {
         let names = &self.options.names;
         match self.mode() {
-            FrontMode::Search => vec![names.drilldown.clone(), names.search_tools.clone(), names.call_tool.clone()],
-            FrontMode::Firewall | FrontMode::Reference => vec![names.drilldown.clone()],
+            FrontMode::Search => {
+                [&names.drilldown, &names.recall, &names.search_tools, &names.call_tool].map(String::clone).to_vec()
+            }
+            FrontMode::Firewall => vec![names.drilldown.clone(), names.recall.clone()],
+            FrontMode::Reference => vec![names.drilldown.clone()],
         }
     }
 
@@ -54,6 +57,7 @@ impl Gateway {
                 let listed = self.listed(caller);
                 let mut tools: Vec<JsonMap> = listed.into_iter().map(|place| self.tool_as_shown(place)).collect();
                 tools.push(own::drilldown(&self.options.names.drilldown));
+                tools.push(own::recall(&self.options.names));
                 tools
             }
             FrontMode::Search => {

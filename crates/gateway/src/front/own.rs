@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use contextweaver_content::drilldown_tool;
+use contextweaver_content::{drilldown_tool, recall_tool};
 use contextweaver_model::json::JsonMap;
 
 use super::reduced::reduced;
 use crate::options::OwnNames;
 
 /// Tokens of the schema of `drilldown` where every token of the list counts.
-const DRILLDOWN_TOKENS: u64 = 330;
+const DRILLDOWN_TOKENS: u64 = 250;
 
 /// Makes a tool of its parts.
 pub(crate) fn tool(name: &str, description: &str, schema: Value, hints: Value) -> JsonMap {
@@ -34,8 +34,18 @@ pub(super) fn drilldown(name: &str) -> JsonMap {
     tool(name, &item.description, Value::Object(item.args_schema), reads_here())
 }
 
+/// The tool that finds again what earlier calls brought.
+pub(super) fn recall(names: &OwnNames) -> JsonMap {
+    let text = format!(
+        "Find again what earlier calls here brought: searches all of it and cites where it stands. Ask with words that stood near \
+         it; `{}` reads on.",
+        names.drilldown
+    );
+    tool(&names.recall, &text, Value::Object(recall_tool().args_schema), reads_here())
+}
+
 /// The tools of search mode.
-pub(super) fn search_tools(names: &OwnNames, tools: usize, servers: usize) -> [JsonMap; 3] {
+pub(super) fn search_tools(names: &OwnNames, tools: usize, servers: usize) -> [JsonMap; 4] {
     let text = format!(
         "Find tools: {tools} tools of {servers} servers are here and only some are listed. Say what is to be done. The best \
          fits come with their arguments; the exact name of a tool gives its whole schema, and an empty query the servers."
@@ -54,9 +64,12 @@ pub(super) fn search_tools(names: &OwnNames, tools: usize, servers: usize) -> [J
     let short = reduced(&item.args_schema, DRILLDOWN_TOKENS).schema;
     let reads =
         "Read a part of a large result by its handle: `selector.type` says which part, `outline` what there is.";
+    let finds = "Find again what earlier calls brought.";
+    let again = json!({ "type": "object", "properties": { "query": { "type": "string" } }, "required": ["query"] });
     [
         tool(&names.search_tools, &text, query, reads_here()),
         tool(&names.call_tool, &about, call, does_anything()),
         tool(&names.drilldown, reads, short, reads_here()),
+        tool(&names.recall, finds, again, reads_here()),
     ]
 }

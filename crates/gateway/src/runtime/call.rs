@@ -75,6 +75,8 @@ impl Gateway {
         let is_search = mode == FrontMode::Search;
         let own = if name == names.drilldown {
             Some(("tool_view", CallKind::Drilldown))
+        } else if name == names.recall {
+            Some(("tool_view", CallKind::Recall))
         } else if is_search && name == names.search_tools {
             Some(("tool_browse", CallKind::Search))
         } else {
@@ -97,6 +99,7 @@ impl Gateway {
             return self.refuse(&error);
         }
         match meta_tool {
+            "tool_view" if kind == CallKind::Recall => self.recall(context, arguments),
             "tool_view" => self.drilldown(context, arguments),
             "tool_browse" => self.search_tools(context, arguments),
             _ => self.call_by_name(context, arguments),

@@ -20,6 +20,8 @@ pub enum CallKind {
     Search,
     /// A part of a stored result.
     Drilldown,
+    /// A search of stored results.
+    Recall,
     /// A resource of a server.
     Resource,
     /// A prompt of a server.

@@ -50,7 +50,7 @@ use open_calls::{OpenCall, OpenCalls, OpenTarget};
 /// let listing = json!({ "tools": [{ "name": "read", "inputSchema": { "type": "object", "required": ["path"] } }] });
 /// gateway.set_listing("files", listing.to_string().as_bytes())?;
 /// let names: Vec<_> = gateway.list_tools("client-1", None).tools.iter().map(|tool| tool["name"].clone()).collect();
-/// assert_eq!(names, ["read", "drilldown"]);
+/// assert_eq!(names, ["read", "drilldown", "recall"]);
 ///
 /// let call = CallRequest { session: "client-1".into(), name: "read".into(), ..CallRequest::default() };
 /// // The arguments are checked before the server is asked.

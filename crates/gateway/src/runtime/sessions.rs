@@ -80,6 +80,11 @@ impl Session {
         cache.insert(key, reply.clone(), reply.to_string().len(), now_ms as f64);
     }
 
+    /// Returns the handles whose results are known.
+    pub fn handles(&self) -> impl Iterator<Item = &String> {
+        self.owners.keys()
+    }
+
     /// Returns whose result a handle is.
     pub fn owner(&self, handle: &str) -> Option<&ToolRef> {
         self.owners.get(handle).map(|(_, tool)| tool)

@@ -72,6 +72,19 @@ pub enum CallStep {
         #[cfg_attr(feature = "ts", ts(optional, as = "Option<bool>"))]
         plain: bool,
     },
+    /// Answer with what a search of the stored results finds.
+    Recall {
+        /// What is looked for.
+        query: String,
+        /// Most tokens of the answer.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "ts", ts(optional, type = "number"))]
+        max_tokens: Option<u64>,
+        /// The stored results that the client may read; all of them where the policy withholds none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "ts", ts(optional))]
+        handles: Option<Vec<String>>,
+    },
     /// Call the tool, then report how that went.
     Forward(Box<ForwardedCall>),
     /// Read the resource, then report how that went.

@@ -43,7 +43,6 @@ pub enum ViewOutcome {
 impl Gateway {
     /// Reads on in a stored result, where the policy of the tool that it is of allows that.
     pub(super) fn drilldown(&mut self, context: &CallContext, mut arguments: JsonMap) -> CallStep {
-        let invalid = |message: &str| GatewayError::new(GatewayErrorCode::ArgsInvalid, message);
         let Some(Value::String(handle)) = arguments.shift_remove("handle") else {
             return self.refuse(&invalid("`handle` is a string: the handle of a stored result"));
         };
@@ -52,18 +51,39 @@ impl Gateway {
             None => head(),
             Some(_) => return self.refuse(&invalid("`selector` is an object, such as {\"type\": \"head\"}")),
         };
-        let max_tokens = match arguments.shift_remove("max_tokens") {
-            None | Some(Value::Null) => None,
-            Some(number) => match number.as_u64().filter(|tokens| (1..=limits::MAX_BUDGET_TOKENS).contains(tokens)) {
-                Some(tokens) => Some(tokens),
-                None => return self.refuse(&invalid("`max_tokens` is a whole number from 1 on")),
-            },
+        let max_tokens = match max_tokens(&mut arguments) {
+            Ok(max_tokens) => max_tokens,
+            Err(error) => return self.refuse(&error),
         };
         if let Some(error) = self.view_refusal(&handle, context) {
             return self.refuse(&error);
         }
         self.stats.drilldowns += 1;
         CallStep::Drilldown { handle, selector, max_tokens, plain: false }
+    }
+
+    /// Searches the stored results that the policies of their tools allow to read.
+    pub(super) fn recall(&mut self, context: &CallContext, mut arguments: JsonMap) -> CallStep {
+        let query = match arguments.shift_remove("query") {
+            Some(Value::String(query)) if !query.trim().is_empty() => query,
+            _ => return self.refuse(&invalid("`query` is a text: words that stood near what is wanted")),
+        };
+        let max_tokens = match max_tokens(&mut arguments) {
+            Ok(max_tokens) => max_tokens,
+            Err(error) => return self.refuse(&error),
+        };
+        let handles = (!self.allows_every_view()).then(|| {
+            let known = self.sessions.get(&context.session).into_iter().flat_map(super::Session::handles);
+            known.filter(|handle| self.view_refusal(handle, context).is_none()).cloned().collect()
+        });
+        self.stats.recalls += 1;
+        CallStep::Recall { query, max_tokens, handles }
+    }
+
+    /// Tells whether no policy keeps anybody from reading any result.
+    fn allows_every_view(&self) -> bool {
+        let mut own = self.options.servers.iter().filter_map(|server| server.policy.as_ref());
+        self.options.policy.allows_all("tool_view") && own.all(|own| own.allows_all("tool_view"))
     }
 
     /// Returns why a client may not read a stored result; nothing where it may.
@@ -77,14 +97,7 @@ impl Gateway {
             // Nobody is asked for each page of a result that was allowed already.
             return self.ruling(&subject).to_error(&subject).map(|error| error.at(safe_line(handle)));
         }
-        if self.options.policy.allows_all("tool_view")
-            && self
-                .options
-                .servers
-                .iter()
-                .filter_map(|server| server.policy.as_ref())
-                .all(|own| own.allows_all("tool_view"))
-        {
+        if self.allows_every_view() {
             return None;
         }
         let message =
@@ -136,6 +149,21 @@ impl Gateway {
             session.own(&handle, &tool);
         }
         Ok(())
+    }
+}
+
+fn invalid(message: &str) -> GatewayError {
+    GatewayError::new(GatewayErrorCode::ArgsInvalid, message)
+}
+
+/// Takes how much to answer at most.
+fn max_tokens(arguments: &mut JsonMap) -> std::result::Result<Option<u64>, GatewayError> {
+    match arguments.shift_remove("max_tokens") {
+        None | Some(Value::Null) => Ok(None),
+        Some(number) => {
+            let tokens = number.as_u64().filter(|tokens| (1..=limits::MAX_BUDGET_TOKENS).contains(tokens));
+            tokens.map(Some).ok_or_else(|| invalid("`max_tokens` is a whole number from 1 on"))
+        }
     }
 }
 

@@ -31,7 +31,7 @@ fn failed(call: u64, kind: FailureKind) -> FailedCall {
 #[test]
 fn a_call_reaches_the_tool_that_its_name_was_shown_for() {
     let mut gateway = with_tools(&[("a", json!([tool("x"), tool("y")])), ("b", json!([tool("y")]))], json!({}));
-    assert_eq!(names(&mut gateway, "s"), ["x", "a__y", "b__y", "drilldown"]);
+    assert_eq!(names(&mut gateway, "s"), ["x", "a__y", "b__y", "drilldown", "recall"]);
     for (name, server, upstream) in [("x", "a", "x"), ("a__y", "a", "y"), ("b__y", "b", "y"), ("a__x", "a", "x")] {
         let forward = forward(gateway.begin_call(request(name, json!({ "n": 1 }))).unwrap().step);
         assert_eq!((forward.server.as_str(), forward.tool.as_str()), (server, upstream), "{name}");
@@ -56,7 +56,7 @@ fn policy_comes_before_arguments_and_denied_calls_count() {
         "rate_limits": { "tool_execute": { "max_calls_per_minute": 2 } },
     });
     let mut gateway = with_tools(&[("a", json!([tool("x"), tool("y")]))], options);
-    assert_eq!(names(&mut gateway, "s"), ["y", "drilldown"]);
+    assert_eq!(names(&mut gateway, "s"), ["y", "drilldown", "recall"]);
     for _ in 0..2 {
         let told = error(&gateway.begin_call(request("x", json!({}))).unwrap().step);
         assert_eq!((&told["error"], told["message"].as_str().unwrap().contains('n')), (&json!("POLICY_DENIED"), true));
@@ -239,7 +239,7 @@ fn an_error_of_the_protocol_stays_one_where_nothing_else_changes() {
 fn a_search_front_lists_what_was_used() {
     let options = json!({ "mode": "search", "recent_tools": 2, "pinned_tools": ["a__p*"] });
     let mut gateway = with_tools(&[("a", json!([tool("x"), tool("y"), tool("z"), tool("pinned")]))], options);
-    let own = ["search_tools", "call_tool", "drilldown", "pinned"];
+    let own = ["search_tools", "call_tool", "drilldown", "recall", "pinned"];
     assert_eq!(names(&mut gateway, "s"), own);
     let mut used = Vec::new();
     for (name, changes) in [("z", true), ("x", true), ("z", false), ("pinned", false), ("y", true)] {
@@ -248,7 +248,7 @@ fn a_search_front_lists_what_was_used() {
         let done =
             gateway.finish_call(FinishedCall { call, reply: json!({ "content": [] }), ..FinishedCall::default() });
         assert_eq!(done.unwrap().changed.tools, changes, "{name}");
-        used.push(names(&mut gateway, "s").split_off(4));
+        used.push(names(&mut gateway, "s").split_off(5));
     }
     assert_eq!(used, [vec!["z"], vec!["x", "z"], vec!["x", "z"], vec!["x", "z"], vec!["y", "z"]]);
     assert_eq!(names(&mut gateway, "other"), own);
@@ -315,6 +315,29 @@ fn a_stored_result_is_read_as_the_policy_of_its_tool_says() {
     assert!(matches!(read(&mut gateway, "other", "h2"), CallStep::Drilldown { .. }));
     let handles = vec![("h2".to_owned(), "b".to_owned(), "x".to_owned())];
     assert_eq!(gateway.own_handles("other", handles).unwrap_err().path(), "/handles/0/server");
+}
+
+#[test]
+fn a_search_of_results_is_told_which_it_may_read() {
+    let options = json!({ "policy": { "rules": [{ "action": "deny", "meta_tool": "tool_view", "tool": "secret" }] } });
+    for (options, handles) in [(options, Some(vec!["h2".to_owned()])), (json!({}), None)] {
+        let mut gateway = with_tools(&[("a", json!([tool("secret"), tool("x")]))], options);
+        for (name, handle) in [("secret", "h1"), ("x", "h2")] {
+            let call = forward(gateway.begin_call(request(name, json!({ "n": 1 }))).unwrap().step).call;
+            let measured = MeasuredResult { handles: vec![handle.to_owned()], ..MeasuredResult::default() };
+            gateway.finish_call(FinishedCall { call, measured, ..FinishedCall::default() }).unwrap();
+        }
+        let mut ask = |arguments| gateway.begin_call(request("recall", arguments)).unwrap().step;
+        let step = ask(json!({ "query": "the order", "max_tokens": 100 }));
+        let query = "the order".to_owned();
+        assert_eq!(step, CallStep::Recall { query, max_tokens: Some(100), handles });
+        for wrong in
+            [json!({}), json!({ "query": " " }), json!({ "query": 1 }), json!({ "query": "a", "max_tokens": 0 })]
+        {
+            assert_eq!(error(&ask(wrong.clone()))["error"], "ARGS_INVALID", "{wrong}");
+        }
+        assert_eq!((gateway.stats().recalls, gateway.stats().drilldowns), (1, 0));
+    }
 }
 
 #[test]

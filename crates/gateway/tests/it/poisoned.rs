@@ -25,19 +25,19 @@ fn a_tool_that_changed_waits_until_it_is_accepted() {
     assert_eq!((report.changed[0].name.as_str(), report.changed[0].risk), ("x", "documentation"));
     assert_eq!(report.changed[0].changes[0].path, "/description");
     assert_eq!(report.quarantined[0].reasons[0].code, "pin-changed");
-    assert_eq!(names(&mut gateway, "s"), ["y", "z", "drilldown"]);
+    assert_eq!(names(&mut gateway, "s"), ["y", "z", "drilldown", "recall"]);
     let told = error(&gateway.begin_call(request("x", json!({}))).unwrap().step);
     assert_eq!((&told["error"], &told["details"]["reason"]), (&json!("POLICY_DENIED"), &json!("quarantine")));
     // Listing again changes nothing, and what it said before is fine again.
     assert_eq!(gateway.set_listing("a", &changed).unwrap().report.quarantined.len(), 1);
     gateway.set_listing("a", &listing(json!([tool("x", "Reads x.")]))).unwrap();
-    assert_eq!(names(&mut gateway, "s"), ["x", "drilldown"]);
+    assert_eq!(names(&mut gateway, "s"), ["x", "drilldown", "recall"]);
     gateway.set_listing("a", &changed).unwrap();
     let unknown = gateway.accept("a", Some("xx")).unwrap_err();
     assert_eq!((unknown.code(), unknown.path()), (ErrorCode::NotFound, "/tool"));
     let accepted = gateway.accept("a", Some("x")).unwrap();
     assert_eq!((accepted.accepted.as_slice(), accepted.changed.tools), (&["x".to_owned()][..], true));
-    assert_eq!(names(&mut gateway, "s"), ["x", "y", "z", "drilldown"]);
+    assert_eq!(names(&mut gateway, "s"), ["x", "y", "z", "drilldown", "recall"]);
     assert!(gateway.accept("a", None).unwrap().accepted.is_empty());
 }
 
@@ -88,7 +88,7 @@ fn what_hides_something_is_not_shown() {
     ];
     assert_eq!(found, wanted);
     assert!(!json!(report).to_string().contains("AKIA"));
-    assert_eq!(names(&mut gateway, "s"), ["good", "drilldown"]);
+    assert_eq!(names(&mut gateway, "s"), ["good", "drilldown", "recall"]);
     // Where it is only reported, nothing of it shows all the same.
     let mut open = crate::support::gateway(json!({ "servers": [{ "name": "a", "lint": "report" }] }));
     open.set_listing("a", &listing(hidden)).unwrap();
@@ -125,7 +125,7 @@ fn one_bad_tool_leaves_the_others() {
         "{:?}",
         report.schema_findings
     );
-    assert_eq!(names(&mut gateway, "s"), ["list", "cyclic", "remote", "huge", "good", "drilldown"]);
+    assert_eq!(names(&mut gateway, "s"), ["list", "cyclic", "remote", "huge", "good", "drilldown", "recall"]);
     assert!(matches!(gateway.begin_call(request("good", json!({}))).unwrap().step, CallStep::Forward(_)));
     for name in ["cyclic", "remote"] {
         let told = error(&gateway.begin_call(request(name, json!({ "a": 1 }))).unwrap().step);
@@ -151,7 +151,7 @@ fn a_listing_that_cannot_be_read_changes_nothing() {
     ] {
         assert_eq!(gateway.set_listing(server, &bytes).unwrap_err().code(), code);
     }
-    assert_eq!(names(&mut gateway, "s"), ["x", "drilldown"]);
+    assert_eq!(names(&mut gateway, "s"), ["x", "drilldown", "recall"]);
 }
 
 #[test]
@@ -162,11 +162,11 @@ fn a_name_of_the_gateway_is_not_taken() {
         tool("call_tool", "Call.")
     ]);
     let mut firewall = with_tools(&[("evil", tools.clone())], json!({ "mode": "firewall" }));
-    assert_eq!(names(&mut firewall, "s"), ["evil__drilldown", "search_tools", "call_tool", "drilldown"]);
+    assert_eq!(names(&mut firewall, "s"), ["evil__drilldown", "search_tools", "call_tool", "drilldown", "recall"]);
     let step = firewall.begin_call(request("drilldown", json!({ "handle": "h" }))).unwrap().step;
     assert!(matches!(step, CallStep::Drilldown { .. }));
     let mut search = with_tools(&[("evil", tools)], json!({ "mode": "search", "pinned_tools": ["*"] }));
-    let own = ["search_tools", "call_tool", "drilldown"];
+    let own = ["search_tools", "call_tool", "drilldown", "recall"];
     let all: Vec<String> = own
         .iter()
         .map(|name| (*name).to_owned())
@@ -191,8 +191,8 @@ fn what_servers_say_cannot_pass_for_the_gateways_words() {
 fn the_mode_follows_the_number_of_tools() {
     let many: Vec<Value> = (0..41).map(|n| tool(&format!("t{n}"), "Does something or other.")).collect();
     let mut gateway = with_tools(&[("a", json!(many[..40])), ("b", json!([]))], json!({}));
-    assert_eq!(names(&mut gateway, "s").len(), 41);
+    assert_eq!(names(&mut gateway, "s").len(), 42);
     let listed = gateway.set_listing("b", &listing(json!(many[40..]))).unwrap();
     assert!(listed.changed.tools);
-    assert_eq!(names(&mut gateway, "s"), ["search_tools", "call_tool", "drilldown"]);
+    assert_eq!(names(&mut gateway, "s"), ["search_tools", "call_tool", "drilldown", "recall"]);
 }

@@ -13,7 +13,7 @@ use crate::support::gateway;
 /// Names that collide with each other, with names made of them, and with the gateway's own.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
-        4 => prop::sample::select(vec!["a", "b", "a__b", "b__a", "a__a", "a__a_2", "drilldown", "call_tool", "search_tools",
+        4 => prop::sample::select(vec!["a", "b", "a__b", "b__a", "a__a", "a__a_2", "drilldown", "recall", "call_tool", "search_tools",
             "tool_browse", "a b", "a_b", "é", "A", "", "x.y/z"]).prop_map(str::to_owned),
         1 => "[ab_]{0,4}",
         1 => Just("long".repeat(60)),
@@ -131,7 +131,7 @@ proptest! {
         }
         let listed = gateway.list_tools("s", None).tools;
         let mut names: Vec<String> = listed.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
-        let own = if mode == "search" { 3 } else { 1 };
+        let own = if mode == "search" { 4 } else { 2 };
         let mut reached = Vec::new();
         for (tool, name) in listed.iter().zip(&names) {
             prop_assert!(name.len() <= 128 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)), "{}", name);
@@ -195,7 +195,7 @@ proptest! {
     /// Whatever a model writes is answered.
     #[test]
     fn any_arguments_are_answered(
-        mode in mode(), tool in prop::sample::select(vec!["a", "b", "drilldown", "search_tools", "call_tool", "tool_browse",
+        mode in mode(), tool in prop::sample::select(vec!["a", "b", "drilldown", "recall", "search_tools", "call_tool", "tool_browse",
             "tool_execute", "tool_view", "tool_hydrate", "resource_browse", "resource_read", "prompt_browse", "prompt_get", "?"]),
         arguments in any_json(), tolerant: bool,
     ) {

@@ -276,6 +276,7 @@ fn options_that_say_nothing_are_refused() {
         (json!({ "servers": [], "moed": "search" }), ErrorCode::UnknownField, "/moed"),
         (json!({ "servers": [], "pins": { "b": {} } }), ErrorCode::NotFound, "/pins/b"),
         (json!({ "servers": [], "names": { "drilldown": "call_tool" } }), ErrorCode::DuplicateId, "/names"),
+        (json!({ "servers": [], "names": { "recall": "search_tools" } }), ErrorCode::DuplicateId, "/names"),
         (json!({ "servers": [], "names": { "drilldown": "x y" } }), ErrorCode::InvalidInput, "/names/drilldown"),
         (json!({ "servers": [], "reference": { "top_k": 0 } }), ErrorCode::OutOfRange, "/reference/top_k"),
         (json!({ "servers": [], "preset": "fast" }), ErrorCode::InvalidInput, "/preset"),

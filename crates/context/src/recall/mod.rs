@@ -1,0 +1,64 @@
+//! Finding again what left the prompt, wherever in the log and its artifacts it stands.
+
+pub mod request;
+mod search;
+mod sources;
+mod write;
+
+use self::request::{RecallAnswer, RecallRequest};
+use crate::callbacks::Outcome;
+use crate::manager::ContextManager;
+use contextweaver_base::{Error, ErrorCode, Result};
+
+impl ContextManager {
+    /// Searches everything that the log and its artifacts hold, and returns the places that speak most to the query, each cited
+    /// with item, handle and characters, within a number of tokens.
+    ///
+    /// Words count the more the rarer they are, and most where they stand together. What an edit replaced is not searched, nor
+    /// is an item that is at or above the sensitivity floor or redacted, unless the policy allows that for drilldowns. Secrets
+    /// are masked before anything is compared. Answers of earlier recalls come after what they quote. Items are found by the
+    /// index and read from the likeliest on, artifacts that it does not know after them, together at most
+    /// [`limits::MAX_RECALL_BYTES`](contextweaver_base::limits::MAX_RECALL_BYTES).
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` at `/query` for a query without words, when the request is read; `UNSUPPORTED` in the compat mode, which
+    /// has no index.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{ContextManager, ManagerOptions, RecallRequest, ToolResult};
+    /// use contextweaver_model::{ContextItem, ItemKind};
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// manager.ingest(ContextItem::new("c1", ItemKind::ToolCall, r#"{"since":"May"}"#))?;
+    /// let orders: String = (0..900).map(|n| format!("order {} of Mia Li, parcel {}\n", 4000 + n, n * 7919 % 10007)).collect();
+    /// manager.ingest_tool_result(&ToolResult::new("c1", "list_orders"), orders.as_bytes())?;
+    ///
+    /// let answer = manager.recall(&RecallRequest::new("the parcel of order 4711"))?.done().unwrap();
+    /// assert!(answer.text.contains("order 4711 of Mia Li, parcel 6475") && answer.tokens <= 300);
+    /// let first = &answer.excerpts[0];
+    /// assert_eq!((first.item_id.as_deref(), first.handle.as_deref()), (Some("result:c1"), Some("artifact:result:c1")));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn recall(&mut self, request: &RecallRequest) -> Result<Outcome<RecallAnswer>> {
+        if let Some(strategy) = self.strategy {
+            let message = format!("recall does not exist in {}", strategy.version());
+            return Err(Error::new(ErrorCode::Unsupported, message));
+        }
+        self.answers.reset();
+        self.refresh_index();
+        let answer = self.found(request);
+        if self.answers.is_waiting() {
+            return Ok(Outcome::Need(self.answers.take_needs()));
+        }
+        self.answers.settle(self.events.len());
+        Ok(Outcome::Done(answer))
+    }
+
+    fn found(&self, request: &RecallRequest) -> RecallAnswer {
+        let wanted = search::Wanted::of(&request.query, &self.index);
+        let mut texts = sources::Texts::new(self, request);
+        texts.read(&wanted);
+        write::answer(&texts, request.max_tokens, &self.options.estimator)
+    }
+}
