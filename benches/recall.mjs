@@ -4,7 +4,7 @@
 //
 // Identifiers are ids, paths, addresses, hashes, numbers of five digits and more, and names in keys of JSON; each counts once a log,
 // where it stands first. One that is not in the prompt (answer phase, asked the last query of the session) is asked for with the
-// words around it, `--words` on either side and itself left out, in 300 tokens. `--every 5` asks for every fifth of them.
+// words around it, `--words` on either side and itself left out, in 300 tokens. `--every 5` asks for the first and every fifth after it.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -70,6 +70,7 @@ function wordsAround(text, { start, end }) {
 }
 
 function measure(set) {
+  let hidden = 0;
   const sum = { identifiers: 0, shown: 0, asked: 0, found: 0, most_tokens: 0, ms: 0 };
   for (const session of set.sessions) {
     // An identifier may look like a credential, so nothing is masked here.
@@ -77,7 +78,6 @@ function measure(set) {
     manager.ingestAll(session.items);
     const { prompt } = manager.build({ phase: "answer", query: session.queries?.at(-1)?.query ?? "", budget_tokens: budget });
     const seen = new Set();
-    let hidden = 0;
     for (const { text } of session.items) {
       for (const place of identifiers(text)) {
         if (seen.has(place.word)) continue;
@@ -88,7 +88,7 @@ function measure(set) {
           continue;
         }
         hidden += 1;
-        if (hidden % every !== 0) continue;
+        if ((hidden - 1) % every !== 0) continue;
         const query = wordsAround(text, place);
         sum.asked += 1;
         if (query === "") continue;
