@@ -32,7 +32,7 @@ export async function prepare(t, { header = true } = {}) {
   const absent = new Set();
   const served = [];
   const address = await serve(t, header, absent, served);
-  return { browser, address, absent, served, open: (t, options) => visit(t, browser, address, options) };
+  return { browser, address, absent, served, open: (t, { at = address, ...options } = {}) => visit(t, browser, at, options) };
 }
 
 /** Serves the page, under the policy that `cargo xtask serve` sends, and notes what it sent. */

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import * as address from "../shared/address.ts";
 import { useAddress, useChoice } from "../shared/address.ts";
 import { Failure, ask, give, send, useAnswer, useProgress } from "../shared/ask.ts";
+import { brought } from "../shared/brought.ts";
 import { ProblemBox, number } from "../shared/parts.tsx";
 import { isReady, prepareWith, ready, recorded } from "../shared/record.ts";
 import { OWN, Sources, fetchSample, type Given } from "../shared/sources.tsx";
@@ -21,6 +22,8 @@ const SAMPLES = [{ key: "shop", title: "Recorded session: a failing checkout" }]
 const SETTINGS = ["firewall", "redact", "append"] as const satisfies readonly (keyof Settings)[];
 const MAX_QUERY = 2000;
 const NOTHING: Asked = { queries: {}, values: {} };
+/** Of data that come again with every reload, the address says nothing. */
+const OPENED = "opened";
 
 /** What the build of the page knows of the sample. */
 export interface FirstSight {
@@ -50,8 +53,9 @@ export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
   const [pinText, setPinText] = useAddress("pins", "");
   const settings = useMemo(() => settingsOf(setText), [setText]);
   const pins = useMemo(() => (overview ? placesOf(pinText, overview.items) : []), [pinText, overview?.items]);
+  const [opened] = useState(brought);
   const [log, setLog] = useState(sight ? 1 : 0);
-  const [sample, setSample] = useState<"shop" | "">("shop");
+  const [sample, setSample] = useState<"shop" | "">(opened ? "" : "shop");
   const [isLost, setLost] = useState(false);
   const [format, setFormat] = useState<Format>("auto");
   const [header] = useAddress("header", "");
@@ -76,17 +80,19 @@ export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
 
   const load = ({ name, bytes }: Given, from: Format | "recorded"): Promise<Overview> => give("context.load", { name, bytes, format: from, settings }, [bytes]);
   // All at once, so that nothing is built that nobody asked for: the first prompt is what changes are compared with.
-  const replaced = (next: Overview, from: typeof sample, questions: Asked, isAddressed: boolean): void => {
+  const replaced = (next: Overview, from: typeof sample | typeof OPENED, questions: Asked, isAddressed: boolean): void => {
     if (!isAddressed) address.clear("q.", "b.", "item", "pins");
     address.set("data", from === "" ? OWN : undefined);
-    setSample(from);
+    setSample(from === OPENED ? "" : from);
     setAsked(questions);
-    setBudgets(budgetsFor(from === "" ? next.tokens : null));
+    setBudgets(budgetsFor(from === "shop" ? null : next.tokens));
     setSettled(settings);
     changed(next);
   };
   const own = async (given: Given): Promise<void> => {
-    replaced(await load(given, format), "", NOTHING, false);
+    // What the address says may be of the file that the page was opened with, but of no other.
+    const isOpened = !overview && opened !== undefined;
+    replaced(await load(given, format), isOpened ? OPENED : "", NOTHING, isOpened && address.get("data") !== OWN);
     setLost(false);
   };
   const onSample = async (): Promise<void> => {
@@ -120,6 +126,7 @@ export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
         sample={sample}
         onSample={onSample}
         onGiven={own}
+        brought={opened}
         isLost={isLost}
         accepts={'Session as JSON Lines ({"id": "u1", "kind": "user_turn", "text": "Hello"}), messages of a provider, or a snapshot'}
         status={overview?.line ?? "Loading. If this does not change, the page was opened as a file: modules need a web server (cargo xtask serve)."}

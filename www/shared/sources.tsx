@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "../worker/text.ts";
 import { Failure } from "./ask.ts";
+import type { Brought } from "./brought.ts";
 import { ProblemBox } from "./parts.tsx";
 
 /** Something to be loaded. */
@@ -22,6 +23,8 @@ interface SourcesProps<Sample extends string> {
   readonly sample: Sample | "";
   readonly onSample: (key: Sample) => Promise<void>;
   readonly onGiven: (given: Given) => Promise<void>;
+  /** What comes first in place of the sample. */
+  readonly brought?: Brought | undefined;
   /** What a file or pasted text may hold. */
   readonly accepts: string;
   /** Whether there is no other field to paste into. */
@@ -33,7 +36,7 @@ interface SourcesProps<Sample extends string> {
 }
 
 export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX.Element {
-  const { id, samples, sample, onSample, onGiven, accepts, status, isActive, children, hasPaste = true, isLost = false } = props;
+  const { id, samples, sample, onSample, onGiven, accepts, status, isActive, brought, children, hasPaste = true, isLost = false } = props;
   const [problem, setProblem] = useState<Problem>();
   const [failed, setFailed] = useState<Sample>();
   const [isBusy, setBusy] = useState(false);
@@ -64,9 +67,10 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
 
   const first = useRef(false);
   useEffect(() => {
-    if (first.current || sample === "") return;
+    if (first.current) return;
     first.current = true;
-    void take(sample);
+    if (brought) void attempt(brought.name, async () => onGiven(await brought.load()));
+    else if (sample !== "") void take(sample);
   }, []);
   useEffect(() => {
     if (failed === undefined) return;

@@ -9,6 +9,7 @@ mod dirs;
 mod failure;
 mod modules;
 mod package;
+mod page;
 mod report;
 mod run;
 mod setup;

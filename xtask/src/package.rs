@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::dirs::Dirs;
 use crate::failure::{Context, Failure, Outcome};
 use crate::modules::{Build, MODULES, Module, Variant, finished};
+use crate::page;
 use crate::run;
 use crate::setup::wasm_target::locked_version;
 use crate::stamp::{Inputs, files_below};
@@ -78,7 +79,7 @@ pub fn assemble(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<Package
     {
         files.insert(name.into(), read(&dirs.root.join(name))?);
     }
-    // Its pictures are of the page, which is not part of the package.
+    // Its pictures are for the repository.
     let docs = dirs.root.join("docs");
     for file in
         files_below(&docs)?.into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "md"))
@@ -101,9 +102,30 @@ pub fn assemble(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<Package
         let relative = file.strip_prefix(&template).unwrap_or(&file);
         files.insert(relative.to_path_buf(), read(&file)?);
     }
+    if variant == Variant::Release {
+        with_page(dirs, &mut files)?;
+    }
     let dir = package_dir(variant, dirs);
     write_exactly(&dir, &files)?;
     pack(dirs, variant, dir)
+}
+
+/// Adds the page that `contextweaver inspect` shows, but for what the package has already: `cli/page-files.ts` knows where.
+fn with_page(dirs: &Dirs, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Outcome<()> {
+    let source = dirs.target.join("package").join("page-source");
+    let needed = files.iter().filter(|(file, _)| file.starts_with("dist") || file.as_path() == Path::new("LICENSE"));
+    write_exactly(&source, &needed.map(|(file, bytes)| (file.clone(), bytes.clone())).collect())?;
+    let site = page::bundle(dirs, &source)?;
+    for file in files_below(&site)? {
+        let relative = file.strip_prefix(&site).unwrap_or(&file);
+        let is_module = relative.extension().is_some_and(|extension| extension == "wasm");
+        let is_demo =
+            relative.strip_prefix("samples").is_ok_and(|name| files.contains_key(&Path::new("demo").join(name)));
+        if !is_module && !is_demo {
+            files.insert(Path::new("page").join(relative), read(&file)?);
+        }
+    }
+    Ok(())
 }
 
 /// What carries its modules: for bundlers, browsers, Workers and edge functions, a file for each of the facade's.

@@ -9,6 +9,7 @@ import { diff } from "./diff.js";
 import { drilldown } from "./drilldown.js";
 import { gatewayCommand } from "./gateway.js";
 import { init } from "./init.js";
+import { inspect } from "./inspect.js";
 import { lint } from "./lint.js";
 import { USAGE, UsageError, parse, usageOf } from "./options.js";
 import type { CommandLine } from "./options.js";
@@ -54,6 +55,8 @@ async function run(line: CommandLine): Promise<string | Printed> {
       return decisions(line);
     case "serve":
       return serve(line);
+    case "inspect":
+      return inspect(line);
     case "gateway":
       return gatewayCommand(line);
     case "demo":

@@ -14,6 +14,14 @@ declare module "node:fs" {
   export function unlinkSync(path: string): void;
 }
 
+declare module "node:child_process" {
+  interface Child {
+    on(event: "error", then: () => void): void;
+    unref(): void;
+  }
+  export function spawn(program: string, args: readonly string[], options: { stdio: "ignore"; detached: boolean }): Child;
+}
+
 declare module "node:fs/promises" {
   interface Handle {
     read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
@@ -61,6 +69,7 @@ declare module "node:process" {
     readonly stderr: Output;
     readonly env: Readonly<Record<string, string | undefined>>;
     readonly pid: number;
+    readonly platform: string;
     exit(code: number): never;
     kill(pid: number, signal: 0): void;
   };

@@ -21,6 +21,8 @@ const SYNOPSIS: Readonly<Record<string, string>> = {
                                                       artifacts of a snapshot, their views, or a part of one`,
   recall: `contextweaver recall <snapshot.json | -> <query> [options]
                                                       what it holds about something, cited`,
+  inspect: `contextweaver inspect <session | snapshot | messages.json | -> [options]
+                                                      the page with it: what of it enters the prompts, and why`,
   route: `contextweaver route <tools.json | ->... <query> [options]
                                                       the few tools that a query needs`,
   lint: `contextweaver lint <tools.json | ->... [options]    what keeps tools from being chosen or makes them dangerous`,
@@ -72,6 +74,10 @@ const HELP: Readonly<Record<string, string>> = {
 `,
   recall: `Options of recall; a snapshot is what JSON.stringify(manager) wrote
   --max-tokens <n>      most tokens of what is found (default: 300)
+`,
+  inspect: `Options of inspect; it runs until it is stopped, and what it serves never leaves this machine
+  --port <number>       on 127.0.0.1 (default: any that is free)
+  --no-open             print the address alone, open no browser
 `,
   route: `Options of route
   --query <text>        the query, in place of the last word
@@ -154,9 +160,10 @@ ${COMMANDS.map((command) => `  ${SYNOPSIS[command]}\n`).join("")}  contextweaver
   contextweaver --help | --version
 `,
   ...["init", "build", "drilldown", "recall"].map((command) => HELP[command]),
+  ...["init", "build", "drilldown", "inspect"].map((command) => HELP[command]),
   TOOL_LISTS,
   ...["route", "lint", "diff", "convert", "decisions", "serve", "gateway"].map((command) => HELP[command]),
-  `Options of all but demo and serve, where --color is the only one\n${COMMON}`,
+  `Options of all but demo, inspect and serve, where --color is the only one\n${COMMON}`,
   EXIT_CODES,
 ].join("\n");
 
@@ -164,7 +171,7 @@ ${COMMANDS.map((command) => `  ${SYNOPSIS[command]}\n`).join("")}  contextweaver
 export function usageOf(command: string): string {
   const synopsis = (SYNOPSIS[command] ?? "").replaceAll(/\n {40,}/g, "\n      ").replace(/ {3,}/, "\n      ");
   const lists = ["route", "lint", "diff"].includes(command) ? [TOOL_LISTS] : [];
-  const isBare = command === "demo" || command === "serve";
+  const isBare = ["demo", "inspect", "serve"].includes(command);
   const common = isBare ? COMMON.slice(COMMON.indexOf("\n") + 1) : COMMON;
   const own = HELP[command] ?? "";
   return [`Usage\n  ${synopsis}\n`, ...lists, ...(own ? [own] : []), `Options of ${isBare ? command : "all commands"}\n${common}`, EXIT_CODES].join("\n");
@@ -211,6 +218,7 @@ const OPTIONS = {
   agent: { type: "string" },
   port: { type: "string" },
   "login-port": { type: "string" },
+  "no-open": { type: "boolean" },
   "idle-days": { type: "string" },
   host: { type: "string" },
   token: { type: "string" },
@@ -234,6 +242,7 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   build: "phase query tag budget pin header footer profile append compat no-redact explain json",
   drilldown: "views lines rows search path head selector max-tokens json",
   recall: "max-tokens json",
+  inspect: "port no-open",
   route: "query top namespace exclude pin budget debug compat explain json",
   lint: "pin pinned json",
   diff: "check json",

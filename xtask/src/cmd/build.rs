@@ -6,12 +6,12 @@ use std::process::{Command, ExitCode};
 
 use serde_json::json;
 
-use super::www;
 use crate::dirs::Dirs;
 use crate::failure::{Context, Outcome};
 use crate::modules::{self, Build, MODULES, Module, Variant};
 use crate::no_arguments;
 use crate::package::{self, Package};
+use crate::page;
 use crate::run::{self, say};
 use crate::setup::npm;
 use crate::size::{self, Size};
@@ -28,8 +28,8 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
     let package = build_and_measure(&dirs)?;
     say(&format!("built {}", package.dir.display()));
     if with_page {
-        let page = www::bundle(&dirs, &package.dir)?;
-        say(&format!("built {}: put it on any static host", page.display()));
+        let site = page::bundle(&dirs, &package.dir)?;
+        say(&format!("built {}: put it on any static host", site.display()));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,4 +8,3 @@ pub mod fuzz;
 pub mod package_tests;
 pub mod serve;
 pub mod test;
-pub mod www;

@@ -20,6 +20,7 @@ const LANES: usize = 3;
 const LONGEST_FIRST: &[&str] = &[
     "gateway",
     "gateway-inspector",
+    "inspect",
     "gateway-clients",
     "storage",
     "storage-kill",

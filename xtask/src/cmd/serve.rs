@@ -8,9 +8,10 @@ use std::thread;
 
 use tiny_http::{Header, Method, Request, Response, Server};
 
-use super::{build, www};
+use super::build;
 use crate::dirs::Dirs;
 use crate::failure::{Context, Failure, Outcome};
+use crate::page;
 use crate::run::say;
 
 const DEFAULT_PORT: u16 = 8787;
@@ -33,7 +34,7 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
     let options = Options::parse(args)?;
     let dirs = Dirs::find()?;
     let package = if options.build { build::build(&dirs)?.dir } else { dirs.root.join("pkg") };
-    let site = Site::open(www::bundle(&dirs, &package)?)?;
+    let site = Site::open(page::bundle(&dirs, &package)?)?;
     let server = Server::http((Ipv4Addr::LOCALHOST, options.port)).map_err(|error| {
         Failure::new(format!("cannot listen on port {}: {error}", options.port)).hint("choose another one with --port")
     })?;

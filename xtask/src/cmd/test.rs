@@ -8,11 +8,11 @@ use std::time::Instant;
 
 use super::build;
 use super::package_tests::{self, Equipment};
-use super::www;
 use crate::changed;
 use crate::dirs::Dirs;
 use crate::failure::{Failure, Outcome};
 use crate::package::Package;
+use crate::page;
 use crate::report::{Counts, Report, Skips, failures_in_cargo};
 use crate::run::{self, Step};
 use crate::setup::{chromium, npm, wasm_bindgen, wasm_target};
@@ -160,7 +160,7 @@ fn package_stages(
     report: &mut Report,
 ) -> Outcome<()> {
     let started = Instant::now();
-    let page = www::bundle(dirs, &package.dir);
+    let page = page::bundle(dirs, &package.dir);
     if let Err(failure) = &page {
         report.broke("bundle of the page", failure, started.elapsed());
     }

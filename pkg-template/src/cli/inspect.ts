@@ -1,0 +1,78 @@
+// `contextweaver inspect`: the page with a session of yours in it, served to this machine alone for as long as the program runs.
+import process from "node:process";
+import { Access, hostName, isLoopback } from "../mcp-access.js";
+import { openBrowser } from "./browser.js";
+import { listen, localRequest } from "./http-server.js";
+import type { LocalRequest } from "./http-server.js";
+import { UsageError, wholeNumber } from "./options.js";
+import type { CommandLine } from "./options.js";
+import { pageFile, pageWith } from "./page-files.js";
+import { safe } from "./print.js";
+import { nameOf, readText } from "./session.js";
+
+const HOST = "127.0.0.1";
+/** Where the page finds what it was opened with. */
+const FILE = "file";
+/** As the page reads no more. */
+const MAX_BYTES = 64 * 1024 * 1024;
+const TOKEN_BYTES = 16;
+
+/** The same as the policy in the page, which cannot say there who may frame it. */
+const POLICY =
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; media-src blob:; " +
+  "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const HEADERS = {
+  "content-security-policy": POLICY,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "cache-control": "no-store",
+};
+
+/** Runs the command, until the process ends. */
+export async function inspect({ files, values }: CommandLine): Promise<string> {
+  const [file] = files;
+  if (file === undefined || files.length > 1) throw new UsageError("inspect takes one session, snapshot or list of messages: a file, or - for stdin");
+  const bytes = new TextEncoder().encode(await readText(file));
+  if (bytes.length > MAX_BYTES) throw new UsageError(`${nameOf(file)} has more than ${MAX_BYTES.toLocaleString("en")} bytes`, "input");
+  const page = pageWith(nameOf(file).split(/[\\/]/).at(-1) ?? "");
+  const token = unguessable();
+  const handler = pageHandler(token, page, bytes);
+  const at = await listen(HOST, wholeNumber(values, "port") ?? 0, async (incoming, outgoing) => handler(localRequest(incoming, outgoing)));
+  const address = `${at}/${token}/`;
+  process.stdout.write(`${safe(nameOf(file))} is at ${address} until you stop this program (Ctrl-C)\n`);
+  if (values["no-open"] !== true) openBrowser(address);
+  return new Promise(() => {});
+}
+
+/** Letters and digits that other programs and pages of this machine cannot guess. */
+function unguessable(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(TOKEN_BYTES));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/**
+ * Answers who knows the path and addresses this machine by a name of its own: a page that pointed a name of its own here sends that name.
+ * Whatever else is asked is as if it were not there.
+ */
+export function pageHandler(token: string, page: string, file: Uint8Array<ArrayBuffer>): (request: LocalRequest) => Response {
+  const access = new Access(token, undefined);
+  const own = { html: new TextEncoder().encode(page), file };
+  return ({ method, url, headers }) => {
+    const [, sent = "", name] = /^\/([^/]*)\/([^?]*)/.exec(new URL(url).pathname) ?? [];
+    const isKnown = access.isAuthorized({ method, url, headers: { get: () => `Bearer ${sent}` } });
+    const host = headers.get("host") ?? "";
+    const isOwn = isLoopback(hostName(host)) && [null, `http://${host}`].includes(headers.get("origin"));
+    if (name === undefined || !isKnown || !isOwn) return refusal(404, "Not Found");
+    if (method !== "GET" && method !== "HEAD") return refusal(405, "Method Not Allowed");
+    const found =
+      name === "" ? { type: "text/html; charset=utf-8", bytes: own.html } : name === FILE ? { type: "application/octet-stream", bytes: own.file } : pageFile(name);
+    if (!found) return refusal(404, "Not Found");
+    return new Response(method === "HEAD" ? null : found.bytes, { headers: { ...HEADERS, "content-type": found.type } });
+  };
+}
+
+function refusal(status: number, reason: string): Response {
+  return new Response(`${status} ${reason}\n`, { status, headers: { ...HEADERS, "content-type": "text/plain; charset=utf-8" } });
+}

@@ -1,0 +1,22 @@
+// What the page was opened with: a file of the program that serves it, which is there for as long as the program runs.
+import type { Given } from "./sources.tsx";
+
+export interface Brought {
+  readonly name: string;
+  /** Again and again: a reload finds it, too. */
+  readonly load: () => Promise<Given>;
+}
+
+/** The file that the page was opened with, if it was opened with one. */
+export function brought(): Brought | undefined {
+  const name = document.querySelector<HTMLMetaElement>('meta[name="contextweaver-file"]')?.content;
+  if (name === undefined) return undefined;
+  return {
+    name,
+    load: async () => {
+      const response = await fetch(new URL(`./file`, import.meta.url));
+      if (!response.ok) throw new Error(`the program that serves it answered ${response.status}`);
+      return { name, bytes: await response.arrayBuffer() };
+    },
+  };
+}
