@@ -12,7 +12,7 @@ const [packageDir, out] = process.argv.slice(2);
 if (!packageDir || !out) throw new Error("usage: node bundle.mjs <package> <out>");
 
 /** Modules of the package that the page may need; none of them before somebody does something. */
-const MODULES = ["context", "convert", "routing"];
+const MODULES = ["context", "convert", "routing", "decisions", "gateway"];
 const moduleFile = (name) => join(packageDir, "dist", "wasm", `${name}_bg.wasm`);
 const bytes = Object.fromEntries(await Promise.all(MODULES.map(async (name) => [name, (await stat(moduleFile(name))).size])));
 
@@ -24,7 +24,10 @@ const common = {
   jsxImportSource: "preact",
   minify: true,
   legalComments: "none",
-  alias: { "contextweaver/slim": join(packageDir, "dist", "slim.js") },
+  alias: {
+    "contextweaver/slim": join(packageDir, "dist", "slim.js"),
+    "contextweaver/gateway-runtime": join(packageDir, "dist", "gateway", "runtime.js"),
+  },
   logLevel: "warning",
 };
 
@@ -87,6 +90,7 @@ const copies = [
   [join(sessions, "shop.jsonl"), "samples/shop.jsonl"],
   [join(sessions, "shop.meta.json"), "samples/shop.meta.json"],
   [join(root, "examples", "catalogs"), "samples/catalogs"],
+  [join(root, "examples", "decisions", "lumen-shop.json"), "samples/decisions.json"],
   ...MODULES.map((name) => [moduleFile(name), `${name}_bg.wasm`]),
 ];
 for (const [from, to] of copies) await cp(from, join(made, to), { recursive: true });

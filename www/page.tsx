@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { ContextTab } from "./context/tab.tsx";
+import { DecisionsTab } from "./decisions/tab.tsx";
 import { McpTab } from "./mcp/tab.tsx";
 import { useChoice } from "./shared/address.ts";
 import { TabPanel, Tabs } from "./shared/parts.tsx";
@@ -17,6 +18,7 @@ const PARTS = [
   { key: "context", title: "Context", Content: ContextTab },
   { key: "tools", title: "Tools", Content: ToolsTab },
   { key: "mcp", title: "MCP", Content: McpTab },
+  { key: "decisions", title: "Decisions", Content: DecisionsTab },
 ] as const satisfies readonly Part[];
 const KEYS = PARTS.map(({ key }) => key);
 

@@ -45,7 +45,7 @@ for (const [name, viewport] of Object.entries(WINDOWS)) {
         await shows(tab, "#tool", /mcp:/);
         await examine(tab);
         await shot(tab, `tools-${name}-${colorScheme}`);
-        for (const [view, found] of Object.entries({ tree: /filesystem/, lint: /findings/, drift: /Nothing to compare/ })) {
+        for (const [view, found] of Object.entries({ gateway: /tokens →/, tree: /filesystem/, lint: /findings/, drift: /Nothing to compare/ })) {
           await tab.click(`#tview-tab-${view}`);
           await shows(tab, `#tview-panel-${view}`, found);
           if (view === "tree") await tab.locator(".tree .group").first().click();
@@ -54,6 +54,20 @@ for (const [name, viewport] of Object.entries(WINDOWS)) {
             await shows(tab, "#drift-count", /changed/);
           }
           await examine(tab);
+        }
+      });
+
+      await t.test("decisions", async (t) => {
+        const tab = await open(t, { ...options, fragment: "#tab=decisions", first: ["#decision-count", /similar/] });
+        await tab.locator(".ranking .link").first().click();
+        await shows(tab, "#decision", /Learned/);
+        await examine(tab);
+        await shot(tab, `decisions-${name}-${colorScheme}`);
+        for (const [view, found] of Object.entries({ guardrails: /must not be done/, calibration: /less often right/, graph: /with 17 links/ })) {
+          await tab.click(`#dview-tab-${view}`);
+          await shows(tab, `#dview-panel-${view}`, found);
+          await examine(tab);
+          await shot(tab, `decisions-${view}-${name}-${colorScheme}`);
         }
       });
 

@@ -25,12 +25,22 @@ test("Page: MCP", async (t) => {
     const sound = () => tab.evaluate(() => document.querySelector(".binaries audio")?.duration ?? 0);
     await until(async () => String(await sound()), /^0\.25$/);
     assert.doesNotMatch(await tab.textContent("[aria-label=Summary]"), /screen only/, "what is for the user only is not for the model");
+    const tokens = cw.countTokens(envelope.summary);
+    await shows(tab, "#result-tokens", new RegExp(`^${tokens} tokens of ${cw.countTokens(JSON.stringify(result)).toLocaleString("en")}$`));
+    // The record in colours beside the envelope: the same text, long base64 cut.
+    const shown = JSON.parse(await tab.textContent("[aria-label='Result as JSON']"));
+    assert.equal(shown.content[0].text, result.content[0].text);
+    assert.match(shown.content.find(({ type }) => type === "audio").data, /^\w{40}… \([\d,]+ characters\)$/);
+    assert.deepEqual(JSON.parse(await tab.textContent("[aria-label='Envelope as JSON']")), JSON.parse(JSON.stringify(envelope)));
+    for (const kind of ["key", "text", "number"]) assert.ok((await tab.locator(`[aria-label='Envelope as JSON'] .json-${kind}`).count()) > 2, kind);
+    await tab.locator("#envelope h3 .term-word").focus();
+    await shows(tab, "#envelope .tip", /stands for a result/);
     await tab.fill("#result-tool", "camera");
     await shows(tab, ".binaries", /mcp:camera:image:1/);
     await tab.selectOption("#result-revision", "2025-06-18");
     await shows(tab, "#envelope", /Envelope/);
     await tab.selectOption("#result-sample", "result-error.json");
-    await shows(tab, "#envelope", /Envelope error.*ENOENT/s);
+    await shows(tab, "#envelope", /Envelope.* errorWhat the model reads.*ENOENT/s);
     await tab.fill("#result-text", "{");
     await shows(tab, "#result-problem", /not valid JSON/);
     await tab.fill("#result-text", '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"pong"}]}}');
@@ -56,10 +66,10 @@ test("Page: MCP", async (t) => {
       assert.doesNotMatch(await tab.textContent("#result-problem"), /ghp_/);
     }
     await tab.fill("#result-text", '{"content":[]}');
-    await shows(tab, "#envelope", /Envelope ok.*\(no content\)/s);
+    await shows(tab, "#envelope", /Envelope.* okWhat the model reads.*\(no content\)/s);
     // An error of the tool is a result.
     await tab.fill("#result-text", rpc({ result: { content: [], isError: true } }));
-    await shows(tab, "#envelope", /Envelope error/);
+    await shows(tab, "#envelope", /Envelope.* errorWhat the model reads/s);
     for (const [panel, text, output] of [["result", "#result-text", "#envelope"], ["tool", "#mtool-text", "#mtool-item"]]) {
       await tab.click(`#mview-tab-${panel}`);
       await tab.locator(output).waitFor();
@@ -68,7 +78,22 @@ test("Page: MCP", async (t) => {
         await shows(tab, `#mview-panel-${panel}`, /Nothing to convert/);
         await until(async () => String(await tab.locator(output).count()), /^0$/);
       }
+      await tab.click(`#mview-panel-${panel} .link:has-text("smallest one")`);
+      await tab.locator(output).waitFor();
     }
+  });
+
+  await t.test("says that what was typed is gone after a reload", async (t) => {
+    const tab = await open(t, { fragment: "#tab=mcp", first: ["#envelope", /Checkout/] });
+    await tab.fill("#result-text", '{"content":[{"type":"text","text":"mine"}]}');
+    await shows(tab, "#envelope", /mine/);
+    await addressed(tab, /data\.result=own/);
+    await tab.reload();
+    await shows(tab, "#envelope", /Checkout/);
+    await shows(tab, "#result-lost", /is gone/);
+    await tab.selectOption("#result-sample", "result-error.json");
+    await shows(tab, "#envelope", /ENOENT/);
+    assert.equal(await tab.locator("#result-lost").count(), 0);
   });
 
   await t.test("hands hostile bytes to nobody", async (t) => {
@@ -115,10 +140,15 @@ test("Page: MCP", async (t) => {
     const row = (key) => tab.locator(`#meta tr:has(code:text-is("${key}"))`).textContent();
     assert.deepEqual(Object.keys(await meta()), ["tenant", "traceparent"]);
     assert.match(await row("authToken"), /yes.*stays.*not on the list/);
+    // To stay is what is wanted, and no alarm; a secret that leaves is one.
+    const badge = (key) => tab.locator(`#meta tr:has(code:text-is("${key}")) .badge`).getAttribute("class");
+    assert.equal(await badge("authToken"), "badge stays");
+    assert.equal(await badge("tenant"), "badge kept");
     await tab.fill("#meta-keys", "tenant, authToken");
     await until(() => row("authToken"), /stays.*a secret by its name/);
     await tab.fill("#meta-secrets", "authToken");
     await until(() => row("authToken"), /crosses.*a secret that is named as one/);
+    assert.equal(await badge("authToken"), "badge warning");
     assert.equal((await meta()).authToken, "not-a-real-token");
     await tab.fill("#meta-prefix", "com.example/");
     await until(async () => Object.keys(await meta()).join(), /^com\.example\/tenant,com\.example\/authToken$/);

@@ -55,7 +55,9 @@ test("Page: tools", async (t) => {
 
   await t.test("the tree leads to every tool, by keyboard", async (t) => {
     const tab = await open(t, { fragment: "#tab=tools&tview=tree", first: LOADED });
-    await shows(tab, ".tree", /filesystem.*14 tools/);
+    await shows(tab, ".tree", /filesystem.*14 tools: Create Directory, Directory Tree/);
+    // Words that every server's tools share say nothing.
+    assert.doesNotMatch(await tab.textContent(".tree"), /mcp read|read-only/);
     const focused = () => tab.evaluate(() => document.activeElement.querySelector("span").textContent);
     await tab.locator(".tree > [role=treeitem]").first().focus();
     await tab.keyboard.press("ArrowRight");
@@ -75,16 +77,132 @@ test("Page: tools", async (t) => {
 
   await t.test("lints", async (t) => {
     const tab = await open(t, { fragment: "#tab=tools&tview=lint", first: LOADED });
-    await shows(tab, "#lint-count", /^\d+ findings/);
+    await shows(tab, "#lint-count", /^(\d+) findings: \d+ warnings, \d+ notes\.$/);
     await tab.selectOption("#tools-sample", "poisoned");
     await shows(tab, ".findings", /text-invisible/);
     await shows(tab, ".findings", /text-instruction/);
     await shows(tab, ".findings", /\\u\{202e\}/);
+    // The worst first, as many as is said, and each severity alone.
+    const severities = async () => (await tab.locator(".findings > li > .card-head > .badge").allTextContents()).map((text) => ["error", "warning", "note"].indexOf(text));
+    const all = await severities();
+    assert.deepEqual(all, [...all].sort());
+    const said = /: (\d+) errors?, (\d+) warnings?(?:, (\d+) notes?)?/.exec(await tab.textContent("#lint-count"));
+    assert.deepEqual([0, 1, 2].map((severity) => all.filter((each) => each === severity).length), said.slice(1).map((text) => Number(text ?? 0)));
+    await tab.click("[role=group][aria-label='Findings to show'] button:has-text('warning')");
+    await until(async () => [...new Set(await severities())].join(), /^1$/);
+    await tab.click("[role=group][aria-label='Findings to show'] button:has-text('All')");
     assert.doesNotMatch(await tab.textContent("body"), /sk-ant-api03|[\u200b\u202e]/);
     await tab.locator(".findings .link").first().click();
     await shows(tab, "#tool", /mcp:poisoned/);
     await tab.selectOption("#tools-sample", "memory");
     await shows(tab, "#tools-status", /^memory: 9 tools/);
+  });
+
+  await t.test("says in words how sure it is, and gives a term one colour", async (t) => {
+    const tab = await open(t, { fragment: "#tab=tools", first: LOADED });
+    await shows(tab, "#verdict", /The first leads by enough.*High confidence \(9\d %\)/);
+    await shows(tab, ".ranking", /1\. List tables.*\btable \d/);
+    const colours = await tab.evaluate(() =>
+      [...document.querySelectorAll(".ranking .legend li")].map((each) => [each.querySelector("b").textContent, [...each.querySelector(".swatch").classList].find((name) => name.startsWith("term-"))]),
+    );
+    const byTerm = new Map();
+    for (const [term, colour] of colours) byTerm.set(term, (byTerm.get(term) ?? new Set()).add(colour));
+    assert.ok(colours.length > byTerm.size, "some term is in several tools");
+    for (const [term, found] of byTerm) assert.equal(found.size, 1, term);
+    await tab.fill("#tool-query", "undo the last commit");
+    await shows(tab, "#verdict", /too close to call.*Low confidence \(4\d %\)/);
+    // What it means is told to the keyboard, and goes away again.
+    await tab.locator("#verdict .term-word").focus();
+    await shows(tab, "#verdict .tip", /of 100 queries of public test sets/);
+    await tab.keyboard.press("Escape");
+    await until(async () => String(await tab.locator("#verdict .tip").count()), /^0$/);
+  });
+
+  await t.test("says what is wrong with what is empty or out of bounds", async (t) => {
+    const tab = await open(t, { fragment: "#tab=tools", first: LOADED });
+    await shows(tab, ".ranking", /1\. /);
+    for (const wrong of ["0", "101", "1.5", ""]) {
+      await tab.fill("#top", wrong);
+      await shows(tab, ".number-field:has(#top) .wrong", /from 1 to 100; 10 counts until then/);
+      await until(async () => String(await tab.locator(".ranking > li").count()), /^10$/);
+    }
+    await tab.fill("#top", "3");
+    await until(async () => String(await tab.locator(".ranking > li").count()), /^3$/);
+    assert.equal(await tab.textContent(".number-field:has(#top) .wrong"), "");
+    await tab.fill("#tool-query", "  ");
+    await shows(tab, "#no-query", /Nothing to choose by/);
+    assert.equal(await tab.locator(".ranking").count(), 0);
+  });
+
+  await t.test("shows what a gateway would, in tokens", async (t) => {
+    const tab = await open(t, { fragment: "#tab=tools&tview=gateway", first: ["#gateway-total", /tokens/] });
+    const number = (text) => Number(text.replaceAll(",", ""));
+    const [, before, after] = /^([\d,]+) tokens → ([\d,]+)/.exec(await tab.textContent("#gateway-total"));
+    const cells = (await tab.locator("#gateway .measure td.c-number").allTextContents()).map(number);
+    assert.equal(number(before), cells[0]);
+    assert.equal(number(after), cells[1] + cells[2]);
+    assert.ok(cells[1] < 700 && cells[0] > 100 * number(after), String(cells));
+    const answer = await tab.textContent("[aria-label='Answer of search_tools']");
+    assert.match(answer, /^1\. list_tables: /);
+    assert.equal(cells[2], cw.countTokens(answer));
+    await tab.fill("#gateway-query", "git_blame");
+    await shows(tab, "[aria-label='Answer of search_tools']", /git_blame/);
+    await tab.fill("#gateway-query", "");
+    await shows(tab, "#gateway h3", /empty query: which servers there are/);
+    await tab.selectOption("#tools-sample", "poisoned");
+    await shows(tab, "#gateway-held", /held back/);
+    assert.doesNotMatch(await tab.textContent("body"), /sk-ant-api03|[\u200b\u202e]/);
+  });
+
+  await t.test("asks again for the gateway", async (t) => {
+    let fails = true;
+    const tab = await open(t, { fragment: "#tab=tools", first: LOADED, expected: /ERR_FAILED/ });
+    await tab.route("**/gateway_bg.wasm", (route) => (fails ? route.abort() : route.continue()));
+    await tab.click("#tview-tab-gateway");
+    await shows(tab, "#gateway-problem", /could not be loaded/);
+    fails = false;
+    await tab.click("#gateway-again");
+    await shows(tab, "#gateway-total", /tokens/);
+  });
+
+  await t.test("the way back leads to the tab before", async (t) => {
+    const tab = await open(t, { fragment: "#tab=tools", first: LOADED });
+    await tab.fill("#tool-query", "list branches");
+    await tab.click("#tview-tab-lint");
+    await shows(tab, "#lint-count", /findings/);
+    await tab.click("#tab-tab-mcp");
+    await tab.click("#mview-tab-meta");
+    await shows(tab, "#meta", /crosses/);
+    const at = () => tab.evaluate(() => [...document.querySelectorAll("[role=tab][aria-selected=true]")].filter((each) => each.checkVisibility()).map((each) => each.textContent).join());
+    await tab.goBack();
+    await until(at, /^MCP,Result$/);
+    await tab.goBack();
+    await until(at, /^Tools,Lint$/);
+    await tab.goBack();
+    await until(at, /^Tools,Choose$/);
+    // What was changed there since is still so.
+    assert.equal(await tab.inputValue("#tool-query"), "list branches");
+    await tab.goForward();
+    await until(at, /^Tools,Lint$/);
+  });
+
+  await t.test("on a phone details stand where they were asked for", async (t) => {
+    const tab = await open(t, { fragment: "#tab=tools", first: LOADED, viewport: { width: 390, height: 844 } });
+    const isBelow = (list) =>
+      tab.evaluate((list) => {
+        const [button, details] = [document.querySelector(`${list} [aria-pressed=true]`), document.querySelector("#tool")].map((each) => each.getBoundingClientRect());
+        return details.top > button.bottom && details.top - button.bottom < 400;
+      }, list);
+    await tab.locator(".ranking .link").nth(6).click();
+    await shows(tab, "#tool", /mcp:/);
+    assert.ok(await isBelow(".ranking"));
+    await tab.click("#tview-tab-lint");
+    await tab.locator(".findings .link").nth(12).click();
+    await shows(tab, ".findings #tool", /mcp:/);
+    assert.equal(await tab.locator("#tool").count(), 1);
+    await tab.click("#tview-tab-tree");
+    await tab.locator(".tree .leaf").last().click();
+    await shows(tab, ".tree #tool", /Sequential Thinking/);
   });
 
   await t.test("shows the drift between two captures", async (t) => {

@@ -3,7 +3,9 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useAddress, useChoice } from "../shared/address.ts";
 import { useAnswer } from "../shared/ask.ts";
+import { Json } from "../shared/json.tsx";
 import { ProblemBox, Text } from "../shared/parts.tsx";
+import { Term } from "../shared/term.tsx";
 import type { MetaRequest } from "../worker/mcp.ts";
 import { Warnings } from "./record.tsx";
 
@@ -33,11 +35,11 @@ export function MetaPanel(): JSX.Element {
   const request: MetaRequest = { context, policy, keys, secrets, prefix };
   const { value, problem } = useAnswer("mcp.meta", request);
   return (
-    <div class="columns">
+    <div class="columns even">
       <section class="stack" aria-label="Context and policy">
         <p class="quiet small">
-          Tenant, trace and credentials go to tools beside their input: the model neither sees nor sets them. What of it leaves for a server, as <code>_meta</code>, a
-          policy of yours decides.
+          Tenant, trace and credentials go to tools beside their input: the model neither sees nor sets them. What of it leaves for a server, as{" "}
+          <Term means="A field beside the arguments of a call that MCP leaves to client and server.">_meta</Term>, a policy of yours decides. Nothing does by default.
         </p>
         <label for="meta-context">Context of the call, as JSON</label>
         <textarea
@@ -110,7 +112,7 @@ export function MetaPanel(): JSX.Element {
                     </td>
                     <td>{isSecret ? "yes" : "no"}</td>
                     <td>
-                      <span class={`badge ${crosses ? "kept" : "dropped"}`}>{crosses ? "crosses" : "stays"}</span>
+                      <span class={`badge ${crosses ? (isSecret ? "warning" : "kept") : "stays"}`}>{crosses ? "crosses" : "stays"}</span>
                     </td>
                     <td>{why}</td>
                   </tr>
@@ -120,7 +122,7 @@ export function MetaPanel(): JSX.Element {
             <h3>
               <code>params._meta</code>
             </h3>
-            <Text label="_meta as it crosses">{value.meta ?? "nothing is sent"}</Text>
+            {value.meta === null ? <Text label="_meta as it crosses">nothing is sent</Text> : <Json label="_meta as it crosses">{value.meta}</Json>}
             <Warnings title="Warnings" warnings={value.warnings} />
           </div>
         )}

@@ -1,7 +1,8 @@
 // A place for one JSON record: typed, pasted, opened or dropped.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { Sources, fetchSample } from "../shared/sources.tsx";
+import * as address from "../shared/address.ts";
+import { OWN, Sources, fetchSample } from "../shared/sources.tsx";
 import type { Warning } from "../worker/mcp.ts";
 
 export const REVISIONS = [
@@ -28,6 +29,15 @@ const EDITABLE = 200_000;
 export function RecordInput<Sample extends string>({ id, isActive, what, samples, text, onText, children }: RecordProps<Sample>): JSX.Element {
   const [sample, setSample] = useState<Sample | "">(samples[0]?.key ?? "");
   const [status, setStatus] = useState("");
+  // Of what was typed or opened the address says only that it was.
+  const key = `data.${id}`;
+  const [wasOwn] = useState(() => address.get(key) === OWN);
+  const [isLost, setLost] = useState(wasOwn);
+  const own = (): void => {
+    setSample("");
+    setLost(false);
+    address.set(key, OWN);
+  };
   const take = (name: string, bytes: ArrayBuffer): void => {
     onText(new TextDecoder().decode(bytes));
     setStatus(name);
@@ -40,13 +50,17 @@ export function RecordInput<Sample extends string>({ id, isActive, what, samples
         isActive={isActive}
         samples={samples}
         sample={sample}
-        onSample={async (key) => {
-          take("", await fetchSample(key));
-          setSample(key);
+        onSample={async (name) => {
+          take("", await fetchSample(name));
+          // The first one comes in place of what is gone.
+          if (text !== "") setLost(false);
+          setSample(name);
+          address.set(key, undefined);
         }}
+        isLost={isLost}
         onGiven={async ({ name, bytes }) => {
           take(name, bytes);
-          setSample("");
+          own();
         }}
         accepts={what}
         hasPaste={false}
@@ -64,7 +78,7 @@ export function RecordInput<Sample extends string>({ id, isActive, what, samples
         value={isLong ? `${text.slice(0, 2000)}…` : text}
         onInput={({ currentTarget }) => {
           onText(currentTarget.value.toWellFormed());
-          setSample("");
+          own();
         }}
       />
     </>
@@ -87,9 +101,19 @@ export function RevisionField({ id, value, onChange }: { id: string; value: Revi
 }
 
 /** Says why there is nothing to see beside an empty field. */
-export function NothingGiven({ text }: { text: string }): JSX.Element | null {
+export function NothingGiven({ text, example, onExample }: { text: string; example: string; onExample: (text: string) => void }): JSX.Element | null {
   if (text.trim() !== "") return null;
-  return <p class="quiet">Nothing to convert: type or paste a record, open a file, or choose a sample.</p>;
+  return (
+    <div class="stack">
+      <p class="quiet">Nothing to convert: type or paste a record, open a file, or choose a sample.</p>
+      <p>
+        <button type="button" class="link" onClick={() => onExample(example)}>
+          Begin with the smallest one there is
+        </button>{" "}
+        <code>{example}</code>
+      </p>
+    </div>
+  );
 }
 
 export function Warnings({ title, warnings }: { title: string; warnings: readonly Warning[] }): JSX.Element | null {

@@ -2,7 +2,10 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useAnswer } from "../shared/ask.ts";
-import { ProblemBox, Text, number } from "../shared/parts.tsx";
+import { Bars } from "../shared/chart.tsx";
+import { Json } from "../shared/json.tsx";
+import { ProblemBox, Text, count, number } from "../shared/parts.tsx";
+import { Term } from "../shared/term.tsx";
 import type { Binary } from "../worker/mcp.ts";
 import { NothingGiven, RecordInput, RevisionField, Warnings, type Revision } from "./record.tsx";
 
@@ -11,13 +14,16 @@ const SAMPLES = [
   { key: "result-error.json", title: "An error" },
 ] as const;
 
+const EXAMPLE = '{"content":[{"type":"text","text":"Hello"}]}';
+const STATUS: Readonly<Record<string, string>> = { ok: "kept", error: "error" };
+
 export function ResultPanel({ isActive }: { isActive: boolean }): JSX.Element {
   const [text, setText] = useState("");
   const [tool, setTool] = useState("screenshot");
   const [revision, setRevision] = useState<Revision>("");
   const { value, problem } = useAnswer("mcp.result", text.trim() === "" ? null : { text, tool, revision });
   return (
-    <div class="columns">
+    <div class="columns even">
       <section class="stack" aria-label="Result as a server sends it">
         <p class="quiet small">
           What a server returns is for programs. The model gets a short text; pictures, sounds and long data stay beside it, under handles, and never become text in a
@@ -29,16 +35,37 @@ export function ResultPanel({ isActive }: { isActive: boolean }): JSX.Element {
           </label>
           <RevisionField id="result-revision" value={revision} onChange={setRevision} />
         </RecordInput>
+        {value && !problem && (
+          <>
+            <h4>
+              The result as it came <span class="quiet small">{count(value.tokens.result, "token")}</span>
+            </h4>
+            <Json label="Result as JSON" class="tall">
+              {value.received}
+            </Json>
+          </>
+        )}
       </section>
       <section class="stack" aria-label="Envelope" aria-live="polite">
-        <NothingGiven text={text} />
+        <NothingGiven text={text} example={EXAMPLE} onExample={setText} />
         <ProblemBox problem={problem} id="result-problem" />
         {value && !problem && (
           <div class="stack" id="envelope">
             <h3>
-              Envelope <span class={`badge ${value.status === "ok" ? "kept" : "dropped"}`}>{value.status}</span>
+              <Term means="What stands for a result in the log and in prompts: a short text, facts, and handles that lead to the bytes.">Envelope</Term> <span class={`badge ${STATUS[value.status] ?? "warning"}`}>{value.status}</span>
             </h3>
-            <h4>What the model reads</h4>
+            <h4>
+              What the model reads{" "}
+              <span class="quiet small" id="result-tokens">
+                {count(value.tokens.summary, "token")} of {number(value.tokens.result)}
+              </span>
+            </h4>
+            <Bars
+              label={`${number(value.tokens.summary)} of ${number(value.tokens.result)} tokens`}
+              to={Math.max(value.tokens.summary, value.tokens.result)}
+              bars={[{ row: "", name: "read", value: value.tokens.summary, fill: "var(--accent)", title: `the model reads ${count(value.tokens.summary, "token")}` },
+                { row: "", name: "beside", value: Math.max(0, value.tokens.result - value.tokens.summary), fill: "var(--raised)", title: "stays beside the prompt" }]}
+            />
             <Text label="Summary">{value.summary}</Text>
             {value.facts.length > 0 && (
               <>
@@ -53,16 +80,21 @@ export function ResultPanel({ isActive }: { isActive: boolean }): JSX.Element {
               </>
             )}
             <Warnings title="What did not come through" warnings={value.warnings} />
-            {value.binaries.length > 0 && <h4>Kept beside it</h4>}
+            {value.binaries.length > 0 && (
+              <h4>
+                Kept beside it, as <Term means="Bytes that a tool returned, stored as they came. A handle names each; drilldown reads parts of it later.">artifacts</Term>
+              </h4>
+            )}
             <ul class="binaries">
               {value.binaries.map((binary) => (
                 <BinaryView key={binary.handle} binary={binary} />
               ))}
             </ul>
+            <h4>The envelope as JSON</h4>
+            <Json label="Envelope as JSON">{value.envelope}</Json>
             <details>
-              <summary>All text, and the envelope as JSON</summary>
+              <summary>All text of the result{value.fullText.parts > 1 && `, the first of ${number(value.fullText.parts)} parts`}</summary>
               <Text label="All text">{value.fullText.text}</Text>
-              <Text label="Envelope as JSON">{value.envelope}</Text>
             </details>
           </div>
         )}

@@ -2,13 +2,16 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useAnswer } from "../shared/ask.ts";
-import { ProblemBox, Text } from "../shared/parts.tsx";
+import { Json } from "../shared/json.tsx";
+import { ProblemBox } from "../shared/parts.tsx";
 import { NothingGiven, RecordInput, RevisionField, Warnings, type Revision } from "./record.tsx";
 
 const SAMPLES = [
   { key: "tool-edit-file.json", title: "edit_file of the filesystem server" },
   { key: "catalogs/supabase.json", title: "first tool of the supabase server" },
 ] as const;
+
+const EXAMPLE = '{"name":"get_order","inputSchema":{"type":"object"}}';
 
 /** What a hint says, in words. */
 const HINT: Readonly<Record<string, readonly [yes: string, no: string]>> = {
@@ -24,7 +27,7 @@ export function ToolPanel({ isActive }: { isActive: boolean }): JSX.Element {
   const [revision, setRevision] = useState<Revision>("");
   const { value, problem } = useAnswer("mcp.tool", text.trim() === "" ? null : { text, server, revision });
   return (
-    <div class="columns">
+    <div class="columns even">
       <section class="stack" aria-label="Tool as a server sends it">
         <p class="quiet small">
           A server describes its tools in its own words. The item keeps all of them, gets an id that no other server can take, and reads the hints as the protocol says:
@@ -38,7 +41,7 @@ export function ToolPanel({ isActive }: { isActive: boolean }): JSX.Element {
         </RecordInput>
       </section>
       <section class="stack" aria-label="Item" aria-live="polite">
-        <NothingGiven text={text} />
+        <NothingGiven text={text} example={EXAMPLE} onExample={setText} />
         <ProblemBox problem={problem} />
         {value && !problem && (
           <div class="stack" id="mtool-item">
@@ -54,10 +57,10 @@ export function ToolPanel({ isActive }: { isActive: boolean }): JSX.Element {
             </ul>
             <Warnings title="What was ignored" warnings={value.warnings} />
             <h4>Item</h4>
-            <Text label="Item as JSON">{value.item}</Text>
+            <Json label="Item as JSON">{value.item}</Json>
             <h4>Written as a tool again{revision === "" ? "" : `, in revision ${revision}`}</h4>
             <Warnings title="What that revision does not know" warnings={value.report} />
-            <Text label="Tool as JSON">{value.back}</Text>
+            <Json label="Tool as JSON">{value.back}</Json>
           </div>
         )}
       </section>

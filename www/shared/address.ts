@@ -10,16 +10,21 @@ function read(): Map<string, string> {
 }
 
 addEventListener("hashchange", () => {
+  // What has not been written yet belongs to the entry that was left.
+  clearTimeout(writing);
   values = read();
   for (const listener of listeners) listener();
 });
 
+/** What a visitor would call another place: the way back leads to it. All else is a change of the place one is at. */
+const PLACES: readonly string[] = ["tab", "view", "tview", "mview", "dview"];
+
+const fragment = (): string => `#${new URLSearchParams([...values])}`;
+
 /** Browsers limit how often a page may change its address. */
 function write(): void {
   clearTimeout(writing);
-  writing = setTimeout(() => {
-    history.replaceState(null, "", `#${new URLSearchParams([...values])}`);
-  }, 300);
+  writing = setTimeout(() => history.replaceState(null, "", fragment()), 300);
 }
 
 export function get(key: string): string | undefined {
@@ -29,9 +34,16 @@ export function get(key: string): string | undefined {
 /** Sets a value, or takes it away. */
 export function set(key: string, value: string | undefined): void {
   if (values.get(key) === value) return;
+  // The place that is left keeps what was just said of it.
+  if (PLACES.includes(key)) history.replaceState(null, "", fragment());
   if (value === undefined) values.delete(key);
   else values.set(key, value);
-  write();
+  if (PLACES.includes(key)) {
+    clearTimeout(writing);
+    history.pushState(null, "", fragment());
+  } else {
+    write();
+  }
   for (const listener of listeners) listener();
 }
 

@@ -9,6 +9,8 @@ export interface Brought {
 
 /** The file that the page was opened with, if it was opened with one. */
 export function brought(): Brought | undefined {
+  // The build draws the page where there is no document.
+  if (typeof document === "undefined") return undefined;
   const name = document.querySelector<HTMLMetaElement>('meta[name="contextweaver-file"]')?.content;
   if (name === undefined) return undefined;
   return {

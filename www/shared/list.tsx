@@ -150,7 +150,7 @@ export function List<Row>(props: ListProps<Row>): JSX.Element {
   );
 }
 
-function useMedia(query: string): boolean {
+export function useMedia(query: string): boolean {
   const [matches, setMatches] = useState(false);
   useEffect(() => {
     const list = matchMedia(query);

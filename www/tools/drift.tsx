@@ -14,13 +14,13 @@ const RISK: Readonly<Record<string, string>> = {
 };
 
 export function DriftPanel({ version }: { version: number }): JSX.Element {
-  const [query] = useAddress("tq", "read the last lines of a log file");
-  const [more, setMore] = useAddress("probes", "create a folder\nfind a file by name");
+  const [query] = useAddress("tq", "");
+  const [more, setMore] = useAddress("probes", "read the last lines of a log file\ncreate a folder\nfind a file by name");
   const queries = [query, ...more.split("\n")];
   const { value, problem } = useAnswer("tools.drift", { queries }, version);
   return (
     <div class="stack" id="drift">
-      <label for="probes">Queries to try on both, one per line, besides that of the first tab</label>
+      <label for="probes">Queries to try on both, one per line{query === "" ? "" : ", besides that of the first tab"}</label>
       <textarea id="probes" rows={3} spellcheck={false} autocomplete="off" value={more} onInput={({ currentTarget }) => setMore(currentTarget.value.toWellFormed())} />
       <ProblemBox problem={problem} />
       {value && (

@@ -4,10 +4,13 @@ import { useState } from "preact/hooks";
 import * as address from "../shared/address.ts";
 import { useAddress, useChoice } from "../shared/address.ts";
 import { give, useAnswer } from "../shared/ask.ts";
-import { ProblemBox, TabPanel, Tabs, Text, count, number } from "../shared/parts.tsx";
+import { Json } from "../shared/json.tsx";
+import { useMedia } from "../shared/list.tsx";
+import { ProblemBox, TabPanel, Tabs, count, number } from "../shared/parts.tsx";
 import { OWN, Sources, fetchSample, type Given } from "../shared/sources.tsx";
 import type { CatalogView, ToolSource } from "../worker/tools.ts";
 import { DriftPanel } from "./drift.tsx";
+import { GatewayPanel } from "./gateway.tsx";
 import { LintPanel } from "./lint.tsx";
 import { RoutePanel } from "./route.tsx";
 import { Tree } from "./tree.tsx";
@@ -40,6 +43,7 @@ const BEFORE = [
 
 const VIEWS = [
   { key: "route", title: "Choose" },
+  { key: "gateway", title: "Gateway" },
   { key: "tree", title: "Browse" },
   { key: "lint", title: "Lint" },
   { key: "drift", title: "Drift" },
@@ -62,6 +66,10 @@ export function ToolsTab({ isActive }: { isActive: boolean }): JSX.Element {
   const [isLost, setLost] = useState(false);
   const [view, setView] = useChoice("tview", VIEW_KEYS, "route");
   const [place, setPlace] = useState(-1);
+  // Where there is one column, details stand where they were asked for.
+  const isNarrow = useMedia("(max-width: 63.99rem)");
+  const details = place < 0 ? null : <Tool place={place} version={version} />;
+  const below = isNarrow && details ? <div class="details below">{details}</div> : null;
 
   const load = async (sources: readonly ToolSource[]): Promise<void> => {
     setCatalog(await give("tools.load", { which: "now", sources }, sources.map(({ bytes }) => bytes)));
@@ -106,17 +114,20 @@ export function ToolsTab({ isActive }: { isActive: boolean }): JSX.Element {
         </details>
       )}
       {catalog && (
-        <div class="columns">
+        <div class={view === "gateway" || view === "drift" ? "stack" : "columns"}>
           <section aria-label="Tools" class="stack">
             <Tabs label="Tools" id="tview" tabs={VIEWS} selected={view} onSelect={setView} />
             <TabPanel id="tview" name="route" shown={view === "route"}>
-              {view === "route" && <RoutePanel catalog={catalog} version={version} selected={place} onTool={setPlace} />}
+              {view === "route" && <RoutePanel catalog={catalog} version={version} selected={place} onTool={setPlace} details={below} />}
+            </TabPanel>
+            <TabPanel id="tview" name="gateway" shown={view === "gateway"}>
+              {view === "gateway" && <GatewayPanel version={version} />}
             </TabPanel>
             <TabPanel id="tview" name="tree" shown={view === "tree"}>
-              {view === "tree" && <Tree version={version} selected={place} onTool={setPlace} />}
+              {view === "tree" && <Tree version={version} selected={place} onTool={setPlace} details={below} />}
             </TabPanel>
             <TabPanel id="tview" name="lint" shown={view === "lint"}>
-              {view === "lint" && <LintPanel version={version} onTool={setPlace} />}
+              {view === "lint" && <LintPanel version={version} selected={place} onTool={setPlace} details={below} />}
             </TabPanel>
             <TabPanel id="tview" name="drift" shown={view === "drift"}>
               <div class="stack">
@@ -149,9 +160,11 @@ export function ToolsTab({ isActive }: { isActive: boolean }): JSX.Element {
               </div>
             </TabPanel>
           </section>
-          <section aria-label="Tool" class="details">
-            {place < 0 ? <p class="quiet">Choose a tool to see its schema and everything else that is known of it.</p> : <Tool place={place} version={version} />}
-          </section>
+          {!isNarrow && view !== "gateway" && view !== "drift" && (
+            <section aria-label="Tool" class="details beside">
+              {details ?? <p class="quiet">Choose a tool to see its schema and everything else that is known of it.</p>}
+            </section>
+          )}
         </div>
       )}
     </div>
@@ -169,10 +182,10 @@ function Tool({ place, version }: { place: number; version: number }): JSX.Eleme
       <p class="small quiet">{value.id}</p>
       <p class="description">{value.description}</p>
       <h4>Arguments</h4>
-      <Text label="Schema of the arguments">{value.schema}</Text>
+      <Json label="Schema of the arguments">{value.schema}</Json>
       <details>
         <summary>Whole record, {number(value.record.length)} characters</summary>
-        <Text label="Whole record of the tool">{value.record}</Text>
+        <Json label="Whole record of the tool">{value.record}</Json>
       </details>
     </div>
   );

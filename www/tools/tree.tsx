@@ -9,9 +9,11 @@ interface TreeProps {
   readonly version: number;
   readonly selected: number;
   readonly onTool: (place: number) => void;
+  /** What is shown below the chosen tool, where there is no room beside the tree. */
+  readonly details: JSX.Element | null;
 }
 
-export function Tree({ version, selected, onTool }: TreeProps): JSX.Element {
+export function Tree({ version, selected, onTool, details }: TreeProps): JSX.Element {
   const [root, setRoot] = useState<Branch>();
   const tree = useRef<HTMLUListElement>(null);
   useEffect(() => {
@@ -42,9 +44,9 @@ export function Tree({ version, selected, onTool }: TreeProps): JSX.Element {
   };
   return (
     <div class="stack">
-      <p class="quiet small">The same tools in groups of a bounded size: what a model or a person goes through who has no words for a query yet. Arrow keys move.</p>
+      <p class="quiet small">The same tools in groups of a bounded size, by server and name: what a model or a person goes through who has no words for a query yet. Arrow keys move.</p>
       <ul role="tree" aria-label="Tools in groups" class="tree" ref={tree} onKeyDown={onKey} aria-busy={!root}>
-        {root && <Children branch={root} node={null} selected={selected} onTool={onTool} isFirst />}
+        {root && <Children branch={root} node={null} selected={selected} onTool={onTool} details={details} isFirst />}
       </ul>
     </div>
   );
@@ -55,10 +57,11 @@ interface ChildrenProps {
   readonly node: number | null;
   readonly selected: number;
   readonly onTool: (place: number) => void;
+  readonly details: JSX.Element | null;
   readonly isFirst?: boolean;
 }
 
-function Children({ branch, node, selected, onTool, isFirst = false }: ChildrenProps): JSX.Element {
+function Children({ branch, node, selected, onTool, details, isFirst = false }: ChildrenProps): JSX.Element {
   const [more, setMore] = useState<readonly Branch[]>([]);
   const branches = [branch, ...more];
   const next = branches.at(-1)?.next ?? null;
@@ -68,7 +71,17 @@ function Children({ branch, node, selected, onTool, isFirst = false }: ChildrenP
         .flatMap(({ children }) => children)
         .map((child, at) =>
           child.node !== null ? (
-            <Group key={`n${child.node}`} label={child.label} items={child.items} node={child.node} selected={selected} onTool={onTool} isFirst={isFirst && at === 0} />
+            <Group
+              key={`n${child.node}`}
+              label={child.label}
+              names={child.names}
+              items={child.items}
+              node={child.node}
+              selected={selected}
+              onTool={onTool}
+              details={details}
+              isFirst={isFirst && at === 0}
+            />
           ) : (
             <li
               key={`t${child.place}`}
@@ -82,6 +95,12 @@ function Children({ branch, node, selected, onTool, isFirst = false }: ChildrenP
               }}
             >
               <span>{child.label}</span>
+              {child.place === selected && details && (
+                // What is pressed in the details is nothing that the tree is asked for.
+                <div role="none" onClick={(event) => event.stopPropagation()} onKeyDown={(event) => event.stopPropagation()}>
+                  {details}
+                </div>
+              )}
             </li>
           ),
         )}
@@ -105,11 +124,12 @@ function Children({ branch, node, selected, onTool, isFirst = false }: ChildrenP
 
 interface GroupProps extends Omit<ChildrenProps, "branch" | "node"> {
   readonly label: string;
+  readonly names: readonly string[];
   readonly items: number;
   readonly node: number;
 }
 
-function Group({ label, items, node, selected, onTool, isFirst = false }: GroupProps): JSX.Element {
+function Group({ label, names, items, node, selected, onTool, details, isFirst = false }: GroupProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const [branch, setBranch] = useState<Branch>();
   const toggle = (event: MouseEvent): void => {
@@ -120,16 +140,15 @@ function Group({ label, items, node, selected, onTool, isFirst = false }: GroupP
   return (
     <li role="treeitem" aria-expanded={isOpen} aria-selected={false} tabIndex={isFirst ? 0 : -1} class="group" onClick={toggle}>
       <span>
-        <b>{label}</b> <span class="quiet small">{count(items, "tool")}</span>
+        <b>{label}</b>{" "}
+        <span class="quiet small">
+          {count(items, "tool")}: {names.join(", ")}
+          {items > names.length && ", …"}
+        </span>
       </span>
       {isOpen && branch && (
         <ul role="group">
-          {branch.hint !== "" && (
-            <li role="none" class="quiet small hint">
-              {branch.hint}
-            </li>
-          )}
-          <Children branch={branch} node={node} selected={selected} onTool={onTool} />
+          <Children branch={branch} node={node} selected={selected} onTool={onTool} details={details} />
         </ul>
       )}
     </li>

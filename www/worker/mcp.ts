@@ -1,8 +1,8 @@
 // Records of the Model Context Protocol and what they become.
-import { MetaPolicy, ToolCallContext, mcpResultToEnvelope, mcpToolToSelectable, selectableToMcpTool, toMcpMeta } from "contextweaver/slim";
+import { MetaPolicy, ToolCallContext, countTokens, mcpResultToEnvelope, mcpToolToSelectable, selectableToMcpTool, toMcpMeta } from "contextweaver/slim";
 import type { McpRevision, McpToolRecord } from "contextweaver/slim";
 import { parse } from "./read.ts";
-import { InputError, json, line, partOf, masked, safe, type Part } from "./text.ts";
+import { InputError, head, json, line, partOf, masked, safe, type Part } from "./text.ts";
 
 export interface Warning {
   readonly code: string;
@@ -59,10 +59,14 @@ export interface Binary {
 
 export interface McpResultView {
   readonly status: string;
+  /** The result as it came, with long texts cut. */
+  readonly received: string;
   readonly summary: string;
   readonly facts: readonly string[];
   readonly envelope: string;
   readonly fullText: Part;
+  /** Of the result as JSON, and of what the model reads of it. */
+  readonly tokens: { readonly result: number; readonly summary: number };
   readonly warnings: readonly Warning[];
   readonly binaries: readonly Binary[];
 }
@@ -72,14 +76,17 @@ const PLAYABLE = /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)|audio\/(?:m
 
 function result({ text, tool, revision }: { text: string; tool: string; revision: McpRevision | "" }): McpResultView {
   const options = revision === "" ? {} : { revision };
-  const converted = mcpResultToEnvelope(resultOf(parse(text)), tool || "tool", options);
+  const received = resultOf(parse(text));
+  const converted = mcpResultToEnvelope(received, tool || "tool", options);
   const { envelope, full_text, warnings, binaries } = converted;
   return {
     status: envelope.status,
+    received: partOf(masked(JSON.stringify(received, cut, 2)), 0).text,
     summary: masked(envelope.summary),
     facts: envelope.facts.map(masked),
     envelope: json(envelope),
     fullText: partOf(masked(full_text), 0),
+    tokens: { result: countTokens(JSON.stringify(received)), summary: countTokens(envelope.summary) },
     warnings: warnings.map(shown),
     binaries: [...binaries].map(([handle, { bytes, media_type, label }]) => {
       const isPlayable = PLAYABLE.test(media_type);
@@ -87,6 +94,15 @@ function result({ text, tool, revision }: { text: string; tool: string; revision
       return isPlayable ? { ...about, bytes, text: "" } : { ...about, text: beginning(bytes, media_type) };
     }),
   };
+}
+
+const SHOWN_CHARS = 400;
+
+/** Pictures and long texts say more by their length. */
+function cut(_: string, value: unknown): unknown {
+  if (typeof value !== "string" || value.length <= SHOWN_CHARS) return value;
+  const isBase64 = /^[\w+/=\r\n]+$/.test(value);
+  return `${head(masked(value), isBase64 ? 40 : SHOWN_CHARS)}… (${value.length.toLocaleString("en")} characters)`;
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,21 +1,31 @@
 // What the page can ask of the worker, and how questions and answers travel.
 import * as context from "./context.ts";
+import * as decisions from "./decisions.ts";
+import * as gateway from "./gateway.ts";
 import * as mcp from "./mcp.ts";
 import type { Problem } from "./text.ts";
 import * as tools from "./tools.ts";
 
 /** What the page can ask for. */
-export const operations = { ...context.operations, ...tools.operations, ...mcp.operations };
+export const operations = {
+  ...context.operations,
+  ...tools.operations,
+  ...gateway.operations,
+  ...mcp.operations,
+  ...decisions.operations,
+};
 export type Operations = typeof operations;
 export type Name = keyof Operations;
 
 /** The modules of the package that the page uses. */
-export type ModuleName = "context" | "convert" | "routing";
+export type ModuleName = "context" | "convert" | "routing" | "decisions" | "gateway";
 
 /** What has to be there before an operation can run: the texts of all of them are cleaned by the first. */
 export function needs(name: Name, args: unknown): readonly ModuleName[] {
   if (name.startsWith("tools.")) return ["context", "routing"];
   if (name.startsWith("mcp.")) return ["context", "convert"];
+  if (name.startsWith("gateway.")) return ["context", "convert", "routing", "gateway"];
+  if (name.startsWith("decisions.")) return ["context", "decisions"];
   const isForeign = name === "context.load" && (args as { readonly format?: unknown }).format !== "recorded";
   return isForeign ? ["context", "convert"] : ["context"];
 }

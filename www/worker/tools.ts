@@ -33,7 +33,7 @@ export interface Finding {
   readonly evidence: string;
 }
 
-interface Loaded {
+export interface Loaded {
   readonly catalog: Catalog;
   readonly items: readonly StoredTool[];
   readonly places: ReadonlyMap<string, number>;
@@ -48,6 +48,9 @@ function side(which: Side): Loaded {
   if (!found) throw new InputError(which === "now" ? "no tools are loaded" : "there is nothing to compare with");
   return found;
 }
+
+/** The tools that are routed. */
+export const catalogOf = (): Loaded => side("now");
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -146,7 +149,7 @@ function route({ query, top, namespace, budget }: RouteRequest): Routed {
   const result = router.route(query, { top_k: top, debug: true, ...filters });
   const packed = router.packCards(result, { budget_tokens: budget });
   const cards = new Map(packed.cards.map((card) => [card.id, card]));
-  const ranked = result.candidate_ids.map((id, rank) => rankedOf(result, rank, items[places.get(id) ?? 0], places.get(id) ?? 0, cards.get(id)?.safety));
+  const ranked = result.candidate_ids.map((id, rank) => rankedOf(result, rank, items[places.get(id) ?? 0], places.get(id) ?? 0, query, cards.get(id)?.safety));
   return {
     ranked,
     noMatch: result.no_match === true,
@@ -159,13 +162,22 @@ function route({ query, top, namespace, budget }: RouteRequest): Routed {
   };
 }
 
-function rankedOf(result: RouteResult, rank: number, tool: StoredTool | undefined, place: number, safety = ""): Ranked {
+/** A term of the index as the query has it: there, words are cut to what their forms share. */
+function asWritten(term: string, query: string): string {
+  const words = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return term
+    .split("_")
+    .map((stem) => words.filter((word) => word.startsWith(stem)).sort((a, b) => a.length - b.length)[0] ?? stem)
+    .join(" ");
+}
+
+function rankedOf(result: RouteResult, rank: number, tool: StoredTool | undefined, place: number, query: string, safety = ""): Ranked {
   if (!tool) throw new InputError("there is no such tool");
   const match = result.trace.extra.matches?.[rank];
   const terms = (match?.terms ?? []).map(({ term, origin, from = "", contribution, fields }) => ({
-    term: safe(term.replaceAll("_", " ")),
+    term: safe(asWritten(term, query)),
     origin,
-    from: safe(from),
+    from: safe(asWritten(from, query)),
     contribution,
     fields: fields.map(({ field, count }) => `${field}${count > 1 ? ` ×${count}` : ""}`).join(", "),
   }));
@@ -190,6 +202,8 @@ export interface Branch {
   readonly next: number | null;
   readonly children: readonly {
     readonly label: string;
+    /** Names of the first tools in a group. */
+    readonly names: readonly string[];
     readonly items: number;
     /** Names a node for the next question; null for a tool. */
     readonly node: number | null;
@@ -212,12 +226,27 @@ function browse({ node, offset }: { node: number | null; offset: number }): Bran
     total: page.total,
     next: page.next ?? null,
     children: page.children.map((child) => ({
-      label: safe(child.label),
+      // A label of the router says the server, then words that many tools of the group share; names say more to a reader.
+      label: safe(child.kind === "node" ? child.label.replace(/: .*$/s, "") : child.label),
+      names: child.kind === "node" && child.path !== undefined ? firstNames(router, child.path) : [],
       items: child.items,
       node: child.kind === "node" && child.path !== undefined ? paths.push(child.path) - 1 : null,
       place: child.id === undefined ? null : (places.get(child.id) ?? null),
     })),
   };
+}
+
+const NAMES = 4;
+
+/** The first tools below a node, wherever they hang. */
+function firstNames(router: Router, path: string, wanted = NAMES): string[] {
+  const found: string[] = [];
+  for (const child of router.browse({ path, limit: wanted }).children) {
+    if (found.length >= wanted) break;
+    if (child.kind === "node" && child.path !== undefined) found.push(...firstNames(router, child.path, wanted - found.length));
+    else found.push(safe(child.label));
+  }
+  return found.slice(0, wanted);
 }
 
 export interface ToolView {
@@ -242,11 +271,23 @@ function tool({ place }: { place: number }): ToolView {
   };
 }
 
-function lint(_: object): { readonly findings: readonly Finding[]; readonly total: number } {
+/** The worst first. */
+const SEVERITIES = ["error", "warning", "info"] as const satisfies readonly CatalogFinding["severity"][];
+
+export interface Linted {
+  /** The worst first, and at most so many. */
+  readonly findings: readonly Finding[];
+  readonly total: number;
+  readonly counts: readonly { readonly severity: CatalogFinding["severity"]; readonly count: number }[];
+}
+
+function lint(_: object): Linted {
   const now = side("now");
   const before = loaded.get("before");
-  const findings = now.catalog.lint(before ? { pinned: before.catalog.pin() } : {});
-  return { findings: shownFindings(now, findings), total: findings.length };
+  const found = now.catalog.lint(before ? { pinned: before.catalog.pin() } : {});
+  const counts = SEVERITIES.map((severity) => ({ severity, count: found.filter((finding) => finding.severity === severity).length }));
+  const findings = SEVERITIES.flatMap((severity) => found.filter((finding) => finding.severity === severity));
+  return { findings: shownFindings(now, findings), total: found.length, counts: counts.filter(({ count }) => count > 0) };
 }
 
 export interface Drift {

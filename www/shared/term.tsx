@@ -1,0 +1,26 @@
+// A word of the trade with its meaning: shown on hover, on focus and on touch, gone with Escape, and read out with the word.
+import type { ComponentChildren, JSX } from "preact";
+import { useId, useState } from "preact/hooks";
+
+export function Term({ children, means }: { children: ComponentChildren; means: string }): JSX.Element {
+  const id = useId();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <span class="term" onPointerEnter={() => setOpen(true)} onPointerLeave={() => setOpen(false)}>
+      <button
+        type="button"
+        class="term-word"
+        aria-describedby={id}
+        onFocus={() => setOpen(true)}
+        onBlur={() => setOpen(false)}
+        onClick={() => setOpen(true)}
+        onKeyDown={(event) => event.key === "Escape" && setOpen(false)}
+      >
+        {children}
+      </button>
+      <span role="tooltip" id={id} class={isOpen ? "tip" : "unseen"}>
+        {means}
+      </span>
+    </span>
+  );
+}
