@@ -55,11 +55,12 @@ async function drawn() {
   return made;
 }
 
+/** What is seen of a page that is opened with a file, until the file is read. */
+const OPENED = `<main id="page"><p>Reading the file.</p></main>`;
+
 /** Puts the style and the drawing into the document. */
 async function document(markup) {
-  const file = join(out, ".new", "style.css");
-  const style = (await readFile(file, "utf8")).trim();
-  await rm(file);
+  const style = (await readFile(join(out, ".new", "style.css"), "utf8")).trim();
   const hash = `sha256-${createHash("sha256").update(style).digest("base64")}`;
   const parts = { STYLE_HASH: hash, STYLE: style, MARKUP: markup };
   const shell = await readFile(join(here, "index.html"), "utf8");
@@ -97,7 +98,9 @@ for (const [from, to] of copies) await cp(from, join(made, to), { recursive: tru
 await writeFile(join(made, "LICENSES.txt"), text);
 const { markup, record } = await drawn();
 await writeFile(join(made, "index.html"), await document(markup));
+await writeFile(join(made, "opened.html"), await document(OPENED));
 await writeFile(join(made, "record.json"), JSON.stringify(record));
+await rm(join(made, "style.css"));
 
 // Only what this made is replaced, so that a wrong path destroys nothing.
 await mkdir(out, { recursive: true });

@@ -70,7 +70,7 @@ test("inspect serves to who knows the path, on this machine, under its own name"
   assert.match(page.body.toString(), /<meta name="contextweaver-file" content="session\.jsonl" \/>/);
   assert.deepEqual((await ask(address, `${pathname}file`)).body, await readFile(join(folder, "session.jsonl")));
   assert.equal((await ask(address, `${pathname}file`, { method: "HEAD" })).body.length, 0);
-  for (const name of ["page.js", "worker.js", "style.css", "agent_bg.wasm", "LICENSES.txt", "samples/shop.jsonl", "samples/shop.meta.json", "samples/catalogs/git.json", "samples/poisoned.json"]) {
+  for (const name of ["page.js", "worker.js", "context_bg.wasm", "gateway_bg.wasm", "LICENSES.txt", "samples/shop.jsonl", "samples/shop.meta.json", "samples/catalogs/git.json", "samples/poisoned.json", "samples/decisions.json"]) {
     assert.equal((await ask(address, pathname + name)).status, 200, name);
   }
   const other = `/${"0".repeat(32)}/`;

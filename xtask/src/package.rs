@@ -121,7 +121,9 @@ fn with_page(dirs: &Dirs, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Outcome<()>
         let is_module = relative.extension().is_some_and(|extension| extension == "wasm");
         let is_demo =
             relative.strip_prefix("samples").is_ok_and(|name| files.contains_key(&Path::new("demo").join(name)));
-        if !is_module && !is_demo {
+        // `inspect` has a page of its own, without the drawing of the sample.
+        let is_first = relative == Path::new("index.html") || relative == Path::new("record.json");
+        if !is_module && !is_demo && !is_first {
             files.insert(Path::new("page").join(relative), read(&file)?);
         }
     }

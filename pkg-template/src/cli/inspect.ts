@@ -17,12 +17,7 @@ const FILE = "file";
 const MAX_BYTES = 64 * 1024 * 1024;
 const TOKEN_BYTES = 16;
 
-/** The same as the policy in the page, which cannot say there who may frame it. */
-const POLICY =
-  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; media-src blob:; " +
-  "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const HEADERS = {
-  "content-security-policy": POLICY,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
@@ -56,9 +51,10 @@ function unguessable(): string {
  * Answers who knows the path and addresses this machine by a name of its own: a page that pointed a name of its own here sends that name.
  * Whatever else is asked is as if it were not there.
  */
-export function pageHandler(token: string, page: string, file: Uint8Array<ArrayBuffer>): (request: LocalRequest) => Response {
+export function pageHandler(token: string, { html, policy }: ReturnType<typeof pageWith>, file: Uint8Array<ArrayBuffer>): (request: LocalRequest) => Response {
   const access = new Access(token, undefined);
-  const own = { html: new TextEncoder().encode(page), file };
+  const own = { html: new TextEncoder().encode(html), file };
+  const common = { ...HEADERS, "content-security-policy": policy };
   return ({ method, url, headers }) => {
     const [, sent = "", name] = /^\/([^/]*)\/([^?]*)/.exec(new URL(url).pathname) ?? [];
     const isKnown = access.isAuthorized({ method, url, headers: { get: () => `Bearer ${sent}` } });
@@ -69,7 +65,7 @@ export function pageHandler(token: string, page: string, file: Uint8Array<ArrayB
     const found =
       name === "" ? { type: "text/html; charset=utf-8", bytes: own.html } : name === FILE ? { type: "application/octet-stream", bytes: own.file } : pageFile(name);
     if (!found) return refusal(404, "Not Found");
-    return new Response(method === "HEAD" ? null : found.bytes, { headers: { ...HEADERS, "content-type": found.type } });
+    return new Response(method === "HEAD" ? null : found.bytes, { headers: { ...common, "content-type": found.type } });
   };
 }
 

@@ -14,7 +14,6 @@ const NAME = /^(?:[\w-]+\/)*[\w-]+(?:\.[\w-]+)+$/;
 const TYPES: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
   js: "text/javascript; charset=utf-8",
-  css: "text/css; charset=utf-8",
   json: "application/json; charset=utf-8",
   jsonl: "text/plain; charset=utf-8",
   txt: "text/plain; charset=utf-8",
@@ -39,12 +38,15 @@ export function pageFile(name: string): PageFile | undefined {
   }
 }
 
-/** The page itself, which says in its head what it was opened with. */
-export function pageWith(name: string): string {
-  const file = pageFile("index.html");
+/** The page itself, which says in its head what it was opened with, and the policy that it is to be served under. */
+export function pageWith(name: string): { readonly html: string; readonly policy: string } {
+  const file = pageFile("opened.html");
   if (!file) throw new UsageError("this build of the package has no page; install it from the registry, or run `cargo xtask build`", "input");
+  const html = new TextDecoder().decode(file.bytes);
+  // Who may frame it, only a header can say.
+  const [, own = "default-src 'none'"] = /http-equiv="Content-Security-Policy"\s+content="([^"]+)"/.exec(html) ?? [];
   const opened = `<meta name="contextweaver-file" content="${escaped(name)}" />`;
-  return new TextDecoder().decode(file.bytes).replace("</head>", () => `  ${opened}\n  </head>`);
+  return { html: html.replace("</head>", () => `  ${opened}\n  </head>`), policy: `${own}; frame-ancestors 'none'` };
 }
 
 function escaped(text: string): string {
