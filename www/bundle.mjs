@@ -1,4 +1,5 @@
-// Makes the deployable folder: node bundle.mjs <folder of the built package> <folder to write>. Run by `cargo xtask`.
+// Makes the deployable folder, and the module of the package that writes reports: node bundle.mjs <folder of the built package>
+// <folder to write> <module to write>. Run by `cargo xtask`.
 import { createHash } from "node:crypto";
 import { cp, mkdir, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
@@ -8,8 +9,8 @@ import { build } from "esbuild";
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, "..");
 const sessions = join(root, "examples", "sessions");
-const [packageDir, out] = process.argv.slice(2);
-if (!packageDir || !out) throw new Error("usage: node bundle.mjs <package> <out>");
+const [packageDir, out, report] = process.argv.slice(2);
+if (!packageDir || !out || !report) throw new Error("usage: node bundle.mjs <package> <out> <file of the report>");
 
 /** Modules of the package that the page may need; none of them before somebody does something. */
 const MODULES = ["context", "convert", "routing", "decisions", "gateway"];
@@ -61,10 +62,32 @@ const OPENED = `<main id="page"><p>Reading the file.</p></main>`;
 /** Puts the style and the drawing into the document. */
 async function document(markup) {
   const style = (await readFile(join(out, ".new", "style.css"), "utf8")).trim();
-  const hash = `sha256-${createHash("sha256").update(style).digest("base64")}`;
-  const parts = { STYLE_HASH: hash, STYLE: style, MARKUP: markup };
+  const parts = { STYLE_HASH: sha256(style), STYLE: style, MARKUP: markup };
   const shell = await readFile(join(here, "index.html"), "utf8");
   return shell.replace(/%(STYLE_HASH|STYLE|MARKUP)%/g, (_, name) => parts[name]);
+}
+
+const sha256 = (text) => `sha256-${createHash("sha256").update(text).digest("base64")}`;
+
+/**
+ * The report as a module of the package: what collects it, which is part of the package and shares its engine, and the page around
+ * what was collected.
+ */
+async function reportModule() {
+  const folder = join(out, ".new");
+  const [collect, script] = [join(folder, "collect.mjs"), join(folder, "report-main.js")];
+  const own = { name: "own", setup: (esbuild) => esbuild.onResolve({ filter: /^contextweaver\/slim$/ }, () => ({ path: "./api.js", external: true })) };
+  await build({ ...common, minify: false, alias: {}, plugins: [own], entryPoints: [join(here, "report", "collect.ts")], outfile: collect, platform: "neutral", target: "es2022" });
+  await build({ ...common, entryPoints: [join(here, "report", "main.tsx")], outfile: script, target: ["es2022", "chrome120", "firefox121", "safari17"] });
+  const style = (await readFile(join(folder, "style.css"), "utf8")).trim();
+  // Nothing in a script may end its element.
+  const code = (await readFile(script, "utf8")).trim().replaceAll("</script", "<\\/script");
+  const parts = { STYLE: style, STYLE_HASH: sha256(style), SCRIPT: code, SCRIPT_HASH: sha256(code), REPORT: "%REPORT%" };
+  const shell = (await readFile(join(here, "report", "index.html"), "utf8")).replace(/%([A-Z_]+)%/g, (_, name) => parts[name]);
+  const [above, below] = shell.split("%REPORT%");
+  const text = `${await readFile(collect, "utf8")}\n/** What stands around the data of a report. */\nexport const ABOVE = ${JSON.stringify(above)};\nexport const BELOW = ${JSON.stringify(below)};\n`;
+  for (const file of [collect, script]) await rm(file);
+  return text;
 }
 
 /** Licences of what is in the bundles. */
@@ -100,6 +123,7 @@ const { markup, record } = await drawn();
 await writeFile(join(made, "index.html"), await document(markup));
 await writeFile(join(made, "opened.html"), await document(OPENED));
 await writeFile(join(made, "record.json"), JSON.stringify(record));
+await writeFile(report, await reportModule());
 await rm(join(made, "style.css"));
 
 // Only what this made is replaced, so that a wrong path destroys nothing.

@@ -54,6 +54,7 @@ import type {
   ToolResult,
 } from "./results.js";
 import type { CardOptions, PackedCards, RouteHistory, RouteOptions, RouteResult } from "./routing-types.js";
+import type { HtmlReportOptions, ReportOptions } from "./report-types.js";
 import type { Router } from "./router.js";
 import { exportJournal, journalSource } from "./journal.js";
 import type { JournalSource } from "./journal.js";
@@ -546,6 +547,26 @@ export class ContextManager {
     return this.#session.run<Inspection>("inspect", encode(options, "", SNAPSHOT)).value;
   }
 
+  /**
+   * Builds once and writes a report of it: one HTML file with every view of the page, for bug reports and artifacts of CI. See
+   * `htmlReport` of `contextweaver/report`, which this imports when it is called, so that nobody else carries it.
+   *
+   * `UNSUPPORTED` in a bundle, which has no package to import from: call `htmlReport(manager, options)` there.
+   *
+   * ```ts
+   * await writeFile("report.html", await manager.report({ format: "html", phase: "answer", query }));
+   * ```
+   */
+  async report(options: ReportOptions): Promise<string> {
+    const { format, ...rest } = fields(options);
+    if (format !== "html") {
+      if (format === undefined) throw new ContextWeaverError("MISSING_FIELD", "missing field `format`", { path: "/format", hint: "format: \"html\"" });
+      throw new ContextWeaverError("INVALID_INPUT", "expected `html`", { path: "/format" });
+    }
+    const { htmlReport } = await reports();
+    return htmlReport(this, rest as unknown as HtmlReportOptions);
+  }
+
   /** Whether bytes may leave memory that a journal has in its lines, where nothing finds them again. @internal */
   get evicts(): boolean {
     return this.#session.evicts;
@@ -636,6 +657,18 @@ export class ContextManager {
     if (!ContextWeaverError.is(error)) return;
     const known = PHASES.find((one) => one === phase);
     this.#session.tell([{ hook: "build_failed", ...(known && { phase: known }), error_type: error.code, duration_ms }]);
+  }
+}
+
+/** By the name of the package, which bundlers do not follow: what writes reports has the script of their page. */
+const REPORT: string = "contextweaver/report";
+
+async function reports(): Promise<typeof import("./report.js")> {
+  try {
+    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ REPORT)) as typeof import("./report.js");
+  } catch (cause) {
+    const hint = 'import { htmlReport } from "contextweaver/report" and call htmlReport(manager, options)';
+    throw new ContextWeaverError("UNSUPPORTED", "a bundle does not carry what writes reports", { hint, cause });
   }
 }
 

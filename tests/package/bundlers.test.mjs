@@ -125,6 +125,29 @@ test("esbuild keeps the gateway for those alone who import it", async () => {
   assert.deepEqual(await modulesIn(`export { otelGateway } from "contextweaver/otel";`), []);
 });
 
+test("esbuild keeps what writes reports for those alone who import it", async (t) => {
+  for (const entry of ["contextweaver", "contextweaver/context"]) {
+    assert.deepEqual(await filesIn(`export { ContextManager } from "${entry}";`, /\/report(?:-page)?\.js$/), [], entry);
+  }
+  const kept = await filesIn(`export { htmlReport } from "contextweaver/report";`, /\/report-page\.js$/);
+  assert.equal(kept.length, 1);
+  assert.deepEqual(await modulesIn(`export { htmlReport } from "contextweaver/report";`), []);
+  // In a bundle there is no package to import from; the function that is imported works there.
+  const elsewhere = await mkdtemp(join(tmpdir(), "contextweaver-report-"));
+  t.after(() => rm(elsewhere, { recursive: true }));
+  const contents = `
+    import { ContextManager } from "contextweaver";
+    import { htmlReport } from "contextweaver/report";
+    const manager = new ContextManager();
+    manager.ingest({ id: "u1", kind: "user_turn", text: "x" });
+    const code = await manager.report({ format: "html", phase: "answer" }).catch((error) => error.code + error.hint);
+    console.log(JSON.stringify([code, (await htmlReport(manager, { phase: "answer" })).includes('"prompt_tokens":')]));`;
+  await build({ ...common, stdin: { contents, resolveDir: folder }, format: "esm", outfile: join(elsewhere, "bundle.mjs") });
+  const [code, isWritten] = JSON.parse((await run("node", ["bundle.mjs"], { cwd: elsewhere })).stdout);
+  assert.match(code, /^UNSUPPORTED.*htmlReport/);
+  assert.equal(isWritten, true);
+});
+
 /** The WebAssembly modules, and the JavaScript around each, in the bundle of a text. */
 async function modulesIn(contents) {
   const files = await filesIn(contents, /\/dist\/wasm\//);

@@ -19,15 +19,18 @@ interface ItemProps {
   readonly isPinned: boolean;
   /** Why its pin is not obeyed. */
   readonly pinProblem: Problem | undefined;
-  readonly onPin: () => void;
-  readonly onBudget: (budget: number) => void;
+  /** What cannot be done, as in a report, has no button. */
+  readonly onPin?: () => void;
+  readonly onBudget?: (budget: number) => void;
   readonly onItem: (place: number) => void;
   readonly onPrompt: (place: number) => void;
-  readonly onArtifact: (place: number) => void;
+  readonly onArtifact?: (place: number) => void;
+  /** Whether it is known what would have kept it; a report knows it of some. */
+  readonly hasWhy?: boolean;
 }
 
 export function ItemPanel(props: ItemProps): JSX.Element {
-  const { phase, place, version, marks, isPinned, pinProblem, onPin, onItem, onPrompt, onArtifact } = props;
+  const { phase, place, version, marks, isPinned, pinProblem, onPin, onItem, onPrompt, onArtifact, hasWhy = true } = props;
   const [part, setPart] = useState(0);
   useEffect(() => setPart(0), [place]);
   const { value: item, problem } = useAnswer("context.item", { phase, place, part }, version);
@@ -42,22 +45,24 @@ export function ItemPanel(props: ItemProps): JSX.Element {
       <p class="reason" id="reason">
         {reasonText(item, phase)}
       </p>
-      {item.stage !== "" && <WhatIf {...props} item={item} />}
+      {item.stage !== "" && hasWhy && <WhatIf {...props} item={item} />}
       {item.shown && <Marked label={`What the ${phase} prompt has of it`} text={item.shown.text} marks={marks} />}
       <Figures item={item} phase={phase} />
       <Score item={item} onItem={onItem} />
       <Together item={item} onItem={onItem} />
       <div class="controls">
-        <button type="button" aria-pressed={isPinned} disabled={isForbidden && !isPinned} aria-describedby={isForbidden ? "reason" : undefined} onClick={onPin}>
-          {isPinned ? "Unpin" : "Pin it"}
-        </button>
-        {isForbidden && !isPinned && <span class="quiet small">It cannot be pinned: its label forbids it.</span>}
+        {onPin && (
+          <button type="button" aria-pressed={isPinned} disabled={isForbidden && !isPinned} aria-describedby={isForbidden ? "reason" : undefined} onClick={onPin}>
+            {isPinned ? "Unpin" : "Pin it"}
+          </button>
+        )}
+        {onPin && isForbidden && !isPinned && <span class="quiet small">It cannot be pinned: its label forbids it.</span>}
         {item.state !== "dropped" && (
           <button type="button" onClick={() => onPrompt(place)}>
             Show in the prompt
           </button>
         )}
-        {item.hasArtifact && (
+        {item.hasArtifact && onArtifact && (
           <button type="button" onClick={() => onArtifact(place)}>
             Look into the result
           </button>
@@ -111,16 +116,20 @@ function Figures({ item, phase }: { item: ItemView; phase: Phase }): JSX.Element
       </dd>
       <dt>Label</dt>
       <dd>{sensitivity}</dd>
-      <dt>Elsewhere</dt>
-      <dd>
-        {phases
-          .filter((each) => each.phase !== phase)
-          .map((each) => (
-            <span key={each.phase} class="phase-fate">
-              {each.phase} <span class={`badge ${each.state}`}>{STATE[each.state] ?? each.state}</span>
-            </span>
-          ))}
-      </dd>
+      {phases.length > 0 && (
+        <>
+          <dt>Elsewhere</dt>
+          <dd>
+            {phases
+              .filter((each) => each.phase !== phase)
+              .map((each) => (
+                <span key={each.phase} class="phase-fate">
+                  {each.phase} <span class={`badge ${each.state}`}>{STATE[each.state] ?? each.state}</span>
+                </span>
+              ))}
+          </dd>
+        </>
+      )}
     </dl>
   );
 }
@@ -206,7 +215,7 @@ interface FoundProps {
   readonly isIn: boolean;
   readonly phase: Phase;
   readonly item: ItemView;
-  readonly onBudget: (budget: number) => void;
+  readonly onBudget: ((budget: number) => void) | undefined;
   readonly onItem: (place: number) => void;
 }
 
@@ -221,9 +230,11 @@ function Found({ why: { budget, now, pin }, isIn, phase, item, onBudget, onItem 
         <>
           <p>
             <b>Budget:</b> {isIn ? `it stays down to ${number(budget)} tokens` : `from ${number(budget)} tokens on, ${number(budget - now)} more than now`}.{" "}
-            <button type="button" class="link" onClick={() => onBudget(budget)}>
-              Set {phase} to {number(budget)}
-            </button>
+            {onBudget && (
+              <button type="button" class="link" onClick={() => onBudget(budget)}>
+                Set {phase} to {number(budget)}
+              </button>
+            )}
           </p>
           <NumberLine now={now} needed={budget} isIn={isIn} />
         </>

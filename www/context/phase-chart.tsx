@@ -15,6 +15,8 @@ const WIDE = 0.16;
 const BAR = 30;
 
 interface ChartProps {
+  /** The rows there are. */
+  readonly phases?: readonly Phase[];
   readonly views: readonly PhaseView[];
   readonly items: number;
   readonly selected: Phase;
@@ -22,7 +24,7 @@ interface ChartProps {
   readonly onFilter: (phase: Phase, show: string, kind: string) => void;
 }
 
-export function PhaseChart({ views, items, selected, onPhase, onFilter }: ChartProps): JSX.Element {
+export function PhaseChart({ phases = PHASES, views, items, selected, onPhase, onFilter }: ChartProps): JSX.Element {
   const to = scaleEnd(Math.max(1, ...views.map(({ budget, prompt_tokens }) => Math.max(budget, prompt_tokens))));
   const shown = views.find(({ phase }) => phase === selected);
   return (
@@ -38,7 +40,7 @@ export function PhaseChart({ views, items, selected, onPhase, onFilter }: ChartP
         </abbr>
       </h3>
       <div class="phase-rows">
-        {PHASES.map((phase) => (
+        {phases.map((phase) => (
           <PhaseRow
             key={phase}
             phase={phase}

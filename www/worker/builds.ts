@@ -157,6 +157,19 @@ export function build(request: Request): { readonly version: number; readonly ph
   return { version, phases: made.map(({ view }) => view), refused: [...refused.values()] };
 }
 
+/** Builds one phase as it is asked for, and forgets what was built before. */
+export function buildOnce(options: BuildOptions): PhaseView {
+  clear();
+  const entry = entryOf(log(), options, []);
+  return entry.view;
+}
+
+/** Forgets all builds. */
+export function clear(): void {
+  for (const phase of entries.keys()) forget(phase);
+  entries.clear();
+}
+
 function entryOf(present: Log, options: BuildOptions, values: readonly string[]): Entry {
   const { phase } = options;
   const key = JSON.stringify([options, values]);

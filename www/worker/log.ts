@@ -41,6 +41,12 @@ const MAX_WARNINGS = 20;
 /** Text of these labels stays out of the page as it stays out of the prompt. */
 const WITHHELD = ["confidential", "restricted"];
 
+/** A manager of somebody else's: it is built with once, and tried out on its copy. */
+export interface GivenManager {
+  readonly manager: ContextManager;
+  readonly copy: ContextManager | undefined;
+}
+
 export class Log {
   readonly manager: ContextManager;
   readonly items: StoredItem[];
@@ -55,8 +61,8 @@ export class Log {
   readonly #lines = new Map<number, string>();
 
   /** `origin` is the same for all managers that are made of one transcript. */
-  constructor(public transcript: Transcript, readonly settings: Settings, readonly origin: object = {}) {
-    this.manager = ingested(transcript, settings);
+  constructor(public transcript: Transcript, readonly settings: Settings, readonly origin: object = {}, readonly given?: GivenManager) {
+    this.manager = given?.manager ?? ingested(transcript, settings);
     this.items = [...this.manager.events.list()];
     if (this.items.length === 0) throw new InputError("there is no item in it");
     this.places = new Map(this.items.map(({ id }, place) => [id, place]));
@@ -67,7 +73,11 @@ export class Log {
   /** Builds once without a limit: what every item costs whole, and all of them together. */
   #measure(): void {
     // A build in append mode leaves traces in the next.
-    const plain = this.settings.append ? ingested(this.transcript, { ...this.settings, append: false }) : this.manager;
+    const plain = this.given ? this.given.copy : this.settings.append ? ingested(this.transcript, { ...this.settings, append: false }) : this.manager;
+    this.sizes = new Map();
+    this.tokens = null;
+    this.whole = null;
+    if (!plain) return;
     try {
       const { stats, explanation } = plain.build({ phase: "answer", budget_tokens: MAX_BUDGET, explain: true });
       this.sizes = new Map(explanation?.candidates.map(({ item_id, tokens }) => [item_id, tokens ?? 0]));
@@ -75,11 +85,9 @@ export class Log {
       const outside = explanation?.candidates.reduce((sum, { included, tokens = 0 }) => sum + (included ? 0 : tokens), 0) ?? 0;
       this.whole = this.tokens === null ? null : this.tokens - stats.header_footer_tokens + outside;
     } catch {
-      this.sizes = new Map();
-      this.tokens = null;
-      this.whole = null;
+      // More than a budget can be.
     } finally {
-      if (plain !== this.manager) plain.free();
+      if (plain !== this.manager && plain !== this.given?.copy) plain.free();
     }
   }
 
@@ -96,6 +104,12 @@ export class Log {
 
   /** Makes a function that builds without leaving traces: a manager in append mode remembers its prompts, so copies are asked. */
   trials(): (options: BuildOptions) => ContextPack {
+    const { given } = this;
+    if (given) {
+      const { copy } = given;
+      if (!copy) throw new InputError("this manager cannot be tried out: it has functions of its own, or prompts that only grow");
+      return (asked) => copy.build(asked);
+    }
     if (!this.settings.append) return (asked) => this.manager.build(asked);
     const snapshot = JSON.stringify(this.manager.toJSON());
     return (asked) => {
@@ -188,6 +202,11 @@ let name = "";
 export function log(): Log {
   if (!present) throw new InputError("no transcript is loaded");
   return present;
+}
+
+/** Looks into a manager of somebody else's, or no longer does. */
+export function adopt(next: Log | undefined): void {
+  present = next;
 }
 
 function replace(next: Log): Overview {

@@ -25,8 +25,22 @@ use crate::stamp::{Inputs, files_below};
 const LOADERS: [&str; 3] = ["inline", "workerd", "edge-light"];
 
 /// What the package exports, as files of the facade.
-const ENTRIES: [&str; 10] =
-    ["index", "context", "convert", "routing", "decisions", "slim", "mcp-server", "storage", "node", "cloudflare"];
+const ENTRIES: [&str; 11] = [
+    "index",
+    "context",
+    "convert",
+    "routing",
+    "decisions",
+    "slim",
+    "mcp-server",
+    "storage",
+    "node",
+    "cloudflare",
+    REPORT,
+];
+
+/// The entry that has parts of the page, which is bundled for releases alone.
+const REPORT: &str = "report";
 
 /// A finished package.
 #[derive(Debug, Clone)]
@@ -48,8 +62,12 @@ fn package_dir(variant: Variant, dirs: &Dirs) -> PathBuf {
 
 /// The entries that a package has for Node.
 fn entries(variant: Variant) -> &'static [&'static str] {
-    // The others import modules that are not there.
-    if variant == Variant::Demo { &ENTRIES[..1] } else { &ENTRIES }
+    match variant {
+        Variant::Release => &ENTRIES,
+        Variant::Quick => &ENTRIES[..ENTRIES.len() - 1],
+        // The others import modules that are not there.
+        Variant::Demo => &ENTRIES[..1],
+    }
 }
 
 /// The text of a JavaScript module with a WebAssembly module: deflated, as base64 alone would cost a third of what the
@@ -67,6 +85,9 @@ pub fn assemble(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<Package
     let mut files = BTreeMap::new();
     if let Some(build) = variant.carried() {
         carried(dirs, build, facade, &mut files)?;
+    }
+    if variant == Variant::Release {
+        with_page(dirs, &mut files)?;
     }
     let node = node(dirs, variant, facade)?;
     for file in files_below(&node)? {
@@ -102,9 +123,6 @@ pub fn assemble(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<Package
         let relative = file.strip_prefix(&template).unwrap_or(&file);
         files.insert(relative.to_path_buf(), read(&file)?);
     }
-    if variant == Variant::Release {
-        with_page(dirs, &mut files)?;
-    }
     let dir = package_dir(variant, dirs);
     write_exactly(&dir, &files)?;
     pack(dirs, variant, dir)
@@ -112,10 +130,10 @@ pub fn assemble(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<Package
 
 /// Adds the page that `contextweaver inspect` shows, but for what the package has already: `cli/page-files.ts` knows where.
 fn with_page(dirs: &Dirs, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Outcome<()> {
-    let source = dirs.target.join("package").join("page-source");
-    let needed = files.iter().filter(|(file, _)| file.starts_with("dist") || file.as_path() == Path::new("LICENSE"));
-    write_exactly(&source, &needed.map(|(file, bytes)| (file.clone(), bytes.clone())).collect())?;
-    let site = page::bundle(dirs, &source)?;
+    let mut needed = files.clone();
+    needed.insert("LICENSE".into(), read(&dirs.root.join("LICENSE"))?);
+    write_exactly(&page::source(dirs), &needed)?;
+    let site = page::bundle(dirs)?;
     for file in files_below(&site)? {
         let relative = file.strip_prefix(&site).unwrap_or(&file);
         let is_module = relative.extension().is_some_and(|extension| extension == "wasm");
@@ -127,6 +145,8 @@ fn with_page(dirs: &Dirs, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Outcome<()>
             files.insert(Path::new("page").join(relative), read(&file)?);
         }
     }
+    files.insert("dist/report-page.js".into(), read(&page::report(dirs))?);
+    files.insert("dist/report-page.d.ts".into(), read(&dirs.template().join("src/report-page.d.ts"))?);
     Ok(())
 }
 
@@ -206,6 +226,9 @@ fn node(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<PathBuf> {
         }
         let bytes = text.into_bytes();
         files.insert(relative.to_path_buf(), bytes);
+    }
+    if variant == Variant::Release {
+        files.insert("report-page.js".into(), read(&page::report(dirs))?);
     }
     let build = variant.on_disk();
     let mut wasm = BTreeMap::new();

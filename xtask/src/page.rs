@@ -1,7 +1,7 @@
 //! The page as a folder for static hosts: its scripts bundled, the package's modules and the samples beside them.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::dirs::Dirs;
@@ -10,8 +10,19 @@ use crate::run;
 use crate::setup::npm;
 use crate::stamp::Inputs;
 
-/// Bundles the page around a built package; returns the folder.
-pub fn bundle(dirs: &Dirs, package: &Path) -> Outcome<PathBuf> {
+/// The module of the package that writes reports, made with the page since it has parts of it.
+pub fn report(dirs: &Dirs) -> PathBuf {
+    dirs.target.join("report-page.js")
+}
+
+/// The part of the package that the page is made of; building the package leaves it there.
+pub fn source(dirs: &Dirs) -> PathBuf {
+    dirs.target.join("package").join("page-source")
+}
+
+/// Bundles the page around the package that was built last; returns the folder.
+pub fn bundle(dirs: &Dirs) -> Outcome<PathBuf> {
+    let package = source(dirs);
     let dist = package.join("dist");
     if !dist.join("slim.js").exists() {
         let problem = format!("{} holds no package", package.display());
@@ -24,7 +35,8 @@ pub fn bundle(dirs: &Dirs, package: &Path) -> Outcome<PathBuf> {
         inputs = inputs.path(&source)?;
     }
     let stamp = inputs.stamp(dirs.target.join("site.stamp"));
-    if stamp.is_current() && site.join("index.html").exists() {
+    let report = report(dirs);
+    if stamp.is_current() && site.join("index.html").exists() && report.exists() {
         return Ok(site);
     }
     if site.exists() {
@@ -35,7 +47,12 @@ pub fn bundle(dirs: &Dirs, package: &Path) -> Outcome<PathBuf> {
         dirs,
         "bundle of the page",
         "bundle-page",
-        Command::new("node").arg(dirs.page().join("bundle.mjs")).arg(package).arg(&site).current_dir(&dirs.root),
+        Command::new("node")
+            .arg(dirs.page().join("bundle.mjs"))
+            .arg(package)
+            .arg(&site)
+            .arg(&report)
+            .current_dir(&dirs.root),
     )?;
     stamp.record()?;
     Ok(site)

@@ -28,7 +28,7 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
     let package = build_and_measure(&dirs)?;
     say(&format!("built {}", package.dir.display()));
     if with_page {
-        let site = page::bundle(&dirs, &package.dir)?;
+        let site = page::bundle(&dirs)?;
         say(&format!("built {}: put it on any static host", site.display()));
     }
     Ok(ExitCode::SUCCESS)

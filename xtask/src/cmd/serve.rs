@@ -33,8 +33,10 @@ fn policy(page: &str) -> Option<String> {
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
     let options = Options::parse(args)?;
     let dirs = Dirs::find()?;
-    let package = if options.build { build::build(&dirs)?.dir } else { dirs.root.join("pkg") };
-    let site = Site::open(page::bundle(&dirs, &package)?)?;
+    if options.build {
+        build::build(&dirs)?;
+    }
+    let site = Site::open(page::bundle(&dirs)?)?;
     let server = Server::http((Ipv4Addr::LOCALHOST, options.port)).map_err(|error| {
         Failure::new(format!("cannot listen on port {}: {error}", options.port)).hint("choose another one with --port")
     })?;

@@ -160,7 +160,7 @@ fn package_stages(
     report: &mut Report,
 ) -> Outcome<()> {
     let started = Instant::now();
-    let page = page::bundle(dirs, &package.dir);
+    let page = page::bundle(dirs);
     if let Err(failure) = &page {
         report.broke("bundle of the page", failure, started.elapsed());
     }
