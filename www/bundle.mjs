@@ -121,7 +121,7 @@ for (const [from, to] of copies) await cp(from, join(made, to), { recursive: tru
 await writeFile(join(made, "LICENSES.txt"), text);
 const { markup, record } = await drawn();
 await writeFile(join(made, "index.html"), await document(markup));
-await writeFile(join(made, "opened.html"), await document(OPENED));
+await writeFile(join(made, "opened.html"), (await document(OPENED)).replace(/^ *<link rel="preload"[^>]*record\.json[^>]*>\n/m, ""));
 await writeFile(join(made, "record.json"), JSON.stringify(record));
 await writeFile(report, await reportModule());
 await rm(join(made, "style.css"));
