@@ -37,9 +37,9 @@ export function ResultPanel({ isActive }: { isActive: boolean }): JSX.Element {
         </RecordInput>
         {value && !problem && (
           <>
-            <h4>
+            <h3>
               The result as it came <span class="quiet small">{count(value.tokens.result, "token")}</span>
-            </h4>
+            </h3>
             <Json label="Result as JSON" class="tall">
               {value.received}
             </Json>
