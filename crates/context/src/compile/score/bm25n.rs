@@ -20,10 +20,14 @@ const CONTEXT_DECAY: f64 = 0.8;
 /// Context words that look like identifiers carry over; ordinary ones hardly.
 const CONTEXT_IDENTIFIER: f64 = 1.0;
 const CONTEXT_WORD: f64 = 0.2;
+/// An ordinary context word that stands in more than this share of the visible items, and in more than so many, tells none
+/// of them from another.
+const CONTEXT_FREQUENCY: f64 = 0.1;
+const CONTEXT_FREQUENT_ITEMS: f64 = 3.0;
 /// What a context word counts in an excerpt, beside one of the query.
 const EXCERPT_CONTEXT: f64 = 0.2;
 /// From this many query words found in the log on, the context fades: a full question speaks for itself.
-const THIN_QUERY_TERMS: f64 = 3.0;
+const THIN_QUERY_TERMS: f64 = 2.0;
 /// What the first, second and third neighbour add.
 const NEIGHBOUR_WEIGHTS: [f64; 3] = [0.5, 0.35, 0.2];
 /// Items longer than this many tokens gain less from their neighbours.
@@ -151,9 +155,12 @@ fn weigh_terms(scope: &ScoreScope, query: &ScoreQuery, ranks: &[u32], work: &mut
         }
     });
     let thin = (THIN_QUERY_TERMS / occurring.max(1) as f64).min(1.0);
+    let rare = (CONTEXT_FREQUENCY * scope.visible.len() as f64).max(CONTEXT_FREQUENT_ITEMS);
     for (id, weight) in context_terms(scope, thin, &weights) {
         let found = frequency(scope.index, id, ranks, work);
-        weights.add(id, weight, false, found);
+        if f64::from(found) <= rare || scope.index.is_identifier(id) {
+            weights.add(id, weight, false, found);
+        }
     }
     weights
 }
@@ -196,7 +203,8 @@ fn frequency(index: &LogIndex, term: u32, ranks: &[u32], work: &mut u64) -> u32 
     found
 }
 
-/// Scores items by their best passage. Average length is that of visible passages, frequencies are those of items.
+/// Scores items by their best passage. Average length is that of visible passages, frequencies are those of items. Context
+/// words do not count in the items they come from: these would match themselves, and take the room of what they speak of.
 fn bm25(scope: &ScoreScope, terms: &TermWeights, ranks: &[u32], work: &mut u64) -> Vec<f64> {
     let passages = scope.index.passages();
     let is_visible = |passage: &&Passage| ranks[passage.at as usize] != u32::MAX;
@@ -207,11 +215,17 @@ fn bm25(scope: &ScoreScope, terms: &TermWeights, ranks: &[u32], work: &mut u64) 
     let average = (length as f64 / shown.max(1) as f64).max(1.0);
     let count = scope.visible.len() as f64;
     let mut scores = vec![0.0; passages.len()];
+    let context_from = scope.visible.len().saturating_sub(CONTEXT_ITEMS);
+    let first_of_context = scope.visible.get(context_from).map_or(u32::MAX, |at| *at as u32);
     for id in &terms.order {
-        let TermWeight { weight, frequency, .. } = terms.by_id[*id as usize];
+        let TermWeight { weight, frequency, is_query } = terms.by_id[*id as usize];
         let found = f64::from(frequency);
         let idf = libm::log(1.0 + (count - found + 0.5) / (found + 0.5));
         for posting in scope.index.postings(*id) {
+            // Postings are in log order.
+            if !is_query && passages[posting.passage as usize].at >= first_of_context {
+                break;
+            }
             let occurrences = f64::from(posting.count);
             let relative = f64::from(passages[posting.passage as usize].length) / average;
             let saturated = occurrences * (K1 + 1.0) / (occurrences + K1 * ((1.0 - B) + B * relative));
