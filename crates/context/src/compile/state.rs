@@ -34,6 +34,8 @@ pub struct BuildState<'a> {
     pub units: Vec<SelectionUnit>,
     pub parts: Vec<ScoreParts>,
     pub scores: Vec<f64>,
+    /// How little the query says of itself, 0 to 1.
+    pub thinness: f64,
     /// Items added by closure, ascending.
     pub closures: Vec<usize>,
     /// Postings, items, units and pieces touched so far.
@@ -57,6 +59,7 @@ impl<'a> BuildState<'a> {
             units: Vec::new(),
             parts: Vec::new(),
             scores: Vec::new(),
+            thinness: 1.0,
             closures: closure.added.clone(),
             work: sources.events.len() as u64,
         }
@@ -67,7 +70,8 @@ impl<'a> BuildState<'a> {
         let options = self.sources.options;
         // A prompt that is to grow needs its room for what comes.
         let fills = !options.append;
-        UnitSelector { rows: &self.rows, units: &self.units, planner, limit, policy: &options.policy, fills }
+        let (rows, units, thinness) = (&self.rows, &self.units, self.thinness);
+        UnitSelector { rows, units, planner, limit, policy: &options.policy, thinness, fills }
     }
 
     /// Returns the rows of the instructions that the log begins with.

@@ -69,6 +69,8 @@ pub struct ItemScores {
     pub parts: Vec<ScoreParts>,
     /// Weights of query and context terms by term id.
     pub terms: TermWeights,
+    /// How little the query says of itself, 0 to 1: 1 without words that the log knows.
+    pub thinness: f64,
     pub work: u64,
 }
 
@@ -117,7 +119,7 @@ pub fn score(scope: &ScoreScope, query: &ScoreQuery) -> ItemScores {
         ranks[*at] = rank as u32;
     }
     let mut work = scope.items.len() as u64;
-    let terms = weigh_terms(scope, query, &ranks, &mut work);
+    let (terms, thinness) = weigh_terms(scope, query, &ranks, &mut work);
     let mut base = bm25(scope, &terms, &ranks, &mut work);
     let best = base.iter().copied().fold(0.0, f64::max);
     if best > 0.0 {
@@ -138,11 +140,11 @@ pub fn score(scope: &ScoreScope, query: &ScoreQuery) -> ItemScores {
     add_weights(scope, &query.weights, &mut parts);
     let total = parts.iter().map(|part| part.text + part.neighbours + part.caller).collect();
     work += scope.visible.len() as u64 * 6;
-    ItemScores { total, parts, terms, work }
+    ItemScores { total, parts, terms, thinness, work }
 }
 
 /// Query terms weigh 1; terms of the last items weigh less, unless the query is thin.
-fn weigh_terms(scope: &ScoreScope, query: &ScoreQuery, ranks: &[u32], work: &mut u64) -> TermWeights {
+fn weigh_terms(scope: &ScoreScope, query: &ScoreQuery, ranks: &[u32], work: &mut u64) -> (TermWeights, f64) {
     let mut weights = TermWeights { order: Vec::new(), by_id: vec![TermWeight::default(); scope.index.terms()] };
     let mut occurring = 0;
     for_each_term(query.text, |term| {
@@ -162,7 +164,7 @@ fn weigh_terms(scope: &ScoreScope, query: &ScoreQuery, ranks: &[u32], work: &mut
             weights.add(id, weight, false, found);
         }
     }
-    weights
+    (weights, thin)
 }
 
 /// Returns the terms of the last visible items that the query does not hold, with the largest weight each reaches.

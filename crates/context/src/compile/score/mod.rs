@@ -37,18 +37,20 @@ pub fn score(state: &mut BuildState) -> bm25n::TermWeights {
         state.rows[*index].text_score = scores.parts[rank].text;
     }
     state.work += scores.work;
+    state.thinness = scores.thinness;
     if let ScoringConfig::Compat(weights) = &sources.options.scoring {
         score_by_compat(state, &weights.for_phase(request.phase));
     }
     scores.terms
 }
 
-/// The weights of 0.18 over our units. Every item is charged its real cost, and tags add to words.
+/// The weights of 0.18 over our units, which weigh recency themselves. Every item is charged its real cost, and tags add to words.
 fn score_by_compat(state: &mut BuildState, weights: &CompatWeights) {
     let (items, request) = (state.items(), state.request);
     let words = compat::CompatQuery::new(&request.query, &[]);
     let tags = compat::CompatQuery::new("", &request.tags);
     let total = state.rows.len();
+    state.thinness = 1.0;
     for (position, row) in state.rows.iter().enumerate() {
         let mut item = row.redacted.as_deref().unwrap_or(&items[row.at]).clone();
         item.token_estimate = row.quarters / 4;

@@ -5,7 +5,7 @@ use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextPolicy, ItemKind, RenderedAs, TakenBy};
 
-/// Share of the budget that goes to the newest units.
+/// Share of the budget that goes to the newest units where the query says nothing; the more it says, the less.
 const RECENCY_SHARE: f64 = 0.2;
 /// Tokens below which trying further is not worth it.
 const REST_TOKENS: u64 = 10;
@@ -100,6 +100,8 @@ pub struct UnitSelector<'a> {
     /// Quarter tokens that may be used.
     pub limit: u64,
     pub policy: &'a ContextPolicy,
+    /// How little the query says of itself, 0 to 1.
+    pub thinness: f64,
     /// Whether what is left of the limit shows more of what was cut.
     pub fills: bool,
 }
@@ -227,7 +229,7 @@ impl UnitSelector<'_> {
     }
 
     fn take_newest(&self, state: &mut SelectionState) {
-        let share = (self.limit as f64 * RECENCY_SHARE) as u64;
+        let share = (self.limit as f64 * RECENCY_SHARE * self.thinness) as u64;
         for row in self.rows.iter().rev() {
             if state.selection.has(row.unit) {
                 continue;
