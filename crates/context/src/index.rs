@@ -10,14 +10,18 @@ use crate::digest_note;
 use crate::labels::{self, SectionMark};
 use crate::options::ManagerOptions;
 use crate::store::{ArtifactStore, EventLog};
+use contextweaver_base::order::sort_by;
 use contextweaver_convert::providers::tool_name;
 use contextweaver_model::{ContextItem, ItemKind};
+use contextweaver_text::families;
 use contextweaver_text::numbered::{Term, Terms};
 use contextweaver_text::terms::{for_each_term, is_identifier};
 use contextweaver_text::unicode;
 
 /// Terms of a passage. A long result is relevant when one passage of it is, however much else it holds.
 const PASSAGE_TERMS: usize = 128;
+/// What stands for no term.
+const NO_TERM: u32 = u32::MAX;
 
 /// Occurrences of a term in a passage.
 #[derive(Debug, Clone, Copy)]
@@ -118,6 +122,10 @@ pub struct LogIndex {
     vocabulary: Terms,
     postings: Vec<Vec<PassagePosting>>,
     identifiers: Vec<bool>,
+    /// What forms of a word have in common, the newest term of each, and for every term the one before it.
+    roots: Terms,
+    newest_of_root: Vec<u32>,
+    older_kin: Vec<u32>,
     /// Where the last item counted keeps each term; checked before use, so never cleared.
     slots: Vec<u32>,
     passages: Vec<Passage>,
@@ -157,6 +165,22 @@ impl LogIndex {
     /// Returns the number of distinct terms.
     pub fn terms(&self) -> usize {
         self.postings.len()
+    }
+
+    /// Returns the other terms that are forms of a term's word, whether it is in the log itself or not. In the order of their
+    /// texts: that in which they came may be another one in a restored log, and sums depend on it.
+    pub fn kin(&self, term: &str) -> Vec<u32> {
+        let root = families::root(term).and_then(|root| self.roots.get(Term::Word(&root)));
+        let mut next = root.map_or(NO_TERM, |root| self.newest_of_root[root as usize]);
+        let mut kin = Vec::new();
+        while next != NO_TERM {
+            if self.word(next) != term {
+                kin.push(next);
+            }
+            next = self.older_kin[next as usize];
+        }
+        sort_by(&mut kin, |a, b| self.word(*a).cmp(self.word(*b)));
+        kin
     }
 
     /// Returns where a term occurs, in log order.
@@ -233,6 +257,12 @@ impl LogIndex {
                 self.postings.push(Vec::new());
                 self.identifiers.push(is_identifier(term));
                 self.slots.push(0);
+                let newest = families::root(term).map(|root| self.roots.intern(Term::Word(&root)) as usize);
+                self.older_kin.push(newest.and_then(|root| self.newest_of_root.get(root).copied()).unwrap_or(NO_TERM));
+                if let Some(root) = newest {
+                    self.newest_of_root.resize(self.roots.len(), NO_TERM);
+                    self.newest_of_root[root] = id;
+                }
             }
             found.push(id);
         });

@@ -19,6 +19,7 @@
 
 pub mod classify;
 pub mod data;
+pub mod families;
 pub mod hash;
 pub mod lines;
 pub mod markdown;

@@ -26,6 +26,8 @@ const CONTEXT_FREQUENCY: f64 = 0.1;
 const CONTEXT_FREQUENT_ITEMS: f64 = 3.0;
 /// What a context word counts in an excerpt, beside one of the query.
 const EXCERPT_CONTEXT: f64 = 0.2;
+/// What another form of a query word counts, beside the word itself: "camped" where "camping" is asked for.
+const KIN_WEIGHT: f64 = 0.5;
 /// From this many query words found in the log on, the context fades: a full question speaks for itself.
 const THIN_QUERY_TERMS: f64 = 2.0;
 /// What the first, second and third neighbour add.
@@ -143,7 +145,7 @@ pub fn score(scope: &ScoreScope, query: &ScoreQuery) -> ItemScores {
     ItemScores { total, parts, terms, thinness, work }
 }
 
-/// Query terms weigh 1; terms of the last items weigh less, unless the query is thin.
+/// Query terms weigh 1, other forms of their words less; so do terms of the last items, unless the query is thin.
 fn weigh_terms(scope: &ScoreScope, query: &ScoreQuery, ranks: &[u32], work: &mut u64) -> (TermWeights, f64) {
     let mut weights = TermWeights { order: Vec::new(), by_id: vec![TermWeight::default(); scope.index.terms()] };
     let mut occurring = 0;
@@ -154,6 +156,16 @@ fn weigh_terms(scope: &ScoreScope, query: &ScoreQuery, ranks: &[u32], work: &mut
             let found = frequency(scope.index, id, ranks, work);
             occurring += usize::from(found > 0);
             weights.add(id, 1.0, true, found);
+        }
+    });
+    for_each_term(query.text, |term| {
+        let is_known = scope.index.term(term).is_some();
+        for id in scope.index.kin(term) {
+            if weights.by_id[id as usize].weight == 0.0 {
+                let found = frequency(scope.index, id, ranks, work);
+                occurring += usize::from(found > 0 && !is_known);
+                weights.add(id, KIN_WEIGHT, true, found);
+            }
         }
     });
     let thin = (THIN_QUERY_TERMS / occurring.max(1) as f64).min(1.0);
