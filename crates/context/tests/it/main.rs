@@ -14,6 +14,7 @@ mod properties;
 mod recall;
 mod results;
 mod shown;
+mod small_budgets;
 mod support;
 mod sync;
 mod weaknesses;

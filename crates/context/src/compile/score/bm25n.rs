@@ -32,6 +32,8 @@ const KIN_WEIGHT: f64 = 0.5;
 const THIN_QUERY_TERMS: f64 = 2.0;
 /// What the first, second and third neighbour add.
 const NEIGHBOUR_WEIGHTS: [f64; 3] = [0.5, 0.35, 0.2];
+/// Steps of a running turn are what led from one to the next, and speak of each other less than question and answer do.
+const RUNNING_NEIGHBOURS: f64 = 0.5;
 /// Items longer than this many tokens gain less from their neighbours.
 const NEIGHBOUR_TOKENS: f64 = 300.0;
 /// What sharing all tags with the query adds.
@@ -49,6 +51,8 @@ pub struct ScoreScope<'a> {
     pub visible: &'a [usize],
     /// Cost of each visible item, in tokens.
     pub costs: &'a [f64],
+    /// Which of the visible items opened the running turn, counted from 0.
+    pub turn: usize,
 }
 
 /// What relevance is measured against.
@@ -138,7 +142,7 @@ pub fn score(scope: &ScoreScope, query: &ScoreQuery) -> ItemScores {
         base[rank] += added;
         parts[rank].caller = added;
     }
-    add_neighbours(&base, scope.costs, &mut parts);
+    add_neighbours(&base, scope, &mut parts);
     add_weights(scope, &query.weights, &mut parts);
     let total = parts.iter().map(|part| part.text + part.neighbours + part.caller).collect();
     work += scope.visible.len() as u64 * 6;
@@ -265,9 +269,10 @@ fn tag_overlap(item: &ContextItem, wanted: &[String]) -> f64 {
     contextweaver_text::similarity::jaccard(&tags, &WordSet::new(wanted.to_vec()))
 }
 
-fn add_neighbours(base: &[f64], costs: &[f64], parts: &mut [ScoreParts]) {
+fn add_neighbours(base: &[f64], scope: &ScoreScope, parts: &mut [ScoreParts]) {
     for (rank, part) in parts.iter_mut().enumerate() {
-        let damping = (NEIGHBOUR_TOKENS / costs[rank].max(1.0)).min(1.0);
+        let damping = (NEIGHBOUR_TOKENS / scope.costs[rank].max(1.0)).min(1.0);
+        let damping = if rank > scope.turn { RUNNING_NEIGHBOURS * damping } else { damping };
         for (offset, weight) in NEIGHBOUR_WEIGHTS.iter().enumerate() {
             let distance = offset + 1;
             let before = rank.checked_sub(distance).map_or(0.0, |other| base[other]);

@@ -6,7 +6,7 @@ pub mod compat;
 use crate::compile::select::plan::CandidateRow;
 use crate::compile::state::BuildState;
 use crate::digest_note;
-use contextweaver_model::{Bm25nWeights, CompatWeights, ScoreParts, ScoringConfig};
+use contextweaver_model::{Bm25nWeights, CompatWeights, ItemKind, ScoreParts, ScoringConfig};
 
 /// Stage 5. Returns the weighted terms, which excerpts need.
 pub fn score(state: &mut BuildState) -> bm25n::TermWeights {
@@ -21,7 +21,10 @@ pub fn score(state: &mut BuildState) -> bm25n::TermWeights {
         (row.quarters as f64 / 4.0).max(behind as f64)
     };
     let costs: Vec<f64> = shown.iter().map(|index| cost(&state.rows[*index])).collect();
-    let scope = bm25n::ScoreScope { items: state.items(), index: sources.index, visible: &visible, costs: &costs };
+    let items = state.items();
+    let is_turn = |at: &usize| items[*at].kind == ItemKind::UserTurn;
+    let turn = visible.iter().rposition(is_turn).unwrap_or(visible.len());
+    let scope = bm25n::ScoreScope { items, index: sources.index, visible: &visible, costs: &costs, turn };
     let weights = match &sources.options.scoring {
         ScoringConfig::Bm25n(weights) => *weights,
         ScoringConfig::Compat(_) => Bm25nWeights::default(),

@@ -1,8 +1,12 @@
 //! From candidates to units: what enters and leaves together, what answers to what, and what must stay.
 
-use super::units::{INSTRUCTIONS, SelectionUnit};
+use super::units::{INSTRUCTIONS, SelectionUnit, TurnStep};
 use crate::compile::state::BuildState;
-use contextweaver_model::ItemKind;
+use contextweaver_base::order::sort_distinct;
+use contextweaver_model::{ItemKind, ScoringConfig};
+
+/// Units behind the last user message from which on a turn counts as running: fewer are a question with its answer.
+const MIN_STEPS: usize = 4;
 
 /// Makes the units of a build. What is pinned by the caller, by its metadata or by the active turn says so.
 pub fn group(state: &mut BuildState, pins: &[usize]) {
@@ -13,7 +17,8 @@ pub fn group(state: &mut BuildState, pins: &[usize]) {
         if number[row.unit] == usize::MAX {
             number[row.unit] = state.units.len();
             let (rows, parents) = (Vec::new(), Vec::new());
-            state.units.push(SelectionUnit { rows, quarters: 0, score: f64::MIN, pinned: None, parents });
+            let score = f64::MIN;
+            state.units.push(SelectionUnit { rows, quarters: 0, score, pinned: None, parents, step: None });
         }
         row.unit = number[row.unit];
         let unit = &mut state.units[row.unit];
@@ -27,6 +32,7 @@ pub fn group(state: &mut BuildState, pins: &[usize]) {
     link_parents(state);
     pin_instructions(state);
     pin_active_turn(state);
+    mark_steps(state);
     for row in &state.rows {
         if pins.contains(&row.at) {
             state.units[row.unit].pinned = Some("request");
@@ -57,13 +63,39 @@ fn pin_instructions(state: &mut BuildState) {
     }
 }
 
+/// Returns from which row on the running turn is: its user message, or the last item where there is none.
+fn active_turn(state: &BuildState) -> usize {
+    let items = state.items();
+    let last_turn = state.rows.iter().rposition(|row| items[row.at].kind == ItemKind::UserTurn && !row.stub);
+    last_turn.unwrap_or(state.rows.len().saturating_sub(1))
+}
+
+/// Says of each unit behind the last user message that it is a step of a turn that runs, where there are several. The
+/// compat weights know no steps.
+fn mark_steps(state: &mut BuildState) {
+    if matches!(state.sources.options.scoring, ScoringConfig::Compat(_)) {
+        return;
+    }
+    let items = state.items();
+    let first = active_turn(state) + 1;
+    let steps = state.rows.get(first..).unwrap_or_default();
+    let mut units: Vec<usize> = steps.iter().map(|row| row.unit).collect();
+    sort_distinct(&mut units);
+    if units.len() < MIN_STEPS {
+        return;
+    }
+    for unit in units {
+        let rows = &state.units[unit].rows;
+        let newest = rows.last().copied().unwrap_or_default();
+        let is_thought = rows.iter().all(|row| items[state.rows[*row].at].kind == ItemKind::AgentMsg);
+        state.units[unit].step = Some(TurnStep { age: state.rows.len() - 1 - newest, is_thought });
+    }
+}
+
 /// The last user turn and the last item stay: that is what the model is working on. What is between stays, too, for
 /// callers who want no step lost.
 fn pin_active_turn(state: &mut BuildState) {
-    let items = state.items();
-    let last_turn = state.rows.iter().rposition(|row| items[row.at].kind == ItemKind::UserTurn && !row.stub);
-    let from = last_turn.unwrap_or(state.rows.len().saturating_sub(1));
-    let turn = &state.rows[from.min(state.rows.len())..];
+    let turn = &state.rows[active_turn(state).min(state.rows.len())..];
     for (index, row) in turn.iter().enumerate() {
         let is_end = index == 0 || index + 1 == turn.len();
         if is_end || !state.sources.options.trim_active_turn {

@@ -38,7 +38,7 @@ pub fn select(state: &BuildState, scope: &SelectionScope) -> Result<(UnitSelecti
         sources: state.sources,
         renderer: state.renderer,
         wanted: ExcerptQuery::new(state.sources.index, scope.terms, state.rows.len()),
-        cap: units::cap(limit / 4),
+        cap: Cell::new(units::cap(limit / 4)),
         last: state.rows.last().map(|row| row.at),
         work: Cell::new(0),
     };

@@ -103,8 +103,8 @@ pub struct Planner<'a> {
     /// Knows what an entry costs.
     pub renderer: &'a dyn Renderer,
     pub wanted: ExcerptQuery<'a>,
-    /// Largest share of the budget one unit may take whole, in tokens.
-    pub cap: u64,
+    /// Largest share of the budget one unit may take whole, in tokens; a selection lowers it.
+    pub cap: Cell<u64>,
     /// Position of the last item, which stays whole.
     pub last: Option<usize>,
     pub work: Cell<u64>,
@@ -125,7 +125,7 @@ impl<'a> Planner<'a> {
         let tokens = members.iter().map(|index| rows[*index].quarters).sum::<u64>() / 4;
         let has_result = members.iter().any(|index| self.is_document(&rows[*index]));
         let has_source = members.iter().any(|index| self.has_more(&rows[*index]));
-        let large = (tokens > self.cap && has_result) || tokens > 2 * self.cap;
+        let large = (tokens > self.cap.get() && has_result) || tokens > 2 * self.cap.get();
         if squeeze == SqueezeLevel::None && !large && !has_source {
             return members.iter().map(|index| rows[*index].whole(*index)).collect();
         }
@@ -140,7 +140,7 @@ impl<'a> Planner<'a> {
             members.iter().map(|i| &rows[*i]).filter(|row| stays(row)).map(|row| row.quarters).sum::<u64>() / 4;
         let cut = members.iter().filter(|index| !stays(&rows[**index])).count().max(1) as u64;
         let room = match squeeze {
-            SqueezeLevel::None => (self.cap.saturating_sub(kept) / cut).max(SMALL_TOKENS),
+            SqueezeLevel::None => (self.cap.get().saturating_sub(kept) / cut).max(SMALL_TOKENS),
             _ => SMALL_TOKENS,
         };
         members
@@ -183,7 +183,7 @@ impl<'a> Planner<'a> {
             || (kind == ItemKind::UserTurn
                 && row.redacted.is_none()
                 && Some(row.at) != self.last
-                && row.quarters > 8 * self.cap)
+                && row.quarters > 8 * self.cap.get())
     }
 
     fn excerpt(&self, index: usize, row: &CandidateRow, room_tokens: u64) -> PlannedPart {

@@ -20,6 +20,15 @@ const MAX_GROWN: usize = 64;
 /// Units are ranked by score over size to this power: size hardly counts.
 const SIZE_EXPONENT: f64 = 0.2;
 const MIN_SIZE_TOKENS: f64 = 24.0;
+/// What a step of the running turn gains for being new, and the items after which that has halved: twenty steps of a
+/// thought, a call and a result. What a next step needs is more often in the steps just before it.
+const STEP_WEIGHT: f64 = 0.3;
+const STEP_HALF_LIFE: f64 = 60.0;
+/// What an agent's words between the steps of its running turn count beside results: they repeat what these say.
+const THOUGHT_SHARE: f64 = 0.2;
+/// Share of what pinned units leave that one unit may take without being cut, in a running turn: the message that opened
+/// it may leave little.
+const STEP_CAP_SHARE: f64 = 0.25;
 /// Share of the budget one unit may take without being cut, and its floor in tokens.
 const CAP_SHARE: f64 = 0.33;
 const MIN_CAP_TOKENS: u64 = 120;
@@ -42,6 +51,17 @@ pub struct SelectionUnit {
     pub pinned: Option<&'static str>,
     /// Units that members answer to.
     pub parents: Vec<usize>,
+    /// Which step of the running turn it is.
+    pub step: Option<TurnStep>,
+}
+
+/// A unit behind the last user message of a log whose agent has worked on it for several steps.
+#[derive(Debug, Clone, Copy)]
+pub struct TurnStep {
+    /// Items behind it.
+    pub age: usize,
+    /// Whether it is only what the agent said.
+    pub is_thought: bool,
 }
 
 /// How the selection came to what it did with a unit.
@@ -121,6 +141,7 @@ impl UnitSelector<'_> {
             }
         } else {
             self.take_pins(&mut state)?;
+            self.lower_cap(&state);
             self.take_newest(&mut state);
             self.take_by_score(&mut state);
         }
@@ -228,6 +249,15 @@ impl UnitSelector<'_> {
         }
     }
 
+    /// In a running turn the cap is a share of what is left.
+    fn lower_cap(&self, state: &SelectionState) {
+        if self.units.iter().any(|unit| unit.step.is_some()) {
+            let rest = (self.limit - state.selection.used) / 4;
+            let cap = ((rest as f64 * STEP_CAP_SHARE) as u64).max(MIN_CAP_TOKENS);
+            self.planner.cap.set(self.planner.cap.get().min(cap));
+        }
+    }
+
     fn take_newest(&self, state: &mut SelectionState) {
         let share = (self.limit as f64 * RECENCY_SHARE * self.thinness) as u64;
         for row in self.rows.iter().rev() {
@@ -270,8 +300,15 @@ impl UnitSelector<'_> {
     fn ranking(&self, unit: usize) -> f64 {
         let quarters: u64 =
             self.units[unit].rows.iter().map(|row| self.planner.planned_quarters(&self.rows[*row])).sum();
-        let tokens = (quarters / 4).min(self.planner.cap) as f64;
-        self.units[unit].score / libm::pow(tokens.max(MIN_SIZE_TOKENS), SIZE_EXPONENT)
+        let tokens = (quarters / 4).min(self.planner.cap.get()) as f64;
+        let mut score = self.units[unit].score;
+        if let Some(step) = self.units[unit].step {
+            score += STEP_WEIGHT * libm::exp2(-(step.age as f64) / STEP_HALF_LIFE);
+            if step.is_thought {
+                score *= THOUGHT_SHARE;
+            }
+        }
+        score / libm::pow(tokens.max(MIN_SIZE_TOKENS), SIZE_EXPONENT)
     }
 
     fn try_take(&self, state: &mut SelectionState, unit: usize) -> bool {
@@ -281,7 +318,7 @@ impl UnitSelector<'_> {
         if room < 4 * REST_TOKENS {
             return false;
         }
-        if self.units[unit].quarters > room && self.units[unit].quarters / 4 <= self.planner.cap {
+        if self.units[unit].quarters > room && self.units[unit].quarters / 4 <= self.planner.cap.get() {
             return false;
         }
         let (parts, quarters) = self.plan(unit, SqueezeLevel::None);
@@ -297,7 +334,7 @@ impl UnitSelector<'_> {
 
     /// Takes along what a unit answers to, all the way up, where that fits in one unit's share; else nothing of it.
     fn take_parents(&self, state: &mut SelectionState, unit: usize) {
-        let room = (self.limit - state.selection.used).min(4 * self.planner.cap);
+        let room = (self.limit - state.selection.used).min(4 * self.planner.cap.get());
         let (mut chain, mut cost, mut next) = (Vec::new(), 0, self.units[unit].parents.clone());
         while let Some(parent) = next.pop() {
             if state.selection.has(parent) || chain.contains(&parent) {
