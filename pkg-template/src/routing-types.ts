@@ -129,8 +129,16 @@ export interface RouterOptions {
   readonly top_k?: number;
   /** Exact: ratio of the second score to the first from which a choice is ambiguous, 0 to 1. Default: 0.9. */
   readonly ambiguity_ratio?: number;
-  /** Exact: scores below are no match. Default: 0. */
+  /**
+   * Exact: tools with lower scores are left out. Scores depend on the catalog and the length of the query, so there is no
+   * value for all of them; `min_confidence` is made for that. Default: 0.
+   */
   readonly min_score?: number;
+  /**
+   * Exact: confidence below which nothing fits, 0 to 1. 0 returns whatever shares a word with the query. Not asked where
+   * vectors are compared. Default: 0.2.
+   */
+  readonly min_confidence?: number;
   /** Exact: related words that widen a query; English ones by default. */
   readonly lexicon?: "english" | "none" | Lexicon;
   /** Exact: whether words that no tool has are replaced by similar ones. Default: true. */
@@ -250,8 +258,16 @@ export interface RouteResult {
   readonly context_boost_applied: boolean;
   /** What history added to a score or took from it, by tool. */
   readonly history_adjustments: Readonly<Record<string, number>>;
-  /** Whether nothing fits. Only the exact navigator knows. */
+  /**
+   * How often one of the first five tools is right where the words of a query are found so well, 0 to 1: a prior from
+   * public sets of queries, comparable between queries and catalogs. Absent from the beam navigator, and where only vectors
+   * speak for the tools.
+   */
+  readonly confidence?: number;
+  /** Whether nothing fits: `confidence` is below `min_confidence`. Only the exact navigator knows. */
   readonly no_match?: boolean;
+  /** Why nothing fits, and the tools that came nearest: "no tool has `coffee`; nearest: `order_tea`". */
+  readonly no_match_reason?: string;
   readonly trace: RouteTrace;
   readonly candidate_items?: readonly StoredTool[];
   /** What the route did without, such as the vector of a query that was not embedded. */

@@ -306,6 +306,10 @@ fn what_became_of_calls_counts() {
     assert!(after["scores"].as_array().unwrap().iter().all(Value::is_number), "{after}");
 }
 
+fn twins_of(word: &str) -> Value {
+    json!([tool("a", word, "Fetch weather", ""), tool("b", word, "Fetch news", "")])
+}
+
 #[test]
 fn nothing_that_fits_is_said_to_be_nothing() {
     let mut router = router(&office(), &json!({ "fuzzy": false }));
@@ -314,7 +318,22 @@ fn nothing_that_fits_is_said_to_be_nothing() {
         assert_eq!((&result["no_match"], &result["candidate_ids"]), (&json!(true), &json!([])), "{query:?}");
         assert_eq!((&result["trace"]["top_score"], &result["is_ambiguous"]), (&json!(0.0), &json!(false)));
     }
-    assert_eq!(route(&mut router, "invoice", &json!({}))["no_match"], false);
+    let result = route(&mut router, "order coffee, 2 cups", &json!({ "pin_ids": ["crm.contacts.search"] }));
+    let reason = result["no_match_reason"].as_str().unwrap();
+    assert!(reason.starts_with("no tool has `order`, `coffee`, `cups`"), "{reason}");
+    assert_eq!(result["candidate_ids"], json!(["crm.contacts.search"]), "a pinned tool is there all the same");
+    let found = route(&mut router, "invoice", &json!({}));
+    assert_eq!((&found["no_match"], &found["no_match_reason"]), (&json!(false), &Value::Null));
+    assert!(found["confidence"].as_f64().unwrap() > 0.2, "{found}");
+    assert_eq!(route(&mut router, "Billing.Invoices.VOID", &json!({}))["confidence"], 1.0);
+    // With less confidence than is asked for, nothing fits; with none asked for, whatever shares a word does.
+    let mut sure = self::router(&office(), &json!({ "min_confidence": 0.99 }));
+    assert_eq!(route(&mut sure, "invoice", &json!({}))["no_match"], true);
+    let mut any = self::router(&twins_of("get"), &json!({ "min_confidence": 0 }));
+    assert_eq!(route(&mut any, "get well soon", &json!({}))["no_match"], false);
+    assert_eq!(route(&mut self::router(&twins_of("get"), &json!({})), "get well soon", &json!({}))["no_match"], true);
+    let mut beam = self::router(&office(), &json!({ "navigator": "beam" }));
+    assert_eq!(route(&mut beam, "coffee", &json!({}))["confidence"], Value::Null);
     // What scores too little is no match, near-duplicates included.
     let twins = json!([tool("a", "go", "Fetch weather", ""), tool("a_v2", "go v2", "Fetch weather", "")]);
     let mut strict = self::router(&twins, &json!({ "min_score": 1000.0 }));

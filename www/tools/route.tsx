@@ -83,8 +83,8 @@ function sureness(confidence: number): string {
   return confidence >= 0.8 ? "High" : confidence >= 0.6 ? "Medium" : "Low";
 }
 
-function Verdict({ value: { noMatch, isAmbiguous, question, confidence } }: { value: Routed }): JSX.Element {
-  if (noMatch) return <>No tool fits the query: none has any of its words. The model is told so instead of being offered a bad choice.</>;
+function Verdict({ value: { noMatch, reason, isAmbiguous, question, confidence } }: { value: Routed }): JSX.Element {
+  if (noMatch) return <>No tool fits the query: {reason}. The model is told so instead of being offered a bad choice.</>;
   const lead = isAmbiguous ? `The first two are too close to call.${question ? ` ${question}` : ""}` : "The first leads by enough not to ask back.";
   if (confidence === null) return <>{lead}</>;
   const percent = Math.round(confidence * 100);

@@ -125,6 +125,8 @@ export interface Ranked {
 export interface Routed {
   readonly ranked: readonly Ranked[];
   readonly noMatch: boolean;
+  /** Why nothing fits; empty when something does. */
+  readonly reason: string;
   readonly isAmbiguous: boolean;
   readonly question: string;
   /** How often the first tool was right at such a distance to the second, on public sets of queries. */
@@ -153,6 +155,7 @@ function route({ query, top, namespace, budget }: RouteRequest): Routed {
   return {
     ranked,
     noMatch: result.no_match === true,
+    reason: safe(result.no_match_reason ?? ""),
     isAmbiguous: result.is_ambiguous,
     question: safe(result.clarifying_question ?? ""),
     confidence: result.trace.extra.ambiguity?.confidence ?? null,

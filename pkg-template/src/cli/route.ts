@@ -59,7 +59,7 @@ export function shortList(router: Router, result: RouteResult, paint: Paint): st
   const out: string[] = [];
   if (result.candidate_ids.length > 0) out.push(candidateTable(router, result, paint));
   if (result.no_match) {
-    out.push(`${paint("Nothing fits", "yellow")}  no tool has a word of the query, nor one that is related to it`);
+    out.push(`${paint("Nothing fits", "yellow")}  ${safe(result.no_match_reason ?? "")}`);
   }
   if (result.is_ambiguous) out.push(`${paint("Ambiguous", "yellow")}  ${safe(result.clarifying_question ?? "")}`);
   return out.join("\n");

@@ -123,6 +123,8 @@ pub struct QueryText {
     pub words: Vec<String>,
     /// Terms in order, those of left out words only when there are no others.
     pub terms: Vec<String>,
+    /// Number of the word that each term is of.
+    pub origins: Vec<u32>,
 }
 
 impl QueryText {
@@ -134,17 +136,21 @@ impl QueryText {
                 words.push(word.to_owned());
             }
         });
-        let mut terms = Vec::new();
+        let (mut terms, mut origins) = (Vec::new(), Vec::new());
         for pass in 0..2 {
-            for word in words.iter().filter(|word| pass == 1 || !stop.hides_in_queries(word)) {
-                for_each_term(word, &mut |term| terms.push(term.to_owned()));
+            for (at, word) in words.iter().enumerate() {
+                if pass == 1 || !stop.hides_in_queries(word) {
+                    for_each_term(word, &mut |term| terms.push(term.to_owned()));
+                    origins.resize(terms.len(), at as u32);
+                }
             }
             if !terms.is_empty() {
                 break;
             }
         }
         terms.truncate(limit);
-        Self { words, terms }
+        origins.truncate(limit);
+        Self { words, terms, origins }
     }
 }
 

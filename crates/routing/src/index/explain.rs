@@ -98,7 +98,7 @@ impl ToolIndex {
             let (origin, from) = match term.source {
                 TermSource::Word => (TermOrigin::Word, None),
                 TermSource::Pair => (TermOrigin::Pair, None),
-                TermSource::Phrase => (TermOrigin::Phrase, None),
+                TermSource::Phrase(_) => (TermOrigin::Phrase, None),
                 TermSource::Fuzzy(at) => (TermOrigin::Fuzzy, query.text.terms.get(at as usize).cloned()),
                 TermSource::Neighbour(of) => (TermOrigin::Neighbour, Some(self.options.lexicon.terms().text(of))),
             };

@@ -43,6 +43,7 @@ impl WordRelation {
 #[derive(Debug, Clone)]
 struct LexiconGroup {
     weight: f64,
+    is_action: bool,
     members: Vec<u32>,
 }
 
@@ -60,6 +61,7 @@ pub struct LexiconPhrase {
 pub struct Lexicon {
     terms: Terms,
     generic: Vec<u32>,
+    talk: Vec<u32>,
     groups: Vec<LexiconGroup>,
     /// Terms and the groups they are in.
     memberships: Vec<(u32, u32)>,
@@ -78,6 +80,7 @@ impl Lexicon {
         Self {
             terms: Terms::default(),
             generic: Vec::new(),
+            talk: Vec::new(),
             groups: Vec::new(),
             memberships: Vec::new(),
             phrases: Vec::new(),
@@ -88,6 +91,7 @@ impl Lexicon {
     pub fn english() -> Self {
         let mut lexicon = Self::none();
         lexicon.add_generic(section("generic"));
+        lexicon.talk = lexicon.intern(section("talk"));
         for (name, relation) in [
             ("verbs", WordRelation::Verb),
             ("nouns", WordRelation::Noun),
@@ -124,7 +128,11 @@ impl Lexicon {
         let group = self.groups.len() as u32;
         self.memberships.extend(members.iter().map(|member| (*member, group)));
         sort_distinct(&mut self.memberships);
-        self.groups.push(LexiconGroup { weight: relation.weight(), members });
+        self.groups.push(LexiconGroup {
+            weight: relation.weight(),
+            is_action: relation == WordRelation::Verb,
+            members,
+        });
     }
 
     /// Adds a turn of phrase and the words it stands for.
@@ -142,9 +150,21 @@ impl Lexicon {
         &self.terms
     }
 
+    /// Tells whether a term says what is to be done: a word of a group of actions.
+    pub fn is_action(&self, term: u32) -> bool {
+        let start = self.memberships.partition_point(|(member, _)| *member < term);
+        let mut groups = self.memberships[start..].iter().take_while(|(member, _)| *member == term);
+        groups.any(|(_, group)| self.groups[*group as usize].is_action)
+    }
+
     /// Tells whether a term is too general to count in full.
     pub fn is_generic(&self, term: u32) -> bool {
         self.generic.binary_search(&term).is_ok()
+    }
+
+    /// Tells whether a term is a word of small talk, which says nothing about what is wanted.
+    pub fn is_talk(&self, term: u32) -> bool {
+        self.talk.binary_search(&term).is_ok()
     }
 
     /// Calls `each` with every neighbour of a term and how much it counts.
@@ -171,8 +191,8 @@ mod tests {
     #[test]
     fn the_lists_are_whole() {
         let count = |name: &str| (section(name).split_whitespace().count(), section(name).lines().count());
-        let names = ["stop", "request", "generic", "verbs", "nouns", "abbreviations", "phrases", "none"];
-        let counts = [(128, 1), (40, 1), (256, 1), (255, 52), (353, 95), (52, 25), (204, 38), (0, 0)];
+        let names = ["stop", "request", "generic", "talk", "verbs", "nouns", "abbreviations", "phrases", "none"];
+        let counts = [(128, 1), (40, 1), (256, 1), (48, 1), (255, 52), (353, 95), (52, 25), (204, 38), (0, 0)];
         assert_eq!(names.map(count), counts);
     }
 

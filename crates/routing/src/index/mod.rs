@@ -8,6 +8,7 @@ mod analyse;
 mod collapse;
 mod explain;
 mod fields;
+mod fit;
 mod lexicon;
 mod postings;
 mod query;
@@ -15,6 +16,7 @@ mod rank;
 mod snapshot;
 mod stem;
 mod tool_reader;
+mod wishes;
 
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -31,6 +33,7 @@ use rank::RankScratch;
 use tool_reader::{ToolReader, WordCache};
 
 pub use explain::{MatchedField, MatchedTerm, RouteMatch, TermOrigin};
+pub use fit::{FIRST_TOOLS, QueryFit};
 pub use lexicon::{Lexicon, WordRelation};
 pub use rank::{RankScope, RankedTool, Ranking};
 

@@ -30,8 +30,8 @@ pub enum TermSource {
     Pair,
     /// It is similar to the word of the query with this number.
     Fuzzy(u32),
-    /// A turn of phrase stands for it.
-    Phrase,
+    /// The turn of phrase with this number, of those in the query, stands for it.
+    Phrase(u32),
     /// It is related to this term of the lexicon.
     Neighbour(u32),
 }
@@ -53,6 +53,8 @@ pub struct QueryTerm {
 pub struct ParsedQuery {
     /// Its words and terms.
     pub text: QueryText,
+    /// The numbers of its terms among those of the tools; none where no tool has it.
+    pub numbers: Vec<Option<u32>>,
     /// What is looked for, in the order of the sums.
     pub terms: Vec<QueryTerm>,
 }
@@ -158,7 +160,7 @@ impl ToolIndex {
             self.add_similar(&text, &numbers, &mut terms);
         }
         self.widen(&text, &mut terms);
-        ParsedQuery { text, terms }
+        ParsedQuery { text, numbers, terms }
     }
 
     /// Returns the number of a word that some tool has.
@@ -208,7 +210,7 @@ impl ToolIndex {
     fn widen(&mut self, text: &QueryText, terms: &mut Vec<QueryTerm>) {
         self.resolve();
         let lexicon = &self.options.lexicon;
-        let resolved = |term: u32| self.resolved.1.get(term as usize).copied().filter(|number| *number != NONE);
+        let resolved = |term: u32| self.resolved(term);
         // Words that no tool has may have neighbours that some have.
         let mut sources: Vec<(u32, f64)> = Vec::new();
         let words = text.terms.iter().map(|word| (word.as_str(), 1.0));
@@ -228,10 +230,10 @@ impl ToolIndex {
             }
         }
         let own = terms.len();
-        for phrase in lexicon.phrases_in(&text.words) {
+        for (at, phrase) in lexicon.phrases_in(&text.words).enumerate() {
             for number in phrase.terms.iter().filter_map(|term| resolved(*term)) {
                 if !terms.iter().any(|known| known.term == number) {
-                    self.include(terms, number, PHRASE_WEIGHT, TermSource::Phrase);
+                    self.include(terms, number, PHRASE_WEIGHT, TermSource::Phrase(at as u32));
                 }
             }
         }
@@ -244,6 +246,11 @@ impl ToolIndex {
                 }
             });
         }
+    }
+
+    /// Returns the number of a term of the lexicon among those of the tools.
+    pub(super) fn resolved(&self, term: u32) -> Option<u32> {
+        self.resolved.1.get(term as usize).copied().filter(|number| *number != NONE)
     }
 
     /// Finds the terms of the lexicon among those of the tools, again when there are new ones.

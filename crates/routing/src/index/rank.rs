@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::iter::Peekable;
 
 use super::fields::{FIELD_TABLE, FIELDS};
+use super::fit::{FIRST_TOOLS, QueryFit};
 use super::postings::{TermPosting, TermPostings};
 use super::query::{ParsedQuery, QueryTerm};
 use super::{NONE, ToolIndex};
@@ -17,6 +18,10 @@ const K1: f64 = 1.6;
 const PAIR_WEIGHT: f64 = 0.2;
 /// What having all that is looked for adds.
 const COVERAGE: f64 = 0.3;
+
+/// What the best of its parts counts in a request for several things; the whole has the rest. Much more, and a sentence
+/// that only tells why costs the right tool its place; much less, and the tools of one wish push out those of another.
+const PART_SHARE: f64 = 1.0 / 3.0;
 
 /// Up to so many tools are picked out of a long list without sorting it.
 const FEW: usize = 256;
@@ -57,6 +62,8 @@ pub struct Ranking {
     pub is_exact: bool,
     /// Whether the query has no words.
     pub is_empty: bool,
+    /// How well the first tools fit the words of the query.
+    pub fit: QueryFit,
 }
 
 /// Room for sums, kept between queries so that none has to clear it all.
@@ -130,6 +137,10 @@ pub(super) fn coverage_factor(covered: f64, all: f64) -> f64 {
     1.0 + COVERAGE * covered / all
 }
 
+fn best_score(candidates: &[ScoredPlace]) -> f64 {
+    candidates.iter().map(|candidate| candidate.score).fold(0.0, f64::max)
+}
+
 impl ToolIndex {
     /// Returns how much a term of a query says, and what each tool's saturated count is multiplied by.
     pub(super) fn term_weights(&self, term: &QueryTerm) -> (f64, f64) {
@@ -161,11 +172,15 @@ impl ToolIndex {
         let query = self.read(text);
         let exact = self.exact(called, scope);
         let mut candidates = self.score(&query, scope);
+        let wishes = self.wishes(text);
+        if wishes.len() > 1 {
+            self.spread(&mut candidates, &wishes, scope);
+        }
         if let Some(vector) = vector {
             self.fuse(&mut candidates, &vector, scope);
         }
         if let Some(place) = exact {
-            let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f64::max);
+            let best = best_score(&candidates);
             // It comes first whatever its words say; a score of its own keeps the order of the scores.
             let first = if best > 0.0 { best } else { 1.0 };
             candidates.retain(|candidate| candidate.place != place);
@@ -173,7 +188,15 @@ impl ToolIndex {
         }
         let total = candidates.len();
         let entries = self.collapse(candidates, &query, exact, scope.limit);
-        Ok(Ranking { entries, candidates: total, is_exact: exact.is_some(), is_empty: query.text.words.is_empty() })
+        let first: Vec<u32> = entries.iter().take(FIRST_TOOLS).filter_map(|entry| self.place(&entry.id)).collect();
+        let fit = self.fit(&query, &first);
+        Ok(Ranking {
+            fit,
+            entries,
+            candidates: total,
+            is_exact: exact.is_some(),
+            is_empty: query.text.words.is_empty(),
+        })
     }
 
     fn is_allowed(&self, place: u32, scope: RankScope) -> bool {
@@ -223,9 +246,30 @@ impl ToolIndex {
         candidates
     }
 
+    /// Scores the tools for each part of a request as well. The best tool of each part counts the same, so that every
+    /// part is served before one has a second tool.
+    fn spread(&mut self, candidates: &mut [ScoredPlace], wishes: &[&str], scope: RankScope) {
+        let mut parts = vec![0.0_f64; self.items.len()];
+        for wish in wishes {
+            let query = self.read(wish);
+            let scored = self.score(&query, scope);
+            let best = best_score(&scored);
+            for candidate in scored {
+                let part = &mut parts[candidate.place as usize];
+                *part = part.max(candidate.score / best);
+            }
+        }
+        let best = best_score(candidates);
+        for candidate in candidates {
+            let part = best * parts[candidate.place as usize];
+            candidate.score = PART_SHARE * part + (1.0 - PART_SHARE) * candidate.score;
+        }
+        self.work += self.items.len() as u64;
+    }
+
     /// Adds the similarity of the vectors to the scores, of which the best becomes 1.
     fn fuse(&mut self, candidates: &mut Vec<ScoredPlace>, vector: &[f32], scope: RankScope) {
-        let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f64::max);
+        let best = best_score(candidates);
         let mut scores = vec![0.0; self.items.len()];
         for candidate in candidates.drain(..) {
             scores[candidate.place as usize] = candidate.score / best;

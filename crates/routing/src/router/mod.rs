@@ -11,6 +11,7 @@ mod feedback;
 mod filter;
 mod history;
 mod impact;
+mod judgement;
 mod options;
 mod question;
 mod record;
@@ -33,7 +34,7 @@ pub use shortlist::{RankedCandidate, ShortlistLimits, shortlist};
 use crate::Catalog;
 use crate::cards::ToolNames;
 use crate::graph::{BrowseIndex, ChoiceGraph};
-use crate::index::{RankScope, RouteMatch, ToolIndex};
+use crate::index::{FIRST_TOOLS, RankScope, RouteMatch, ToolIndex};
 use adjust::{adjust, likeness};
 use beam::BeamLimits;
 use beam_index::BeamIndex;
@@ -41,6 +42,7 @@ use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{JsonMap, SelectableItem};
 use filter::ActiveTools;
+use judgement::Judgement;
 use report::ResultBuilder;
 
 /// Best tools that a clarifying question and the judgement of ambiguity look at.
@@ -85,6 +87,8 @@ struct NavigatorResult {
     is_exact: bool,
     /// Whether the caller's vectors were compared, too.
     is_hybrid: bool,
+    /// Whether anything fits; the beam navigator cannot tell.
+    judgement: Option<Judgement>,
 }
 
 impl Router {
@@ -307,13 +311,18 @@ fn exact(
         allowed: (!options.filters.is_empty()).then_some(&allowed),
         embedding: options.query_embedding.as_deref(),
         // Quotas skip tools, history and feedback change their order, and pinned ones are looked up among all.
-        limit: if options.looks_at_all() { usize::MAX } else { top_k.max(LOOKED_AT) },
+        limit: if options.looks_at_all() { usize::MAX } else { top_k.max(FIRST_TOOLS) },
     };
     let ranking = index.rank_as(text, query, scope)?;
     let is_hybrid = scope.embedding.is_some() && index.has_vectors();
     let mut found = NavigatorResult { is_exact: ranking.is_exact, is_hybrid, ..NavigatorResult::default() };
+    let nearest: Vec<&str> = ranking.entries.iter().map(|entry| entry.id.as_str()).collect();
+    let judgement = Judgement::new(&ranking, is_hybrid, router.min_confidence, &nearest, active);
     let (mut ceiling, mut variants) = (f64::MAX, Vec::new());
     for entry in ranking.entries {
+        if judgement.no_match {
+            break;
+        }
         if entry.score < router.min_score {
             continue;
         }
@@ -329,6 +338,7 @@ fn exact(
         found.ranked.push(RankedCandidate { id: entry.id, score: ceiling, path: Vec::new() });
     }
     found.variants = WordSet::new(variants);
+    found.judgement = Some(judgement);
     Ok(found)
 }
 

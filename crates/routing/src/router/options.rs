@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::feedback::{FeedbackWeights, ToolFeedback, aggregate_feedback};
 use super::filter::RouteFilters;
 use super::history::RouteHistory;
+use super::judgement::MIN_CONFIDENCE;
 use super::rules::RouteRules;
 use crate::graph::{BuildOptions, GroupingStrategy};
 use crate::index::{IndexOptions, Lexicon, WordRelation};
@@ -42,8 +43,10 @@ pub struct RouterOptions {
     pub config: RoutingConfig,
     /// Ratio of the second score to the first from which a choice is ambiguous.
     pub ambiguity_ratio: f64,
-    /// Tools with lower scores are left out.
+    /// Tools with lower scores are left out. Scores of different queries and catalogs do not compare.
     pub min_score: f64,
+    /// Confidence below which nothing fits; 0 returns whatever shares a word with the query.
+    pub min_confidence: f64,
     /// Options of the exact navigator's index.
     pub index: IndexOptions,
     /// Options of the graph.
@@ -59,6 +62,7 @@ impl Default for RouterOptions {
             config: RoutingConfig::default(),
             ambiguity_ratio: AMBIGUITY_RATIO,
             min_score: 0.0,
+            min_confidence: MIN_CONFIDENCE,
             index: IndexOptions::default(),
             tree: BuildOptions::default(),
         }
@@ -124,6 +128,7 @@ impl RouterOptions {
             config,
             ambiguity_ratio: fields.number_or("ambiguity_ratio", base.ambiguity_ratio, 0.0, 1.0)?,
             min_score: fields.number_or("min_score", base.min_score, 0.0, f64::MAX)?,
+            min_confidence: fields.number_or("min_confidence", base.min_confidence, 0.0, 1.0)?,
             index: IndexOptions {
                 lexicon: fields
                     .take("lexicon")

@@ -29,10 +29,20 @@ pub struct RouteResult {
     /// What history added to or took from a score, by tool; in the compat mode also of tools that are not shown.
     #[cfg_attr(feature = "ts", ts(type = "Record<string, number>"))]
     pub history_adjustments: JsonMap,
-    /// Whether nothing fits: no tool shares a word with the query. Only the exact navigator knows.
+    /// How often one of the first five tools is right where the words of a query are found so well, 0 to 1. Absent from the
+    /// beam navigator, and where only vectors speak for the tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub confidence: Option<f64>,
+    /// Whether nothing fits: the confidence is too low, or no tool shares a word with the query. Only the exact navigator
+    /// knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub no_match: Option<bool>,
+    /// Why nothing fits, and the tools that came nearest, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub no_match_reason: Option<String>,
     /// The steps and numbers behind the result.
     pub trace: RouteTrace,
     /// The tools themselves, if asked for.

@@ -53,6 +53,7 @@ impl ResultBuilder<'_> {
     pub fn result(&self, short: Vec<RankedCandidate>) -> RouteResult {
         let Self { router, options, active, found, .. } = *self;
         let is_exact = router.navigator == Navigator::Exact;
+        let judgement = found.judgement.as_ref();
         let is_ambiguous = self.is_ambiguous();
         let clarifying_question = is_ambiguous.then(|| self.question()).flatten();
         let candidate_items = options
@@ -90,7 +91,9 @@ impl ResultBuilder<'_> {
             context_boost_applied: !self.hints.is_empty(),
             context_hints: self.shown_hints(),
             history_adjustments: found.history.clone(),
+            confidence: judgement.and_then(|judgement| judgement.confidence),
             no_match: is_exact.then_some(found.ranked.is_empty()),
+            no_match_reason: judgement.filter(|_| found.ranked.is_empty()).map(|judgement| judgement.reason.clone()),
             trace,
             candidate_items,
         }

@@ -336,3 +336,37 @@ fn hostile_texts_are_no_trap() {
     let error = ToolIndex::from_bytes(&newer, &items, IndexOptions::default()).unwrap_err();
     assert_eq!(error.code().as_str(), "SNAPSHOT_VERSION");
 }
+
+/// How well the first tools fit a query does not depend on what else is in the catalog.
+#[test]
+fn evidence_is_comparable_between_catalogs() {
+    let tool = |id: &str, description: &str| {
+        let tool = json!({ "id": id, "kind": "tool", "name": id, "description": description });
+        SelectableItem::from_value(tool, "").unwrap()
+    };
+    let mail = tool("send_mail", "Sends a letter to a customer");
+    let others = (0..80).map(|n| tool(&format!("mail_{n}"), "Lists mails of a folder"));
+    let fit = |tools: Vec<SelectableItem>, query: &str| {
+        let mut index = ToolIndex::build(&tools, IndexOptions::default());
+        index.rank(query, RankScope { allowed: None, embedding: None, limit: 5 }).unwrap().fit
+    };
+    let alone = vec![mail.clone()];
+    let among: Vec<SelectableItem> = others.chain([mail]).collect();
+    for (query, least, most) in [
+        ("send a mail", 1.5, 2.2),
+        ("mail", 0.9, 1.1),
+        ("a letter", 0.4, 0.9),
+        ("the weather in Rome", 0.0, 0.0),
+        ("thanks, well done", 0.0, 0.0),
+        ("12345", 0.0, 0.0),
+        ("", 0.0, 0.0),
+    ] {
+        for tools in [&alone, &among] {
+            let evidence = fit(tools.clone(), query).evidence;
+            assert!((least..=most).contains(&evidence), "{query}: {evidence} among {}", tools.len());
+        }
+    }
+    let weather = fit(among.clone(), "please get 3 letters and the weather in Rome");
+    assert_eq!((weather.unknown, weather.is_about), (vec!["weather".to_owned(), "rome".to_owned()], true));
+    assert!(!fit(among, "yes, do it").is_about);
+}

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use contextweaver_model::SelectableItem;
 use contextweaver_routing::index::{IndexOptions, RankScope, ToolIndex};
+use contextweaver_routing::{Catalog, RouteOptions, Router, RouterOptions};
 use contextweaver_test_support::{Skip, skip};
 use serde_json::{Value, json};
 
@@ -132,4 +133,61 @@ fn scores_are_those_of_the_specification() {
     let explained = index.explain("get rid of an outdated template", "docs.templates.delete").unwrap();
     let terms: Vec<(&str, f64)> = explained.terms.iter().map(|term| (term.term.as_str(), term.weight)).collect();
     assert_eq!(terms, [("templat", 1.0), ("delet", 0.5)]);
+}
+
+/// Our own set of the queries of `tests/quality/routing`, over the tools of its first file.
+fn own(name: &str) -> Vec<Value> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/quality/routing").join(name);
+    let mut set: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    set["queries"].as_array_mut().unwrap().drain(..).collect()
+}
+
+fn own_router() -> Router {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/quality/routing/mcp-servers.json");
+    let set: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    Router::new(Catalog::from_value(json!({ "items": set["items"] }), "").unwrap(), RouterOptions::default())
+}
+
+fn short_list(router: &mut Router, query: &Value, top_k: u64) -> Vec<String> {
+    let options = RouteOptions { top_k: Some(top_k), ..RouteOptions::default() };
+    router.route(query["query"].as_str().unwrap(), &options).unwrap().candidate_ids
+}
+
+/// Most tools that come back for the requests of another trade, and for those that are near to what the tools do.
+const MAX_RETURNED: [usize; 2] = [16, 19];
+/// Most of the requests that some tool serves that get none.
+const MAX_REFUSED: usize = 6;
+/// Least requests of which every wish has its tool among the first 5 and 10.
+const MIN_COMPLETE: [usize; 2] = [47, 51];
+
+/// The floors are two queries below what was measured: they hold what is there, and are no aim.
+#[test]
+fn requests_that_no_tool_serves_get_none() {
+    let mut router = own_router();
+    let mut returned: [(&str, usize); 3] = [("foreign", 0), ("near", 0), ("talk", 0)];
+    for query in own("unanswerable.json") {
+        let (_, count) = returned.iter_mut().find(|(kind, _)| query["kind"] == *kind).unwrap();
+        *count += usize::from(!short_list(&mut router, &query, 5).is_empty());
+    }
+    let queries = own("mcp-servers.json");
+    let refused = queries.iter().filter(|query| short_list(&mut router, query, 5).is_empty()).count();
+    println!("tools returned for what none serves: {returned:?}; refused of {} others: {refused}", queries.len());
+    assert!(returned[0].1 <= MAX_RETURNED[0] && returned[1].1 <= MAX_RETURNED[1] && returned[2].1 == 0, "{returned:?}");
+    assert!(refused <= MAX_REFUSED, "{refused}");
+}
+
+#[test]
+fn every_wish_of_a_request_gets_its_tool() {
+    let mut router = own_router();
+    let queries = own("several-wishes.json");
+    let complete = |router: &mut Router, top_k: u64| {
+        let served = |query: &&Value, ids: &[String]| {
+            let is_met = |need: &Value| need.as_array().unwrap().iter().any(|id| ids.iter().any(|found| found == id));
+            query["needs"].as_array().unwrap().iter().all(is_met)
+        };
+        queries.iter().filter(|query| served(query, &short_list(router, query, top_k))).count()
+    };
+    let found = [complete(&mut router, 5), complete(&mut router, 10)];
+    println!("all tools among the first 5 and 10 of {} requests: {found:?}", queries.len());
+    assert!(found[0] >= MIN_COMPLETE[0] && found[1] >= MIN_COMPLETE[1], "{found:?}");
 }
