@@ -266,8 +266,10 @@ export interface RouteResult {
   readonly confidence?: number;
   /** Whether nothing fits: `confidence` is below `min_confidence`. Only the exact navigator knows. */
   readonly no_match?: boolean;
-  /** Why nothing fits, and the tools that came nearest: "no tool has `coffee`; nearest: `order_tea`". */
+  /** Why nothing fits, with the names of the tools that came nearest: "no tool has `coffee`; nearest: `order_tea`". */
   readonly no_match_reason?: string;
+  /** Ids of the tools that came nearest, best first, at most three; only when nothing fits. */
+  readonly nearest_ids?: readonly string[];
   readonly trace: RouteTrace;
   readonly candidate_items?: readonly StoredTool[];
   /** What the route did without, such as the vector of a query that was not embedded. */

@@ -321,9 +321,17 @@ fn nothing_that_fits_is_said_to_be_nothing() {
     let result = route(&mut router, "order coffee, 2 cups", &json!({ "pin_ids": ["crm.contacts.search"] }));
     let reason = result["no_match_reason"].as_str().unwrap();
     assert!(reason.starts_with("no tool has `order`, `coffee`, `cups`"), "{reason}");
+    let ids = result["nearest_ids"].as_array().unwrap();
+    assert_eq!(ids.is_empty(), !reason.contains("; nearest: "), "{result}");
+    // A secret in the query is not repeated.
+    let secret = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+    let told = route(&mut router, &format!("order coffee with {secret}"), &json!({}));
+    assert_eq!(told["no_match"], true);
+    assert!(!told.to_string().to_lowercase().contains("16c7e42f"), "{told}");
     assert_eq!(result["candidate_ids"], json!(["crm.contacts.search"]), "a pinned tool is there all the same");
     let found = route(&mut router, "invoice", &json!({}));
     assert_eq!((&found["no_match"], &found["no_match_reason"]), (&json!(false), &Value::Null));
+    assert_eq!(found["nearest_ids"], Value::Null);
     assert!(found["confidence"].as_f64().unwrap() > 0.2, "{found}");
     assert_eq!(route(&mut router, "Billing.Invoices.VOID", &json!({}))["confidence"], 1.0);
     // With less confidence than is asked for, nothing fits; with none asked for, whatever shares a word does.
@@ -337,7 +345,11 @@ fn nothing_that_fits_is_said_to_be_nothing() {
     // What scores too little is no match, near-duplicates included.
     let twins = json!([tool("a", "go", "Fetch weather", ""), tool("a_v2", "go v2", "Fetch weather", "")]);
     let mut strict = self::router(&twins, &json!({ "min_score": 1000.0 }));
-    assert_eq!(route(&mut strict, "weather", &json!({}))["no_match"], true);
+    let result = route(&mut strict, "weather", &json!({}));
+    assert_eq!(
+        (&result["no_match"], &result["no_match_reason"]),
+        (&json!(true), &json!("no tool reaches `min_score`"))
+    );
 }
 
 /// Many tools of few words, with the ids and names that real ones have.

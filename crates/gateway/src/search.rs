@@ -35,6 +35,21 @@ const NEAREST: usize = 3;
 /// Servers that an overview names.
 const MAX_SERVERS: usize = 50;
 
+/// The tools that fit a query, the best first.
+#[derive(Default)]
+pub(crate) struct Ranked {
+    pub tools: Vec<ToolPlace>,
+    /// Why none fits.
+    pub refused: Option<Refused>,
+}
+
+/// Why no tool fits, and which came nearest.
+#[derive(Default)]
+pub(crate) struct Refused {
+    pub cause: String,
+    pub nearest: Vec<ToolPlace>,
+}
+
 impl Gateway {
     /// Answers a search.
     pub(crate) fn search_tools(&mut self, context: &CallContext, arguments: JsonMap) -> CallStep {
@@ -125,9 +140,9 @@ impl Gateway {
 
     /// The tools that fit best, or that none does.
     fn best(&mut self, query: &str, server: Option<usize>, top_k: u64, context: &CallContext) -> String {
-        let (found, is_match) = self.ranked(query, server, top_k, context);
-        if !is_match || found.is_empty() {
-            return self.nothing(query, server, context);
+        let Ranked { tools: found, refused } = self.ranked(query, server, top_k, context);
+        if found.is_empty() {
+            return self.nothing(query, server, &refused.unwrap_or_default(), context);
         }
         let names = &self.options.names;
         let end = format!(
@@ -156,31 +171,29 @@ impl Gateway {
         lines.join("\n")
     }
 
-    /// Says that nothing fits, why, and which names are near.
-    fn nothing(&mut self, query: &str, server: Option<usize>, context: &CallContext) -> String {
-        let near = self.near(query, context);
+    /// Says that nothing fits, why, and which tools are near.
+    fn nothing(&mut self, query: &str, server: Option<usize>, refused: &Refused, context: &CallContext) -> String {
         let place = server.and_then(|server| self.servers.get(server)).map(|server| format!(" of {}", server.name));
         let count = self.listed(context.caller.as_deref()).len();
-        let mut text = format!(
-            "No tool{} fits \"{}\": none of the {count} tools has its words in a name, a description or an argument.",
-            place.unwrap_or_default(),
-            upstream_detail_within(query, 80),
-        );
+        let mut text = format!("No tool{} fits \"{}\"", place.unwrap_or_default(), upstream_detail_within(query, 80));
+        if !refused.cause.is_empty() {
+            text.extend([": ", &upstream_detail_within(&refused.cause, 200)]);
+        }
+        text.extend([" (", &count.to_string(), " tools searched)."]);
+        let near = if refused.nearest.is_empty() { self.near(query, context) } else { self.named(&refused.nearest) };
         if !near.is_empty() {
-            text.extend([" Nearest names: ", &near.join(", "), "."]);
+            text.extend([" Nearest: ", &near.join(", "), "."]);
         }
         text.push_str(" Try other words, or an empty query for the servers.");
         text
     }
 
-    /// Ranks the tools that a client may see; also tells whether any fits.
-    pub(crate) fn ranked(
-        &mut self,
-        query: &str,
-        server: Option<usize>,
-        top_k: u64,
-        context: &CallContext,
-    ) -> (Vec<ToolPlace>, bool) {
+    fn named(&self, tools: &[ToolPlace]) -> Vec<String> {
+        tools.iter().map(|place| self.names.table.name(*place).to_owned()).collect()
+    }
+
+    /// Ranks the tools that a client may see.
+    pub(crate) fn ranked(&mut self, query: &str, server: Option<usize>, top_k: u64, context: &CallContext) -> Ranked {
         let options = RouteOptions {
             top_k: Some(top_k),
             filters: RouteFilters {
@@ -190,9 +203,15 @@ impl Gateway {
             ..RouteOptions::default()
         };
         let index = self.index();
-        let Ok(result) = index.router().route(query, &options) else { return (Vec::new(), false) };
-        let places = result.candidate_ids.iter().filter_map(|id| index.place(id)).collect();
-        (places, result.no_match != Some(true))
+        // Without a tool that the client may see, there is nothing to rank.
+        let Ok(result) = index.router().route(query, &options) else { return Ranked::default() };
+        let places = |ids: &[String]| ids.iter().filter_map(|id| index.place(id)).collect();
+        if result.no_match == Some(true) {
+            let nearest = places(&result.nearest_ids.unwrap_or_default());
+            let cause = result.no_match_cause.unwrap_or_default();
+            return Ranked { tools: Vec::new(), refused: Some(Refused { cause, nearest }) };
+        }
+        Ranked { tools: places(&result.candidate_ids), refused: None }
     }
 
     /// Ids of tools that a client may not see, or that are of another server.
@@ -210,9 +229,8 @@ impl Gateway {
         let mut near: Vec<String> = nearest(name, names.iter().copied()).map(str::to_owned).into_iter().collect();
         let words: String =
             name.chars().take(200).map(|ch| if matches!(ch, '_' | '.' | '-') { ' ' } else { ch }).collect();
-        let (ranked, is_match) = self.ranked(&words, None, NEAREST as u64, context);
-        for place in ranked.into_iter().filter(|_| is_match) {
-            let name = self.names.table.name(place).to_owned();
+        let Ranked { tools, refused } = self.ranked(&words, None, NEAREST as u64, context);
+        for name in self.named(&refused.map_or(tools, |refused| refused.nearest)) {
             if !near.contains(&name) {
                 near.push(name);
             }

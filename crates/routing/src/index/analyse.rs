@@ -125,6 +125,8 @@ pub struct QueryText {
     pub terms: Vec<String>,
     /// Number of the word that each term is of.
     pub origins: Vec<u32>,
+    /// Terms of what two parts around a hyphen make when they are written as one: `re-index` has `reindex`.
+    pub compounds: Vec<String>,
 }
 
 impl QueryText {
@@ -150,7 +152,24 @@ impl QueryText {
         }
         terms.truncate(limit);
         origins.truncate(limit);
-        Self { words, terms, origins }
+        let mut compounds = Vec::new();
+        for_each_compound(text, limit, &mut |word| for_each_term(word, &mut |term| compounds.push(term.to_owned())));
+        Self { words, terms, origins, compounds }
+    }
+}
+
+/// Calls `each` for the two parts around each hyphen as one lower-case word, at most `limit` times.
+fn for_each_compound(text: &str, limit: usize, each: &mut dyn FnMut(&str)) {
+    let is_other = |ch: char| !ch.is_alphabetic();
+    for (at, _) in text.match_indices('-').take(limit) {
+        let before = text[..at].rsplit(is_other).next().unwrap_or_default();
+        let after = text[at + 1..].split(is_other).next().unwrap_or_default();
+        if !before.is_empty() && !after.is_empty() {
+            let word = [before, after].concat().to_lowercase();
+            if !is_dense(&word) {
+                each(&word);
+            }
+        }
     }
 }
 
@@ -198,6 +217,9 @@ mod tests {
         ] {
             assert_eq!(QueryText::new(text, &stop, 100).terms.join(" "), expected, "{text}");
         }
+        let compounds = QueryText::new("Re-index it - e-mails, 5-day x- -y 查-询 a-b-c", &stop, 100).compounds;
+        assert_eq!(compounds, ["reindex", "email", "ab", "bc"]);
+        assert_eq!(QueryText::new("a-b-c", &stop, 1).compounds, ["ab"]);
         assert_eq!(QueryText::new("one two delete it", &stop, 3).words, ["one", "two", "delete"]);
     }
 }

@@ -1,48 +1,56 @@
-//! How well the best tools fit a query, on a scale that all catalogs have in common.
+//! How well the first tools of a ranking fit a query, on a scale that all catalogs share.
 //!
-//! Scores are made to put tools into order: their rarities depend on the catalog, and a word that ten tools of a shop have
-//! says little about which of them is meant, but much about whether the shop is meant at all. Here every word that says
-//! something counts the same, by where the tools have it: 1 is one word of the query in the name of a tool.
+//! Scores put the tools of one catalog into order. They cannot say whether any tool fits: a word that ten tools of a shop
+//! have weighs little among them, although it shows that the query is about the shop. Here a word of the query counts by
+//! where the first tools have it, whatever other tools there are: 1 stands for one word in the name of a tool.
 
 use super::ToolIndex;
 use super::fields::{FIELD_TABLE, FIELDS};
 use super::query::{ParsedQuery, TermSource};
-use super::rank::{LengthNorms, saturate};
-use contextweaver_text::numbered::Term;
+use super::rank::LengthNorms;
 
-/// Tools that are looked at: as many as a model is usually shown.
+/// Number of tools that are looked at: as many as a model is usually shown.
 pub const FIRST_TOOLS: usize = 5;
-/// How much more a related word counts than in a ranking, where it must stay behind tools that have the word itself.
+/// What the weight of a related word is multiplied by. In a ranking it must stay behind tools that have the word itself;
+/// here it only has to say that the tool is about the same thing.
 const RELATED: f64 = 1.5;
-/// What a generic word counts: less than a word that says something does in a description, even in the name of a tool.
+/// What a generic word counts: in the name of a tool less than another word does in a description.
 const GENERIC: f64 = 0.4;
-/// What words count that the best tool lacks and another of the first has: they show that the catalog is of this matter.
+/// What words count that the best tool lacks and another of the first has.
 const BREADTH: f64 = 0.3;
-/// Tools of common lengths that every catalog is thought to have beside its own: the mean length of one description is no
-/// measure for that description.
+/// What a word counts that, or a relative of which, only tools behind the first have: the catalog is about such things.
+const ELSEWHERE: f64 = 0.1;
+/// Weighted count of a word at which it has half of its effect. Scores level off sooner.
+const HALF_EFFECT: f64 = 2.5;
+/// Tools with fields of common lengths that are added to those of every catalog before lengths are compared: in a
+/// catalog of one tool, the mean length of a description is the length of that description.
 const COMMON_TOOLS: u32 = 10;
-/// Terms in each field of such a tool, rounded means of published catalogs.
+/// Terms in each field of such a tool: rounded means of published catalogs.
 const COMMON_LENGTHS: [u64; FIELDS] = [3, 1, 2, 12, 4, 20, 10];
 
-/// How well the best tools fit a query.
+/// How well the first tools of a ranking fit a query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct QueryFit {
-    /// Words of the query that the first tools have, 1 for one in a name, less elsewhere and for generic words.
+    /// Words of the query that the first tools have: 1 for one in a name, less elsewhere and for generic words.
     pub evidence: f64,
-    /// Words that say something and that no tool has, as they are in the query, at most eight.
-    pub unknown: Vec<String>,
-    /// Whether any word of the query says something.
+    /// Whether any word of the query says what it is about.
     pub is_about: bool,
+    words: Vec<String>,
+    unknown: Vec<u32>,
 }
 
-/// Most words that are named.
-const NAMED: usize = 8;
+impl QueryFit {
+    /// Returns the words that say what the query is about and that no tool has, as they are in the query.
+    pub fn unknown(&self) -> impl Iterator<Item = &str> {
+        self.unknown.iter().map(|at| self.words[*at as usize].as_str())
+    }
+}
 
 /// One number for each of the first tools.
 type FirstTools = [f64; FIRST_TOOLS];
 const NOTHING: FirstTools = [0.0; FIRST_TOOLS];
 
-/// By number of a term: how much the first tools have of it, as a part of what one with it in its name has.
+/// By number of a term: how much of it each of the first tools has, 1 for one in its name.
 struct FirstStrengths(Vec<(u32, FirstTools)>);
 
 impl FirstStrengths {
@@ -80,38 +88,52 @@ impl FitSums {
     }
 }
 
+/// Returns the effect of a weighted count, as a part of that of one word in a name.
+fn strength(count: f64) -> f64 {
+    let effect = |count: f64| count / (HALF_EFFECT + count);
+    (effect(count) / effect(FIELD_TABLE[0].1)).min(1.0)
+}
+
 impl ToolIndex {
     /// Tells how well tools, given by their places, best first, fit a query.
-    pub(super) fn fit(&self, query: &ParsedQuery, first: &[u32]) -> QueryFit {
-        let strengths = self.first_strengths(query, first);
-        let (mut sums, mut fit) = (FitSums::default(), QueryFit::default());
+    pub(super) fn fit(&self, mut query: ParsedQuery, first: &[u32]) -> QueryFit {
+        let strengths = self.first_strengths(&query, first);
+        let (mut sums, mut unknown, mut is_about) = (FitSums::default(), Vec::new(), false);
         let lexicon = &self.options.lexicon;
         let terms = &query.text.terms;
         for (at, (term, number)) in terms.iter().zip(&query.numbers).enumerate() {
-            let entry = lexicon.terms().get(Term::Word(term));
+            let entry = query.entries[at];
             // A number is data, and one that a tool happens to have says nothing; nor does small talk.
             let is_empty = term.chars().all(char::is_numeric) || entry.is_some_and(|entry| lexicon.is_talk(entry));
             if is_empty || terms[..at].contains(term) {
                 continue;
             }
-            let is_generic = entry.is_some_and(|entry| lexicon.is_generic(entry));
             let mut found = number.and_then(|number| strengths.of(number)).copied().unwrap_or(NOTHING);
             if number.is_none() {
                 for similar in query.terms.iter().filter(|known| known.source == TermSource::Fuzzy(at as u32)) {
                     strengths.raise(&mut found, similar.weight, similar.term);
                 }
             }
+            let mut is_elsewhere = number.is_some();
             if let Some(entry) = entry {
                 lexicon.for_each_neighbour(entry, &mut |neighbour, share| {
                     if let Some(number) = self.resolved(neighbour) {
+                        is_elsewhere |= self.frequency(number) > 0;
                         strengths.raise(&mut found, RELATED * share, number);
                     }
                 });
             }
-            sums.add(if is_generic { GENERIC } else { 1.0 }, found);
-            fit.is_about |= !is_generic;
-            if number.is_none() && !is_generic && fit.unknown.len() < NAMED {
-                fit.unknown.push(query.text.words[query.text.origins[at] as usize].clone());
+            if entry.is_some_and(|entry| lexicon.is_generic(entry)) {
+                sums.add(GENERIC, found);
+                continue;
+            }
+            if found == NOTHING && is_elsewhere {
+                found = [ELSEWHERE; FIRST_TOOLS];
+            }
+            sums.add(1.0, found);
+            is_about = true;
+            if number.is_none() {
+                unknown.push(query.text.origins[at]);
             }
         }
         // A turn of phrase is one word, whatever it stands for.
@@ -129,7 +151,7 @@ impl ToolIndex {
         for (_, found) in phrases {
             sums.add(1.0, found);
         }
-        QueryFit { evidence: sums.evidence(), ..fit }
+        QueryFit { evidence: sums.evidence(), is_about, unknown, words: std::mem::take(&mut query.text.words) }
     }
 
     fn first_strengths(&self, query: &ParsedQuery, first: &[u32]) -> FirstStrengths {
@@ -138,7 +160,6 @@ impl ToolIndex {
             (sum + u64::from(COMMON_TOOLS) * COMMON_LENGTHS[field], count + COMMON_TOOLS)
         });
         let norms = LengthNorms::new(&totals);
-        let full = saturate(FIELD_TABLE[0].1);
         // One look tells most of the tools in long lists that they are not among the first.
         let bit = |place: u32| 1_u64 << (place % 64);
         let mask = first.iter().fold(0, |mask, place| mask | bit(*place));
@@ -151,7 +172,6 @@ impl ToolIndex {
                 }
             }
             if counts != NOTHING {
-                let strength = |count| if count > 0.0 { (saturate(count) / full).min(1.0) } else { 0.0 };
                 terms.push((term.term, counts.map(strength)));
             }
         }

@@ -55,6 +55,8 @@ pub struct ParsedQuery {
     pub text: QueryText,
     /// The numbers of its terms among those of the tools; none where no tool has it.
     pub numbers: Vec<Option<u32>>,
+    /// The numbers of its terms in the lexicon; none where it has none.
+    pub entries: Vec<Option<u32>>,
     /// What is looked for, in the order of the sums.
     pub terms: Vec<QueryTerm>,
 }
@@ -142,10 +144,10 @@ impl FuzzyVocabulary {
 impl ToolIndex {
     /// Reads a query.
     pub(super) fn read(&mut self, text: &str) -> ParsedQuery {
-        let text = QueryText::new(text, &self.stop, limits::MAX_QUERY_WORDS);
+        let mut text = QueryText::new(text, &self.stop, limits::MAX_QUERY_WORDS);
         self.work += text.words.len() as u64;
         let mut terms: Vec<QueryTerm> = Vec::new();
-        let numbers: Vec<Option<u32>> = text.terms.iter().map(|term| self.known(term)).collect();
+        let mut numbers: Vec<Option<u32>> = text.terms.iter().map(|term| self.known(term)).collect();
         for number in numbers.iter().flatten() {
             self.include(&mut terms, *number, 1.0, TermSource::Word);
         }
@@ -156,11 +158,20 @@ impl ToolIndex {
                 self.include(&mut terms, number, 1.0, TermSource::Pair);
             }
         }
+        for compound in std::mem::take(&mut text.compounds) {
+            if let Some(number) = self.known(&compound) {
+                self.include(&mut terms, number, 1.0, TermSource::Word);
+                text.terms.push(compound);
+                numbers.push(Some(number));
+            }
+        }
         if self.options.fuzzy {
             self.add_similar(&text, &numbers, &mut terms);
         }
-        self.widen(&text, &mut terms);
-        ParsedQuery { text, numbers, terms }
+        let lexicon = self.options.lexicon.terms();
+        let entries: Vec<Option<u32>> = text.terms.iter().map(|term| lexicon.get(Term::Word(term))).collect();
+        self.widen(&text, &entries, &mut terms);
+        ParsedQuery { text, numbers, entries, terms }
     }
 
     /// Returns the number of a word that some tool has.
@@ -207,25 +218,24 @@ impl ToolIndex {
     }
 
     /// Halves what is generic and adds what the lexicon knows.
-    fn widen(&mut self, text: &QueryText, terms: &mut Vec<QueryTerm>) {
+    fn widen(&mut self, text: &QueryText, entries: &[Option<u32>], terms: &mut Vec<QueryTerm>) {
         self.resolve();
         let lexicon = &self.options.lexicon;
         let resolved = |term: u32| self.resolved(term);
         // Words that no tool has may have neighbours that some have.
         let mut sources: Vec<(u32, f64)> = Vec::new();
-        let words = text.terms.iter().map(|word| (word.as_str(), 1.0));
+        let entry_of = |term: u32| lexicon.terms().get(Term::Word(self.terms.word(term)?));
         let similar = terms.iter().filter(|found| matches!(found.source, TermSource::Fuzzy(_)));
-        let similar = similar.filter_map(|found| Some((self.terms.word(found.term)?, found.weight)));
-        for (word, weight) in words.chain(similar) {
-            if let Some(entry) = lexicon.terms().get(Term::Word(word))
+        let similar = similar.map(|found| (entry_of(found.term), found.weight));
+        for (entry, weight) in entries.iter().map(|entry| (*entry, 1.0)).chain(similar) {
+            if let Some(entry) = entry
                 && !sources.iter().any(|(known, _)| *known == entry)
             {
                 sources.push((entry, weight * if lexicon.is_generic(entry) { GENERIC_WEIGHT } else { 1.0 }));
             }
         }
         for found in terms.iter_mut().filter(|found| found.source != TermSource::Pair) {
-            let entry = self.terms.word(found.term).and_then(|word| lexicon.terms().get(Term::Word(word)));
-            if entry.is_some_and(|entry| lexicon.is_generic(entry)) {
+            if entry_of(found.term).is_some_and(|entry| lexicon.is_generic(entry)) {
                 found.weight *= GENERIC_WEIGHT;
             }
         }

@@ -19,9 +19,9 @@ const PAIR_WEIGHT: f64 = 0.2;
 /// What having all that is looked for adds.
 const COVERAGE: f64 = 0.3;
 
-/// What the best of its parts counts in a request for several things; the whole has the rest. Much more, and a sentence
-/// that only tells why costs the right tool its place; much less, and the tools of one wish push out those of another.
-const PART_SHARE: f64 = 1.0 / 3.0;
+/// What the best of its parts counts in a request for several things; the rest is the whole. With much more, a sentence that
+/// only gives a reason costs the right tool its place; with much less, the tools of one wish push out those of another.
+const PART_SHARE: f64 = 0.25;
 
 /// Up to so many tools are picked out of a long list without sorting it.
 const FEW: usize = 256;
@@ -189,14 +189,9 @@ impl ToolIndex {
         let total = candidates.len();
         let entries = self.collapse(candidates, &query, exact, scope.limit);
         let first: Vec<u32> = entries.iter().take(FIRST_TOOLS).filter_map(|entry| self.place(&entry.id)).collect();
-        let fit = self.fit(&query, &first);
-        Ok(Ranking {
-            fit,
-            entries,
-            candidates: total,
-            is_exact: exact.is_some(),
-            is_empty: query.text.words.is_empty(),
-        })
+        let is_empty = query.text.words.is_empty();
+        let fit = self.fit(query, &first);
+        Ok(Ranking { fit, entries, candidates: total, is_exact: exact.is_some(), is_empty })
     }
 
     fn is_allowed(&self, place: u32, scope: RankScope) -> bool {

@@ -96,6 +96,11 @@ const JOINTS: &[&str] = &["also", "and", "plus", "then"];
 /// Endings of words that are no orders, although a verb has the same stem: "using", "sorted", "predictions".
 const OTHER_FORMS: &[&str] = &["ing", "ed", "ion"];
 
+/// Tells whether a word is in a list, which is in order.
+fn is_one_of(list: &[&str], word: &str) -> bool {
+    list.binary_search(&word).is_ok()
+}
+
 /// A word of a request, and what stands before it.
 struct WordPlace<'a> {
     start: usize,
@@ -142,9 +147,9 @@ impl ToolIndex {
     pub(super) fn wishes<'a>(&self, text: &'a str) -> Vec<&'a str> {
         let lower = text.to_ascii_lowercase();
         let words = words(text, &lower);
-        let opens = |place: &WordPlace| place.opens_sentence || place.opens_clause || JOINTS.contains(&place.word);
+        let opens = |place: &WordPlace| place.opens_sentence || place.opens_clause || is_one_of(JOINTS, place.word);
         // Most queries are done here.
-        if words.iter().skip(1).filter(|place| opens(place)).count() == 0 {
+        if !words.iter().skip(1).any(opens) {
             return Vec::new();
         }
         let asks = |at: &usize| opens(&words[*at]) && self.asks(&words[*at..]);
@@ -174,7 +179,7 @@ impl ToolIndex {
     /// Tells whether a sentence or a clause asks for something.
     fn asks(&self, words: &[WordPlace]) -> bool {
         let is_sentence = words[0].opens_sentence;
-        if is_sentence && SEQUENCE.contains(&words[0].word) {
+        if is_sentence && is_one_of(SEQUENCE, words[0].word) {
             return true;
         }
         let mut is_addressed = false;
@@ -182,10 +187,10 @@ impl ToolIndex {
             if at > 0 && place.opens_sentence {
                 return false;
             }
-            if !LEAD_IN.contains(&place.word) {
+            if !is_one_of(LEAD_IN, place.word) {
                 return is_sentence && is_addressed || self.is_action(place.word);
             }
-            is_addressed |= ADDRESS.contains(&place.word);
+            is_addressed |= is_one_of(ADDRESS, place.word);
         }
         false
     }
@@ -197,7 +202,7 @@ impl ToolIndex {
             return false;
         }
         let lexicon = &self.options.lexicon;
-        let mut found = REQUEST_VERBS.contains(&word);
+        let mut found = is_one_of(REQUEST_VERBS, word);
         for_each_term(word, &mut |term| {
             found |= lexicon.terms().get(Term::Word(term)).is_some_and(|term| lexicon.is_action(term));
         });
@@ -207,7 +212,7 @@ impl ToolIndex {
     /// Tells whether a word says more than that something is to be done.
     fn names_something(&self, word: &str) -> bool {
         let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-        if is_number || self.stop.hides_in_queries(word) || LEAD_IN.contains(&word) || self.is_action(word) {
+        if is_number || self.stop.hides_in_queries(word) || is_one_of(LEAD_IN, word) || self.is_action(word) {
             return false;
         }
         let lexicon = &self.options.lexicon;
@@ -223,6 +228,13 @@ impl ToolIndex {
 mod tests {
     use super::super::IndexOptions;
     use super::*;
+
+    #[test]
+    fn the_lists_are_in_order() {
+        for list in [LEAD_IN, SEQUENCE, ADDRESS, REQUEST_VERBS, JOINTS] {
+            assert!(list.is_sorted(), "{list:?}");
+        }
+    }
 
     #[test]
     fn parts_have_a_verb_and_a_thing() {

@@ -316,14 +316,10 @@ fn exact(
     let ranking = index.rank_as(text, query, scope)?;
     let is_hybrid = scope.embedding.is_some() && index.has_vectors();
     let mut found = NavigatorResult { is_exact: ranking.is_exact, is_hybrid, ..NavigatorResult::default() };
-    let nearest: Vec<&str> = ranking.entries.iter().map(|entry| entry.id.as_str()).collect();
-    let judgement = Judgement::new(&ranking, is_hybrid, router.min_confidence, &nearest, active);
+    let mut judgement = Judgement::new(&ranking, is_hybrid, router.min_confidence, text);
     let (mut ceiling, mut variants) = (f64::MAX, Vec::new());
     for entry in ranking.entries {
-        if judgement.no_match {
-            break;
-        }
-        if entry.score < router.min_score {
+        if judgement.no_match || entry.score < router.min_score {
             continue;
         }
         if entry.folded > 0 {
@@ -336,6 +332,9 @@ fn exact(
         ceiling = entry.score.min(ceiling);
         // Paths are looked up for the short list alone.
         found.ranked.push(RankedCandidate { id: entry.id, score: ceiling, path: Vec::new() });
+    }
+    if found.ranked.is_empty() && !judgement.no_match {
+        "no tool reaches `min_score`".clone_into(&mut judgement.cause);
     }
     found.variants = WordSet::new(variants);
     found.judgement = Some(judgement);

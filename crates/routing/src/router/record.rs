@@ -39,10 +39,18 @@ pub struct RouteResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub no_match: Option<bool>,
-    /// Why nothing fits, and the tools that came nearest, in a sentence.
+    /// Why nothing fits, with the names of the tools that came nearest, in a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub no_match_reason: Option<String>,
+    /// The same without these names, for who shows tools under others.
+    #[serde(skip)]
+    #[cfg_attr(feature = "ts", ts(skip))]
+    pub no_match_cause: Option<String>,
+    /// Ids of the tools that came nearest, best first, at most three, when nothing fits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub nearest_ids: Option<Vec<String>>,
     /// The steps and numbers behind the result.
     pub trace: RouteTrace,
     /// The tools themselves, if asked for.

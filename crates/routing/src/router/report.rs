@@ -44,7 +44,7 @@ pub(super) struct ResultBuilder<'a> {
     pub found: &'a NavigatorResult,
 }
 
-fn masked(text: &str) -> String {
+pub(super) fn masked(text: &str) -> String {
     redact_secrets(text, SecretRules::Full, SECRET_MASK).into_owned()
 }
 
@@ -54,6 +54,7 @@ impl ResultBuilder<'_> {
         let Self { router, options, active, found, .. } = *self;
         let is_exact = router.navigator == Navigator::Exact;
         let judgement = found.judgement.as_ref();
+        let refused = judgement.filter(|_| found.ranked.is_empty());
         let is_ambiguous = self.is_ambiguous();
         let clarifying_question = is_ambiguous.then(|| self.question()).flatten();
         let candidate_items = options
@@ -93,7 +94,9 @@ impl ResultBuilder<'_> {
             history_adjustments: found.history.clone(),
             confidence: judgement.and_then(|judgement| judgement.confidence),
             no_match: is_exact.then_some(found.ranked.is_empty()),
-            no_match_reason: judgement.filter(|_| found.ranked.is_empty()).map(|judgement| judgement.reason.clone()),
+            no_match_reason: refused.map(|judgement| judgement.reason(active)),
+            no_match_cause: refused.map(|judgement| judgement.cause.clone()),
+            nearest_ids: refused.map(|judgement| judgement.nearest.clone()),
             trace,
             candidate_items,
         }

@@ -337,7 +337,7 @@ fn hostile_texts_are_no_trap() {
     assert_eq!(error.code().as_str(), "SNAPSHOT_VERSION");
 }
 
-/// How well the first tools fit a query does not depend on what else is in the catalog.
+/// How well the first tools fit a query hardly depends on what else is in the catalog.
 #[test]
 fn evidence_is_comparable_between_catalogs() {
     let tool = |id: &str, description: &str| {
@@ -367,6 +367,6 @@ fn evidence_is_comparable_between_catalogs() {
         }
     }
     let weather = fit(among.clone(), "please get 3 letters and the weather in Rome");
-    assert_eq!((weather.unknown, weather.is_about), (vec!["weather".to_owned(), "rome".to_owned()], true));
+    assert_eq!((weather.unknown().collect::<Vec<_>>(), weather.is_about), (vec!["weather", "rome"], true));
     assert!(!fit(among, "yes, do it").is_about);
 }
