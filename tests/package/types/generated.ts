@@ -539,6 +539,7 @@ export type RouteResult = {
   confidence?: number,
   no_match?: boolean,
   no_match_reason?: string,
+  nearest_ids?: Array<string>,
   trace: RouteTrace,
   candidate_items?: Array<SelectableItem>,
 };
