@@ -132,8 +132,10 @@ impl ToolIndex {
             }
             sums.add(1.0, found);
             is_about = true;
-            if number.is_none() {
-                unknown.push(query.text.origins[at]);
+            // Words of scripts without spaces have several terms.
+            let origin = query.text.origins[at];
+            if number.is_none() && unknown.last() != Some(&origin) {
+                unknown.push(origin);
             }
         }
         // A turn of phrase is one word, whatever it stands for.

@@ -368,5 +368,7 @@ fn evidence_is_comparable_between_catalogs() {
     }
     let weather = fit(among.clone(), "please get 3 letters and the weather in Rome");
     assert_eq!((weather.unknown().collect::<Vec<_>>(), weather.is_about), (vec!["weather", "rome"], true));
+    let chinese = fit(among.clone(), "我想买可口可乐");
+    assert_eq!(chinese.unknown().collect::<Vec<_>>(), ["我想买可口可乐"], "named once");
     assert!(!fit(among, "yes, do it").is_about);
 }
