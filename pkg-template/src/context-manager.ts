@@ -335,7 +335,8 @@ export class ContextManager {
 
   /**
    * Chooses tools for a query and compiles the prompt for the choice: phase `route`, the goal at its head and the cards at
-   * its foot. `stats.prompt_tokens` with both never exceeds the budget. When nothing fits, there are no cards.
+   * its foot. `stats.prompt_tokens` with both never exceeds the budget. When nothing fits, there are no cards, and the foot
+   * says why none fits.
    */
   buildRoute(options: BuildRouteOptions): BuiltRoute {
     const { router: given, route: routeOptions, cards: cardOptions, goal, ...build } = fields(options);
@@ -359,7 +360,7 @@ export class ContextManager {
       ...build,
       phase: "route",
       ...((build["header"] ?? undefined) === undefined && { goal: goal === undefined ? query : text(goal, "/goal") }),
-      footer: build["footer"] ?? (packed.text && `[AVAILABLE TOOLS]\n${packed.text}`),
+      footer: build["footer"] ?? offer(packed.text, route),
     });
     return { pack, route, cards: packed.cards };
   }
@@ -754,6 +755,12 @@ function choices(router: Router, route: RouteResult, options: CardOptions, part:
     if (code !== "BUDGET_EXCEEDED" || options.budget_tokens !== undefined) throw error;
     return within(part + Number(details?.["over_by"]));
   }
+}
+
+/** What the foot of a prompt says of the tools: their cards, or that none fits. Empty when there is neither. */
+function offer(cards: string, { no_match: isNone, no_match_reason: why }: RouteResult): string {
+  const shown = cards || (isNone && why ? `None fits: ${why}.` : "");
+  return shown && `[AVAILABLE TOOLS]\n${shown}`;
 }
 
 /** Puts a tool in the place of its id in a router or a catalog. */

@@ -794,7 +794,12 @@ const promptCases = {
     }
     assert.ok(fits > 20, `${fits} budgets are enough`);
     const none = manager.buildRoute({ router, query: "zzqq" });
-    assert.deepEqual([none.cards, none.route.no_match, none.pack.prompt], [[], true, "[GOAL]\nzzqq\n\n[USER]\nACME wants to pay"]);
+    const said = "[GOAL]\nzzqq\n\n[USER]\nACME wants to pay\n\n[AVAILABLE TOOLS]\nNone fits: no tool has `zzqq`.";
+    assert.deepEqual([none.cards, none.route.no_match, none.pack.prompt], [[], true, said]);
+    assert.ok(manager.buildRoute({ router, query: "zzqq", footer: "FOOT" }).pack.prompt.endsWith("pay\n\nFOOT"));
+    const pinned = manager.buildRoute({ router, query: "zzqq", route: { pin_ids: ["billing.create_invoice"] } });
+    assert.equal(pinned.route.no_match, true);
+    assert.ok(pinned.pack.prompt.endsWith(`[AVAILABLE TOOLS]\n${cw.renderCards(pinned.cards)}`), "what is pinned is offered");
     manager.free();
     router.free();
   },
