@@ -133,9 +133,9 @@ impl ToolIndex {
             sums.add(1.0, found);
             is_about = true;
             // Words of scripts without spaces have several terms.
-            let origin = query.text.origins[at];
-            if number.is_none() && unknown.last() != Some(&origin) {
-                unknown.push(origin);
+            let origin = query.text.origins.get(at).filter(|_| number.is_none());
+            if let Some(origin) = origin.filter(|origin| unknown.last() != Some(*origin)) {
+                unknown.push(*origin);
             }
         }
         // A turn of phrase is one word, whatever it stands for.

@@ -371,4 +371,10 @@ fn evidence_is_comparable_between_catalogs() {
     let chinese = fit(among.clone(), "我想买可口可乐");
     assert_eq!(chinese.unknown().collect::<Vec<_>>(), ["我想买可口可乐"], "named once");
     assert!(!fit(among, "yes, do it").is_about);
+    // A turn of phrase says what its words, taken one by one, do not.
+    let mut clocks: Vec<SelectableItem> =
+        (0..80).map(|n| tool(&format!("mail_{n}"), "Lists mails of a folder")).collect();
+    clocks.push(tool("get_current_time", "Get current time in a specific timezone"));
+    let clock = fit(clocks, "what time is it in Tokyo");
+    assert!(clock.evidence > 0.6, "{}", clock.evidence);
 }
