@@ -29,6 +29,7 @@ export const MODES = {
     },
     call: (user, name) => user.call(name, READ),
     drill: (user, handle, selector) => user.call("drilldown", { handle, selector }),
+    recall: (user, query) => user.call("recall", { query }),
   },
   search: {
     async find(user) {
@@ -38,6 +39,7 @@ export const MODES = {
     },
     call: (user, name) => user.call("call_tool", { name, arguments: READ }),
     drill: (user, handle, selector) => user.call("drilldown", { handle, selector }),
+    recall: (user, query) => user.call("recall", { query }),
   },
   reference: {
     async find(user) {
@@ -58,6 +60,15 @@ export async function oneDay(user, { find, call, drill }, places) {
   assert.ok(shown.length < 20_000, `${shown.length} characters of a result of ${ORDERS.length}`);
   const handle = handleIn(result);
   return { handle, rows: await readRows(user, drill, handle, places) };
+}
+
+/** Finds a row again by a word of it, without the handle; the answer names the handle. */
+export async function recallRow(user, recall, handle) {
+  for (const at of PLACES) {
+    const text = textOf(await recall(user, `what happened to order-${at * 37}`));
+    assert.ok(text.includes(row(at)), text.slice(0, 1_000));
+    assert.ok(text.includes(handle), text.slice(0, 1_000));
+  }
 }
 
 export async function readRows(user, drill, handle, places = PLACES) {

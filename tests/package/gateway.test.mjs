@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { MODES, folder, gatewayOf, oneDay, readRows, started } from "./gateway-day.mjs";
+import { MODES, folder, gatewayOf, oneDay, readRows, recallRow, started } from "./gateway-day.mjs";
 import { connected, published } from "./gateway-harness.mjs";
 
 for (const [mode, transport] of [["firewall", "stdio"], ["search", "HTTP"], ["reference", "stdio"]]) {
@@ -22,6 +22,7 @@ for (const [mode, transport] of [["firewall", "stdio"], ["search", "HTTP"], ["re
     const first = await start();
     await started(first.stderr);
     const { handle, rows } = await oneDay(first.user, MODES[mode]);
+    if (MODES[mode].recall) await recallRow(first.user, MODES[mode].recall, handle);
     await first.stop();
     const second = await start();
     assert.deepEqual(await readRows(second.user, MODES[mode].drill, handle), rows);
