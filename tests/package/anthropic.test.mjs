@@ -363,7 +363,7 @@ test("Anthropic: what a search found is loaded where it stands, in a conversatio
 for (const append of [false, true]) {
   test(`Anthropic: searches without end${append ? ", append mode" : ""}: what was found last is loaded`, () => {
     const jobs = ["paint", "dig", "cook", "sing", "weld", "sew", "plough", "print"];
-    const tools = Array.from({ length: 400 }, (_, n) => ({ name: `tool_${n}`, description: `Does ${jobs[n % 8]} ${"well ".repeat(40)}${n}`, input_schema: { type: "object" } }));
+    const tools = Array.from({ length: 400 }, (_, n) => ({ name: `${jobs[n % 8]}_${n}`, description: `Does ${jobs[n % 8]} ${"well ".repeat(40)}${n}`, input_schema: { type: "object" } }));
     const cw = contextWeaver({ tools, budget_tokens: BUDGET, tool_search: true, manager: { append } });
     const messages = [{ role: "user", content: "Do everything." }];
     const loaded = [];
@@ -387,7 +387,7 @@ for (const append of [false, true]) {
 }
 
 test("Anthropic: a search that finds nothing, or for whose tools there is no room", () => {
-  const tools = Array.from({ length: 40 }, (_, n) => ({ name: `tool_${n}`, description: `Does ${["paint", "dig", "cook", "sing"][n % 4]} ${"well ".repeat(40)}${n}`, input_schema: { type: "object" } }));
+  const tools = Array.from({ length: 40 }, (_, n) => ({ name: `${["paint", "dig", "cook", "sing"][n % 4]}_${n}`, description: `Does ${["paint", "dig", "cook", "sing"][n % 4]} ${"well ".repeat(40)}${n}`, input_schema: { type: "object" } }));
   const steps = [];
   const options = { tools: [{ ...tools[0], cache_control: MARK }, ...tools.slice(1)], budget_tokens: 2_400, tool_search: true, cache: true, onStep: (step) => steps.push(step) };
   const cw = contextWeaver(options);
@@ -415,9 +415,9 @@ test("Anthropic: a search that finds nothing, or for whose tools there is no roo
   // Marks are at what is cached.
   assert.deepEqual(fitted.tools.filter(({ cache_control: mark }) => mark).map(({ name }) => name), ["find_tools"]);
   // One that must be called is loaded in that call.
-  const forced = cw.fit({ ...PARAMS, messages: messages.slice(0, 1), tool_choice: { type: "tool", name: "tool_5" } });
+  const forced = cw.fit({ ...PARAMS, messages: messages.slice(0, 1), tool_choice: { type: "tool", name: "dig_5" } });
   accepts(forced);
-  assert.equal(forced.tools.find(({ name }) => name === "tool_5").defer_loading, undefined);
+  assert.equal(forced.tools.find(({ name }) => name === "dig_5").defer_loading, undefined);
   cw.free();
   // With few tools none is deferred.
   const few = contextWeaver({ tools: tools.slice(0, 3), budget_tokens: BUDGET, tool_search: true });

@@ -201,7 +201,7 @@ for (const [name, { api, run }] of Object.entries(HOW).filter(([, how]) => how.a
 }
 
 test("OpenAI: what a search found is loaded where it stands, in a conversation that is edited, trimmed and taken up", () => {
-  const tools = Array.from({ length: 40 }, (_, n) => APIS.responses.tool({ name: `tool_${n}`, description: `Does ${["paint", "dig", "cook", "sing"][n % 4]} ${"well ".repeat(40)}${n}`, parameters: { type: "object" } }));
+  const tools = Array.from({ length: 40 }, (_, n) => APIS.responses.tool({ name: `${["paint", "dig", "cook", "sing"][n % 4]}_${n}`, description: `Does ${["paint", "dig", "cook", "sing"][n % 4]} ${"well ".repeat(40)}${n}`, parameters: { type: "object" } }));
   const manager = new ContextManager();
   const steps = [];
   const options = { tools, budget_tokens: BUDGET, tool_search: true, manager, onStep: (step) => steps.push(step) };
@@ -257,8 +257,8 @@ test("OpenAI: what a search found is loaded where it stands, in a conversation t
   const { built, tool_tokens, warnings } = steps.at(-1);
   assert.ok(built.tokens + tool_tokens <= 2_400 && tool_tokens <= 1_200);
   assert.deepEqual(new Set(warnings.map(({ code }) => code)), new Set(["TOOL_LEFT_OUT"]));
-  const forced = narrow.fit({ ...MODEL, input: [user("Sing.")], tool_choice: { type: "function", name: "tool_3" } });
-  assert.deepEqual(forced.tools.map(({ type, name }) => name ?? type), ["tool_3", "tool_search", "drilldown", "recall"]);
+  const forced = narrow.fit({ ...MODEL, input: [user("Sing.")], tool_choice: { type: "function", name: "sing_3" } });
+  assert.deepEqual(forced.tools.map(({ type, name }) => name ?? type), ["sing_3", "tool_search", "drilldown", "recall"]);
   assert.throws(() => narrow.fit({ ...MODEL, messages: [user("hi")] }), (error) => (assert.deepEqual([error.code, error.path], ["UNSUPPORTED", "/messages"]), true));
   assert.throws(() => contextWeaver({ tools, budget_tokens: 2_000, tool_search: 1 }), (error) => (assert.deepEqual([error.code, error.path], ["INVALID_INPUT", "/tool_search"]), true));
   for (const one of [cw, next, plain, narrow]) one.free();
