@@ -341,7 +341,7 @@ export class AgentLoop {
       const router = this.#router;
       if (!router) return "All tools are offered already.";
       const route = router.route(query, { top_k: Math.min(this.#maxTools, 8) });
-      if (route.candidate_ids.length === 0) return "No tool fits.";
+      if (route.candidate_ids.length === 0) return `No tool fits${route.no_match_reason === undefined ? "" : `: ${route.no_match_reason}`}.`;
       const found = new Set([...this.#found.filter((name) => !route.candidate_ids.includes(name)), ...route.candidate_ids]);
       this.#found = [...found].slice(-this.#maxTools);
       return renderCards(router.cards(route));
