@@ -391,7 +391,7 @@ test("Anthropic: a search that finds nothing, or for whose tools there is no roo
   const steps = [];
   const options = { tools: [{ ...tools[0], cache_control: MARK }, ...tools.slice(1)], budget_tokens: 2_400, tool_search: true, cache: true, onStep: (step) => steps.push(step) };
   const cw = contextWeaver(options);
-  assert.equal(cw.answer(call("n", "find_tools", { query: "zzzz" })).content, "No tool fits: no tool has `zzzz`.");
+  assert.equal(cw.answer(call("n", "find_tools", { query: "zzzz" })).content, "No tool fits.");
   assert.match(cw.answer(call("n", "find_tools", 7)).content, /^INVALID_INPUT/);
   assert.match(cw.answer(call("n", "find_tools", {})).content, /^(INVALID_INPUT|MISSING_FIELD)/);
   const search = (id, query) => {
