@@ -27,7 +27,7 @@ async function session(user, seen, { isThrough }) {
   const { client, told, asked, isModern } = user;
   const saw = {};
   const { tools } = await client.listTools();
-  const own = tools.filter(({ name }) => name === "drilldown");
+  const own = tools.filter(({ name }) => OWN.includes(name));
   assert.equal(own.length, isThrough ? 1 : 0);
   saw.tools = plain(tools.filter((tool) => !own.includes(tool)).map(({ outputSchema: _, ...tool }) => tool));
   saw.instructions = client.getInstructions().includes("Ask the shop.");

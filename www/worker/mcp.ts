@@ -2,7 +2,7 @@
 import { MetaPolicy, ToolCallContext, countTokens, mcpResultToEnvelope, mcpToolToSelectable, selectableToMcpTool, toMcpMeta } from "contextweaver/slim";
 import type { McpRevision, McpToolRecord } from "contextweaver/slim";
 import { parse } from "./read.ts";
-import { InputError, head, json, line, partOf, masked, safe, type Part } from "./text.ts";
+import { InputError, MASKED_CHARS, head, json, line, partOf, masked, safe, type Part } from "./text.ts";
 
 export interface Warning {
   readonly code: string;
@@ -86,7 +86,7 @@ function result({ text, tool, revision }: { text: string; tool: string; revision
     facts: envelope.facts.map(masked),
     envelope: json(envelope),
     fullText: partOf(masked(full_text), 0),
-    tokens: { result: countTokens(JSON.stringify(received)), summary: countTokens(envelope.summary) },
+    tokens: { result: tokensOf(JSON.stringify(received)), summary: countTokens(envelope.summary) },
     warnings: warnings.map(shown),
     binaries: [...binaries].map(([handle, { bytes, media_type, label }]) => {
       const isPlayable = PLAYABLE.test(media_type);
@@ -96,13 +96,22 @@ function result({ text, tool, revision }: { text: string; tool: string; revision
   };
 }
 
+/** Characters that are counted at once: one text crosses to the core in at most 8 MiB. */
+const COUNTED_CHARS = 2 ** 20;
+
+function tokensOf(text: string): number {
+  let tokens = 0;
+  for (let at = 0; at < text.length; at += COUNTED_CHARS) tokens += countTokens(text.slice(at, at + COUNTED_CHARS).toWellFormed());
+  return tokens;
+}
+
 const SHOWN_CHARS = 400;
 
 /** Pictures and long texts say more by their length. */
 function cut(_: string, value: unknown): unknown {
   if (typeof value !== "string" || value.length <= SHOWN_CHARS) return value;
   const isBase64 = /^[\w+/=\r\n]+$/.test(value);
-  return `${head(masked(value), isBase64 ? 40 : SHOWN_CHARS)}… (${value.length.toLocaleString("en")} characters)`;
+  return `${head(masked(value.slice(0, MASKED_CHARS).toWellFormed()), isBase64 ? 40 : SHOWN_CHARS)}… (${value.length.toLocaleString("en")} characters)`;
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

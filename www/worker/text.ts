@@ -24,7 +24,7 @@ export function head(text: string, chars: number): string {
 }
 
 /** Where masking stops for a line that shows a few characters: no secret is that long. */
-const MASKED_CHARS = 16_384;
+export const MASKED_CHARS = 16_384;
 
 /** The beginning of a text in one line. Masked before it is cut, because half a secret is no longer recognised. */
 export function line(text: string, chars: number): string {
