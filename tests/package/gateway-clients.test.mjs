@@ -15,6 +15,8 @@ const ANSWERS = {
   "sampling/createMessage": () => ({ role: "assistant", model: "none", content: { type: "text", text: "sampled" } }),
   "roots/list": () => ({ roots: [{ uri: "file:///project", name: "work" }] }),
 };
+/** Tools of the gateway itself. */
+const OWN = ["drilldown", "recall"];
 /** The level of log messages that a request of 2026-07-28 wants. */
 const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
 
@@ -28,7 +30,7 @@ async function session(user, seen, { isThrough }) {
   const saw = {};
   const { tools } = await client.listTools();
   const own = tools.filter(({ name }) => OWN.includes(name));
-  assert.equal(own.length, isThrough ? 1 : 0);
+  assert.equal(own.length, isThrough ? OWN.length : 0);
   saw.tools = plain(tools.filter((tool) => !own.includes(tool)).map(({ outputSchema: _, ...tool }) => tool));
   saw.instructions = client.getInstructions().includes("Ask the shop.");
 
