@@ -136,7 +136,8 @@ function Figures({ item, phase }: { item: ItemView; phase: Phase }): JSX.Element
 
 /** Parts in hundredths that add up to the whole in hundredths: what rounding leaves goes to the largest. */
 function addingUp(whole: number, parts: ItemView["parts"]): ItemView["parts"] {
-  const cents = (value: number): number => Math.round(value * 100);
+  // As the whole is written: .075 is below its half in binary.
+  const cents = (value: number): number => Math.round(Number(value.toFixed(2)) * 100);
   const rounded = parts.map(({ name, value }) => ({ name, value: cents(value) }));
   const most = rounded.reduce<(typeof rounded)[number] | undefined>((best, each) => (each.value > (best?.value ?? -1) ? each : best), undefined);
   const rest = cents(whole) - rounded.reduce((sum, { value }) => sum + value, 0);
