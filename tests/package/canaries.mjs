@@ -302,6 +302,20 @@ const ROWS = {
     () => manager.drilldownAsync(NAME, { type: "head" }),
     () => manager.drilldownAsync("artifact:result:k1", { type: NAME }),
   ),
+  "ContextManager.recall": ({ manager }) => each(
+    ...[SECRET, NAME, text("deploy"), WITHHELD].map((query) => () => manager.recall(query)),
+    () => manager.recall("the deployment plan", { max_tokens: 2_000 }),
+    () => manager.recall("deploy", { [NAME]: 1 }),
+  ),
+  "ContextManager.recallAsync": ({ manager }) => each(
+    () => manager.recallAsync(text("deploy")),
+    () => manager.recallAsync(SECRET, { max_tokens: NAME }),
+  ),
+  "ContextManager.report": ({ manager }) => each(
+    () => manager.report({ format: "html", phase: "answer", query: text("deploy") }),
+    () => manager.report({ format: "html", phase: "answer", query: SECRET, title: SECRET, budget_tokens: 50 }),
+    () => manager.report({ format: NAME, phase: SECRET }),
+  ),
   "ContextManager.forget": ({ manager }) => each(() => manager.forget(NAME)),
   "ContextManager.blobHashes": ({ manager }) => manager.blobHashes(),
   "StoredSession.new": (_, cw) => each(() => new cw.StoredSession(place(), new cw.ContextManager(), { first: 0, parts: [], blobs: new Map(), compact_bytes: 1 })),
@@ -315,6 +329,11 @@ const ROWS = {
   "StoredSession.drilldown": async (_, cw) => {
     const session = await cw.openSession(place());
     return each(() => session.drilldown(NAME, { type: "head" }));
+  },
+  "StoredSession.recall": async (_, cw) => {
+    const session = await cw.openSession(place());
+    session.manager.ingest(item("r1"));
+    return each(() => session.recall(SECRET), () => session.recall("the deployment plan"));
   },
   "StoredSession.forget": async (_, cw) => {
     const session = await cw.openSession(place());
@@ -791,6 +810,7 @@ Object.assign(ROWS, {
     () => cw.defineTool({ name: "t", style: SECRET }, () => 1),
   ),
   drilldownTool: (_, cw) => cw.drilldownTool(),
+  recallTool: (_, cw) => cw.recallTool(),
   effectiveContext: ({ context }, cw) => cw.effectiveContext(context),
   explainRoute: ({ route }, cw) => each(
     () => cw.explainRoute(route),
