@@ -129,9 +129,9 @@ for (const name of Object.keys(ADAPTERS)) {
 
   test(`${name}: in little room the same items stand there in the same way`, async () => {
     const steps = [];
-    await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: 1_500, onStep: (step) => steps.push(step) }, TURNS);
+    await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: 1_700, onStep: (step) => steps.push(step) }, TURNS);
     const [{ built, tool_tokens }] = steps;
-    assert.ok(built.tokens + tool_tokens <= 1_500);
+    assert.ok(built.tokens + tool_tokens <= 1_700);
     // Frames of formats differ by a few tokens, so that an excerpt may have a line more.
     const labels = (prompt) => prompt.split("\n").filter((line) => /^\[[A-Z]/.test(line));
     assert.deepEqual(labels(built.pack.prompt), labels(byHand(TURNS, TURNS.at(-1).user, built.pack.stats.budget_tokens)));

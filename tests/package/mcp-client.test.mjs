@@ -111,7 +111,7 @@ for (const [at, { name: title, sdk, missing }] of (await sdks()).entries()) {
     assert.deepEqual(of("tool_call").map(({ text: said }) => said.split(" ")[0]), ["small", "seen", "orders", "hidden", "mixed", "fails", "file", "tells"]);
     assert.equal(of("tool_result").length, 8);
     assert.deepEqual([of("tool_call")[0].metadata.arguments, of("tool_call")[0].metadata.server], [{ since: "2026" }, "peer"]);
-    const { messages } = manager.buildMessages({ phase: "answer", format: "anthropic", budget_tokens: 4_000 });
+    const { messages } = manager.buildMessages({ phase: "answer", query: "orders", format: "anthropic", budget_tokens: 4_000 });
     assert.match(JSON.stringify(messages), /"name":"orders","input":\{"since":"2026"\}/);
     await close();
     manager.free();
