@@ -95,7 +95,9 @@ function copyOf(manager: ContextManager): ContextManager | undefined {
 function isSame(copy: ContextManager, options: BuildOptions, pack: ContextPack): boolean {
   if (pack.prefix !== undefined) return false;
   try {
-    return copy.build(options).prompt === pack.prompt;
+    // The same prompt may come of other scores.
+    const { prompt, explanation } = copy.build({ ...options, explain: true });
+    return prompt === pack.prompt && JSON.stringify(explanation) === JSON.stringify(pack.explanation);
   } catch {
     return false;
   }
