@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { createMCPClient } from "@ai-sdk/mcp";
 import { SDKS, call as toolCall, modelOf, said } from "./ai-sdk-models.mjs";
-import { CLIENTS, configured, connected, gatewayIn, handleIn, textOf, until } from "./gateway-harness.mjs";
+import { CLIENTS, configured, connected, gatewayIn, handleIn, textOf } from "./gateway-harness.mjs";
 import { LARGE, PNG, ROWS, WATCHED, featureServer, rowOf } from "./gateway-features.mjs";
-import { project } from "./harness.mjs";
+import { project, until } from "./harness.mjs";
 
 const folder = await project("gateway-clients");
 const ERAS = ["legacy", "modern"];

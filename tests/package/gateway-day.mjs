@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after } from "node:test";
-import { configured, everythingOverHttp, fiveServers, gatewayIn, handleIn, textOf, until } from "./gateway-harness.mjs";
-import { project } from "./harness.mjs";
+import { configured, everythingOverHttp, fiveServers, gatewayIn, handleIn, textOf } from "./gateway-harness.mjs";
+import { project, until } from "./harness.mjs";
 
 const ROWS = 99_000;
 const row = (at) => `${at},order-${at * 37},${at % 9 ? "shipped" : "delayed"},${(at * 7919) % 100_000} cents,Ümläut ${at % 13}`;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { here, long, packageDir, run } from "./harness.mjs";
+import { here, long, packageDir, run, until } from "./harness.mjs";
 import { SDK, SELF, called, connected, loadHttp } from "./gateway-load.mjs";
 import { listening } from "./gateway-servers.mjs";
 
@@ -14,11 +14,6 @@ const { gateway } = await import(pathToFileURL(join(packageDir, "dist/node/mcp-s
 const MOST_MS = 5_000;
 const own = (name, era = "legacy") => ({ command: process.execPath, args: [SELF, "stdio", era, name] });
 const faulty = (fault) => ({ command: process.execPath, args: [join(here, "gateway-faulty.mjs"), fault], env: { FAULTY_SECRET: "tok-5ecret-9f8e7d6c5b4a" } });
-
-async function until(what, check, milliseconds = 15_000) {
-  for (const end = Date.now() + milliseconds; Date.now() < end; await sleep(50)) if (await check()) return;
-  assert.fail(`it did not come true: ${what}`);
-}
 
 /** A gateway with what it told; closed when the test ends. */
 function started(t, mcpServers, options = {}) {

@@ -7,10 +7,10 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 import * as client from "@modelcontextprotocol/client";
 import * as server from "@modelcontextprotocol/server";
-import { connected, textOf, until } from "./gateway-harness.mjs";
+import { connected, textOf } from "./gateway-harness.mjs";
 import { PNG, WATCHED, featureServer } from "./gateway-features.mjs";
 import { listening, streamableServer, webHandler } from "./gateway-servers.mjs";
-import { project, root } from "./harness.mjs";
+import { project, root, until } from "./harness.mjs";
 
 const folder = await project("gateway-front", { "entry.mjs": 'export { gateway } from "contextweaver/mcp"; export { countTokens } from "contextweaver";' });
 const { countTokens, gateway } = await import(pathToFileURL(join(folder, "entry.mjs")));

@@ -11,7 +11,7 @@ import { Client as Client1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as StdioTransport1 } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as HttpTransport1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import * as types1 from "@modelcontextprotocol/sdk/types.js";
-import { here } from "./harness.mjs";
+import { here, until } from "./harness.mjs";
 
 /** How long something of the tests may take, in milliseconds. */
 const PATIENCE = 20_000;
@@ -28,15 +28,6 @@ export const fiveServers = (folder, url) => ({
   thinking: published("server-sequential-thinking"),
   remote: { type: "http", url },
 });
-
-/** Waits until something is so. */
-export async function until(what, check, milliseconds = PATIENCE) {
-  for (const end = Date.now() + milliseconds; Date.now() < end; await new Promise((done) => setTimeout(done, 20))) {
-    const found = await check();
-    if (found) return found;
-  }
-  throw new Error(`it did not come true: ${what}`);
-}
 
 /** A program that runs until the test ends; what it writes is in `stdout()` and `stderr()`. */
 export function running(t, program, args, { cwd, env = {} } = {}) {

@@ -8,7 +8,7 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 import * as client from "@modelcontextprotocol/client";
 import * as server from "@modelcontextprotocol/server";
-import { packageDir, run } from "./harness.mjs";
+import { packageDir, run, until } from "./harness.mjs";
 import { oauthServer } from "./gateway-oauth.mjs";
 import { streamableServer } from "./gateway-servers.mjs";
 
@@ -18,14 +18,6 @@ const { GatewayLogin } = await load("gateway/login.js");
 const { Client, StreamableHTTPClientTransport } = client;
 const sdk = { server, client };
 const PROGRAM = join(packageDir, "bin", "contextweaver.js");
-
-async function until(what, check, milliseconds = 15_000) {
-  for (const end = Date.now() + milliseconds; Date.now() < end; await new Promise((done) => setTimeout(done, 20))) {
-    const found = await check();
-    if (found) return found;
-  }
-  assert.fail(`it did not come true: ${typeof what === "function" ? what() : what}`);
-}
 
 async function folderOf(t) {
   const folder = await mkdtemp(join(tmpdir(), "gateway-login-"));

@@ -7,10 +7,10 @@ import { pathToFileURL } from "node:url";
 import * as client from "@modelcontextprotocol/client";
 import * as client_stdio from "@modelcontextprotocol/client/stdio";
 import * as server from "@modelcontextprotocol/server";
-import { configured, connected, gatewayIn, handleIn, textOf, until } from "./gateway-harness.mjs";
+import { configured, connected, gatewayIn, handleIn, textOf } from "./gateway-harness.mjs";
 import { featureServer } from "./gateway-features.mjs";
 import { listening, streamableServer, webHandler } from "./gateway-servers.mjs";
-import { project, run } from "./harness.mjs";
+import { project, run, until } from "./harness.mjs";
 
 const folder = await project("gateway-safety", { "entry.mjs": 'export { gateway } from "contextweaver/mcp"; export { fileStore } from "contextweaver/node";' });
 const { fileStore, gateway } = await import(pathToFileURL(join(folder, "entry.mjs")));

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import * as client from "@modelcontextprotocol/client";
-import { here, packageDir } from "./harness.mjs";
+import { here, packageDir, until } from "./harness.mjs";
 import { listening, modernServer, sseServer, streamableServer } from "./gateway-servers.mjs";
 
 const load = (file) => import(pathToFileURL(join(packageDir, "dist", file)));
@@ -50,10 +50,6 @@ function upstreams(t, servers, options = {}) {
 const call = (upstream, name, args = {}, options, connection = upstream.connection("s")) => upstream.request(connection, "tools/call", { name, arguments: args }, options);
 const textOf = ({ content }) => content[0].text;
 const names = ({ tools }) => tools.map(({ name }) => name);
-async function until(what, check, milliseconds = 15_000) {
-  for (const end = Date.now() + milliseconds; Date.now() < end; await new Promise((done) => setTimeout(done, 20))) if (await check()) return;
-  assert.fail(`it did not come true: ${what}`);
-}
 /** The failure of a request. */
 async function failure(promise) {
   let thrown;

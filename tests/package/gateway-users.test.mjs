@@ -8,10 +8,10 @@ import { pathToFileURL } from "node:url";
 import * as client from "@modelcontextprotocol/client";
 import * as client_stdio from "@modelcontextprotocol/client/stdio";
 import * as server from "@modelcontextprotocol/server";
-import { configured, connected, gatewayIn, handleIn, published, textOf, until } from "./gateway-harness.mjs";
+import { configured, connected, gatewayIn, handleIn, published, textOf } from "./gateway-harness.mjs";
 import { LARGE, featureServer, rowOf } from "./gateway-features.mjs";
 import { listening, streamableServer, webHandler } from "./gateway-servers.mjs";
-import { project } from "./harness.mjs";
+import { project, until } from "./harness.mjs";
 
 const folder = await project("gateway-users", { "entry.mjs": 'export { gateway } from "contextweaver/mcp"; export { fileStore } from "contextweaver/node";' });
 const { fileStore, gateway } = await import(pathToFileURL(join(folder, "entry.mjs")));

@@ -204,3 +204,12 @@ export async function report(t, results) {
     await t.test(name, () => assert.ok(ok, error));
   }
 }
+
+/** Waits until something is so, and returns what `check` found; `what`, or what it returns, is named where it never comes. */
+export async function until(what, check, milliseconds = 20_000) {
+  for (const end = Date.now() + milliseconds; Date.now() < end; await new Promise((done) => setTimeout(done, 20))) {
+    const found = await check();
+    if (found) return found;
+  }
+  throw new Error(`it did not come true: ${typeof what === "function" ? what() : what}`);
+}
