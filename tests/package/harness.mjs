@@ -46,6 +46,13 @@ export const chromium = {
   missing: setting("CHROMIUM_MISSING") ?? "no Chromium",
 };
 
+/** The path of Firefox, or why there is none: it is tried where it can be had. */
+export const firefox = {
+  path: setting("FIREFOX"),
+  missing: setting("FIREFOX_MISSING") ?? "no Firefox",
+  optional: true,
+};
+
 /** The folder of the bundled page, or why there is none. */
 export const page = {
   path: setting("PAGE"),
@@ -69,6 +76,14 @@ export async function launchChromium(t, switches = []) {
       ...switches,
     ],
   });
+  t.after(() => browser.close());
+  return browser;
+}
+
+/** Starts Firefox, closed when the test ends. */
+export async function launchFirefox(t) {
+  const playwright = await import("playwright-core");
+  const browser = await playwright.firefox.launch({ channel: "moz-firefox", executablePath: join(here, "firefox-bidi.mjs") });
   t.after(() => browser.close());
   return browser;
 }

@@ -34,7 +34,7 @@ test("Page: MCP", async (t) => {
     assert.deepEqual(JSON.parse(await tab.textContent("[aria-label='Envelope as JSON']")), JSON.parse(JSON.stringify(envelope)));
     for (const kind of ["key", "text", "number"]) assert.ok((await tab.locator(`[aria-label='Envelope as JSON'] .json-${kind}`).count()) > 2, kind);
     await tab.locator("#envelope h3 .term-word").focus();
-    await shows(tab, "#envelope .tip", /stands for a result/);
+    await shows(tab, "#envelope .tip:visible", /stands for a result/);
     await tab.fill("#result-tool", "camera");
     await shows(tab, ".binaries", /mcp:camera:image:1/);
     await tab.selectOption("#result-revision", "2025-06-18");

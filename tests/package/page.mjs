@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import { gzipSync } from "node:zlib";
-import { chromium, has, launchChromium, page, root } from "./harness.mjs";
+import { chromium, firefox, has, launchChromium, launchFirefox, page, root } from "./harness.mjs";
 
 const MIME = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".wasm": "application/wasm" };
 /** Pictures of every run. */
@@ -18,6 +18,7 @@ const isAsked = process.env.CONTEXTWEAVER_UPDATE_IMAGES === "1";
 export const WIDE = { width: 1440, height: 900 };
 export const DESKTOP = { width: 1280, height: 900 };
 export const PHONE = { width: 390, height: 844 };
+export const inFirefox = process.env.CONTEXTWEAVER_TEST_BROWSER === "firefox";
 /** A static host may serve the page from any folder. */
 const FOLDER = "/some/where/";
 
@@ -26,9 +27,10 @@ const FOLDER = "/some/where/";
  * and the page has but its own. It does not serve the files that are put into `absent`.
  */
 export async function prepare(t, { header = true } = {}) {
-  if (!has(t, chromium.path, chromium) || !has(t, page.path, page)) return undefined;
+  const wanted = inFirefox ? firefox : chromium;
+  if (!has(t, wanted.path, wanted) || !has(t, page.path, page)) return undefined;
   // Every test opens a page of its own, for seconds: optimising its modules takes longer than it gains.
-  const browser = await launchChromium(t, ["--js-flags=--liftoff-only"]);
+  const browser = inFirefox ? await launchFirefox(t) : await launchChromium(t, ["--js-flags=--liftoff-only"]);
   const absent = new Set();
   const served = [];
   const address = await serve(t, header, absent, served);
@@ -66,6 +68,17 @@ async function visit(t, browser, address, { fragment = "", first = ["#context-st
   const context = await browser.newContext({ viewport: DESKTOP, ...options });
   const tab = await context.newPage();
   const problems = [];
+  if (inFirefox) {
+    // There Playwright adds to what stands in a field for a number.
+    const fill = tab.fill.bind(tab);
+    tab.fill = async (selector, text) => {
+      if ((await tab.getAttribute(selector, "type")) !== "number") return fill(selector, text);
+      await tab.locator(selector).evaluate((field, value) => {
+        field.value = value;
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+      }, text);
+    };
+  }
   tab.on("pageerror", (error) => problems.push(String(error)));
   tab.on("console", (message) => ["error", "warning"].includes(message.type()) && !expected?.test(message.text()) && problems.push(message.text()));
   tab.on("request", (request) => {

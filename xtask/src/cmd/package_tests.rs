@@ -18,6 +18,7 @@ const LANES: usize = 3;
 /// The files that take longest, so that they begin first and no lane works alone at the end: each runs the shared
 /// cases several times, drives a browser, or starts a compiler or a program per test. The others take seconds.
 const LONGEST_FIRST: &[&str] = &[
+    "page-firefox",
     "gateway",
     "gateway-inspector",
     "inspect",
@@ -54,8 +55,10 @@ pub struct Equipment<'a> {
     pub package: &'a Package,
     /// The page, bundled around the package.
     pub page: Result<&'a Path, &'a str>,
-    /// A browser.
+    /// The browser of most tests.
     pub chromium: Result<&'a Path, &'a str>,
+    /// The browser that the page is tried in, too.
+    pub firefox: Result<&'a Path, &'a str>,
     /// Whether the optional runtimes are installed.
     pub runtimes: Result<(), &'a str>,
     /// Whether tests may take minutes, for many more repetitions.
@@ -65,7 +68,7 @@ pub struct Equipment<'a> {
 impl<'a> Equipment<'a> {
     /// The package alone, and why there is no more.
     pub fn only(package: &'a Package, reason: &'a str) -> Self {
-        Self { package, page: Err(reason), chromium: Err(reason), runtimes: Err(reason), is_long: false }
+        Self { package, page: Err(reason), chromium: Err(reason), firefox: Err(reason), runtimes: Err(reason), is_long: false }
     }
 }
 
@@ -171,6 +174,10 @@ fn environment(dirs: &Dirs, equipment: &Equipment<'_>, projects: &Path, command:
     match equipment.chromium {
         Ok(chromium) => set("CHROMIUM", chromium),
         Err(reason) => set("CHROMIUM_MISSING", &PathBuf::from(reason)),
+    }
+    match equipment.firefox {
+        Ok(firefox) => set("FIREFOX", firefox),
+        Err(reason) => set("FIREFOX_MISSING", &PathBuf::from(reason)),
     }
     match equipment.runtimes {
         Ok(()) => set("RUNTIMES", &dirs.runtimes()),

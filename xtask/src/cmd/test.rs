@@ -15,7 +15,8 @@ use crate::package::Package;
 use crate::page;
 use crate::report::{Counts, Report, Skips, failures_in_cargo};
 use crate::run::{self, Step};
-use crate::setup::{chromium, npm, wasm_bindgen, wasm_target};
+use crate::setup::browser::{CHROMIUM, FIREFOX};
+use crate::setup::{npm, wasm_bindgen, wasm_target};
 
 /// Names the file that tests below cargo write their skips to (`tests/support`).
 const SKIPS_FILE: &str = "CONTEXTWEAVER_SKIPS";
@@ -75,6 +76,7 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
 struct Installed {
     wasm: Outcome<()>,
     chromium: Outcome<PathBuf>,
+    firefox: Outcome<PathBuf>,
     tools: Outcome<()>,
     runtimes: Outcome<()>,
 }
@@ -87,10 +89,11 @@ impl Installed {
                 wasm_bindgen::ensure(dirs).map(drop)
             });
             let tools = npm::tools(dirs);
-            let chromium = chromium::ensure(dirs);
+            let chromium = CHROMIUM.ensure(dirs);
+            let firefox = FIREFOX.ensure(dirs);
             let runtimes = npm::runtimes(dirs);
             let wasm = wasm.join().unwrap_or_else(|_| Err(Failure::new("the set-up thread panicked")));
-            Self { wasm, chromium, tools, runtimes }
+            Self { wasm, chromium, firefox, tools, runtimes }
         })
     }
 }
@@ -168,6 +171,7 @@ fn package_stages(
         package,
         page: page.as_deref().map_err(Failure::message),
         chromium: installed.chromium.as_deref().map_err(Failure::message),
+        firefox: installed.firefox.as_deref().map_err(Failure::message),
         runtimes: installed.runtimes.as_ref().map(|&()| ()).map_err(Failure::message),
         is_long: extent == Extent::Long,
     };

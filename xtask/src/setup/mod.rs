@@ -1,6 +1,6 @@
 //! What a fresh machine lacks: each part looks first and installs only what is missing.
 
-pub mod chromium;
+pub mod browser;
 pub mod npm;
 pub mod wasm_bindgen;
 pub mod wasm_target;
