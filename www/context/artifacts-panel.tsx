@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Failure, ask, useAnswer } from "../shared/ask.ts";
 import { List } from "../shared/list.tsx";
 import { ProblemBox, Text, number } from "../shared/parts.tsx";
+import { Term } from "../shared/term.tsx";
 import type { SliceView } from "../worker/artifacts.ts";
 import type { Problem } from "../worker/text.ts";
 import { TERM } from "./words.ts";
@@ -25,11 +26,7 @@ export function ArtifactsPanel({ version, selected, onSelect }: ArtifactsProps):
   return (
     <div class="stack">
       <p class="quiet small">
-        Whatever a prompt shows of a result, the whole of it stays here, byte for byte, as an{" "}
-        <abbr title={TERM.artifact} tabIndex={0}>
-          artifact
-        </abbr>
-        . A model looks into it by views, a part at a time.
+        Whatever a prompt shows of a result, the whole of it stays here, byte for byte, as an <Term means={TERM.artifact}>artifact</Term>. A model looks into it by views, a part at a time.
       </p>
       <List
         label="Artifacts"

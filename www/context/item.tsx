@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useAnswer } from "../shared/ask.ts";
 import { Bars } from "../shared/chart.tsx";
 import { Pager, ProblemBox, colour, count, kindName, number, swatch } from "../shared/parts.tsx";
+import { Term } from "../shared/term.tsx";
 import type { ItemView, Why } from "../worker/rows.ts";
 import type { Part, Problem } from "../worker/text.ts";
 import { Marked } from "./marked.tsx";
@@ -106,11 +107,7 @@ function Figures({ item, phase }: { item: ItemView; phase: Phase }): JSX.Element
         {state === "summarised" && whole !== null && tokens !== null ? `${number(tokens)} of ${number(whole)}` : whole === null ? "unknown" : number(whole)}
         {block !== null && partners > 0 && (
           <>
-            ; its{" "}
-            <abbr title={TERM.block} tabIndex={0}>
-              block
-            </abbr>{" "}
-            of {number(partners + 1)} has {number(block)} whole
+            ; its <Term means={TERM.block}>block</Term> of {number(partners + 1)} has {number(block)} whole
           </>
         )}
       </dd>

@@ -2,6 +2,7 @@
 import type { Phase } from "contextweaver/slim";
 import type { JSX } from "preact";
 import { count, kindName, number, swatch } from "../shared/parts.tsx";
+import { Term } from "../shared/term.tsx";
 import type { PhaseView, Share } from "../worker/builds.ts";
 import { PHASE, PHASES, TERM, reasonName } from "./words.ts";
 
@@ -30,14 +31,7 @@ export function PhaseChart({ phases = PHASES, views, items, selected, onPhase, o
   return (
     <section class="chart" aria-labelledby="phases-title">
       <h3 id="phases-title">
-        One log, a prompt for each{" "}
-        <abbr title={TERM.phase} tabIndex={0}>
-          phase
-        </abbr>
-        , on one scale of{" "}
-        <abbr title={TERM.token} tabIndex={0}>
-          tokens
-        </abbr>
+        One log, a prompt for each <Term means={TERM.phase}>phase</Term>, on one scale of <Term means={TERM.token}>tokens</Term>
       </h3>
       <div class="phase-rows">
         {phases.map((phase) => (

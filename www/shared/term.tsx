@@ -18,7 +18,7 @@ export function Term({ children, means }: { children: ComponentChildren; means: 
       >
         {children}
       </button>
-      <span role="tooltip" id={id} class={isOpen ? "tip" : "unseen"}>
+      <span role="tooltip" id={id} class="tip" hidden={!isOpen}>
         {means}
       </span>
     </span>
