@@ -68,7 +68,14 @@ pub struct Equipment<'a> {
 impl<'a> Equipment<'a> {
     /// The package alone, and why there is no more.
     pub fn only(package: &'a Package, reason: &'a str) -> Self {
-        Self { package, page: Err(reason), chromium: Err(reason), firefox: Err(reason), runtimes: Err(reason), is_long: false }
+        Self {
+            package,
+            page: Err(reason),
+            chromium: Err(reason),
+            firefox: Err(reason),
+            runtimes: Err(reason),
+            is_long: false,
+        }
     }
 }
 

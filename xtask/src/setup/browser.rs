@@ -43,7 +43,7 @@ impl Browser {
             return Err(Failure::new(format!("no {name} was found")).hint(by_hand));
         }
         let _apt = APT.lock().unwrap_or_else(PoisonError::into_inner);
-        let step = Step::begin(&format!("apt-get install {package} (once)"));
+        let step = Step::begin(format!("apt-get install {package} (once)"));
         // Old package lists may still do, so a failed update is not the end.
         let install = format!(
             "apt-get update -qq; exec apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 {package}"
