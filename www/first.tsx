@@ -30,6 +30,7 @@ export async function first(module: Uint8Array<ArrayBuffer>, sample: ArrayBuffer
   await ask("context.strip", { phase });
   await ask("context.item", { phase, place, part: 0 });
   await ask("context.why", { phase, place });
+  await ask("context.missed", { phase });
   await ask("context.find", { phase, filter, place });
   await ask("context.rows", { phase, filter, from: 0, to: overview.items }, questionOf("context.rows", { phase, filter }));
   remember(record);

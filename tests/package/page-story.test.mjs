@@ -71,14 +71,31 @@ test("Page: the first view", async (t) => {
     manager.free();
     // What is asked of the engine later is what was recorded.
     const tab = await open(t);
-    const read = async () => Promise.all(["#headline", "#ledger", "#reason", "#score", "#why-answer", "#numbers-route"].map((id) => tab.textContent(id)));
+    const read = async () => Promise.all(["#headline", "#ledger", "#reason", "#score", "#why-answer", "#missed", "#numbers-route"].map((id) => tab.textContent(id)));
     const recorded = await read();
     await tab.fill("#exact-answer", "3000");
     await shows(tab, "#numbers-answer", /of 3,000 tokens/);
     await tab.fill("#exact-answer", "6000");
     await shows(tab, "#numbers-answer", /of 6,000 tokens/);
     await shows(tab, "#why-answer", /now 6,000/);
+    await shows(tab, "#missed", /the budget is 6,000/);
     assert.deepEqual(await read(), recorded);
+  });
+
+  await t.test("says of the first item that had no room why, and what would have kept it, without a click", async (t) => {
+    const tab = await open(t);
+    const [, id, needed] = /no room: (\S+) .* ([\d,]+) tokens would have kept it; the budget is 6,000/s.exec(await tab.textContent("#missed"));
+    const manager = new cw.ContextManager(AS_GIVEN);
+    manager.ingestAll(log);
+    const at = (budget_tokens) => manager.build({ phase: "answer", query: meta.queries.answer.query, budget_tokens, explain: true });
+    const now = at(6000);
+    const dropped = now.explanation.candidates.filter(({ drop_reason }) => drop_reason === "budget");
+    const first = Math.max(...dropped.map(({ priority }) => priority ?? 0));
+    assert.equal(dropped.find(({ item_id }) => item_id === id)?.priority, first);
+    agrees(await tab.textContent("#missed"), "", { ...expectation(now, id), own: { ...expectation(now, id).own, score: null } }, "answer");
+    const budget = Number(needed.replaceAll(",", ""));
+    assert.deepEqual([budget - 1, budget].map((tokens) => at(tokens).items.some((item) => item.id === id)), [false, true]);
+    manager.free();
   });
 });
 

@@ -18,6 +18,7 @@ import { ItemList, type Shown } from "./item-list.tsx";
 import { ItemPanel } from "./item.tsx";
 import { LogStrip } from "./log-strip.tsx";
 import { marksOf } from "./marked.tsx";
+import { FirstMissed } from "./missed.tsx";
 import { PhaseChart } from "./phase-chart.tsx";
 import { PromptPanel } from "./prompt-panel.tsx";
 import { SettingsForm } from "./settings.tsx";
@@ -98,6 +99,7 @@ export function Explorer(props: ExplorerProps): JSX.Element {
           onBudget={(next) => address.set(`b.${phase}`, String(next))}
         />
         <LogStrip phase={phase} version={version} selected={place} onItem={choose} onEnter={enter} />
+        <FirstMissed phase={phase} version={version} onItem={choose} />
         <RefusedPins pins={answer.refused} onItem={choose} />
       </div>
       <section aria-label="Details" class="details">

@@ -5,10 +5,10 @@ import type { BuildOptions, ContextPack, Phase } from "contextweaver/slim";
 import { adopt, Log } from "../worker/log.ts";
 import { type Fate, type PhaseView, buildOnce, built, clear } from "../worker/builds.ts";
 import { pageOf, prompt } from "../worker/prompt.ts";
-import { type ItemView, type Row, item, rows, why } from "../worker/rows.ts";
+import { type ItemView, type Row, item, rows } from "../worker/rows.ts";
 import { type Strip, strip } from "../worker/strip.ts";
 import type { PromptPage } from "../worker/prompt.ts";
-import type { Why } from "../worker/rows.ts";
+import { type Why, why } from "../worker/why.ts";
 
 /** What a report shows; all of it data. */
 export interface Report {

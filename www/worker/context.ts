@@ -4,7 +4,8 @@ import { build, fix } from "./builds.ts";
 import { addTurn, load, settle } from "./log.ts";
 import { changes, pageOf, prompt } from "./prompt.ts";
 import { strip } from "./strip.ts";
-import { find, ids, item, rows, why } from "./rows.ts";
+import { find, ids, item, rows } from "./rows.ts";
+import { missed, why } from "./why.ts";
 
 export const operations = {
   "context.load": load,
@@ -18,6 +19,7 @@ export const operations = {
   "context.ids": ids,
   "context.item": item,
   "context.why": why,
+  "context.missed": missed,
   "context.prompt": prompt,
   "context.pageOf": pageOf,
   "context.changes": changes,
