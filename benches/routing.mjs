@@ -1,13 +1,23 @@
 // Scores the router on labelled sets and times it on synthetic catalogs, beside JavaScript search libraries.
 //
 //   node benches/routing.mjs [--package <folder of the built package>] [--sets <folder>] [--work <folder for peers>]
-//                            [--sizes 100,1000,10000,50000] [--no-peers] [--no-times] [--json]
+//                            [--sizes 100,1000,10000,50000] [--no-peers] [--no-times] [--json [--compare]]
 //
-// A set is {"items": [...], "queries": [{"query", "expected": [ids], "any"?}]}. recall@k is the share of the expected
-// tools among the first k, averaged over queries; with `any` one of them is enough. MRR is 1/rank of the first expected
-// tool in the first 50. `--json` prints {"<set>": {"recall@1", "recall@5", "recall@10", "mrr"}} for our default, and
-// nothing else. Times say what this machine did in this run: compare them with figures of the same run only. Each
-// engine is timed in a process of its own, so that none pays for or profits from what another compiled or left behind.
+// A set is {"items": [...], "queries": [{"query", "expected": [ids], "any"?, "needs"?: [[ids]]}]}, where `items` may name
+// the file that has them, or a .jsonl of queries that have `items` each. recall@k is the share of the expected tools
+// among the first k, averaged over queries; with `any` one of them is enough, and so is one of each list of `needs`. MRR
+// is 1/rank of the first expected tool in the first 50. complete@k, where every query needs several tools, is the share
+// of queries that have all of them among the first k.
+//
+// Queries without `expected` and `needs` are those that no tool serves, unless they say `answerable`. A set that has
+// some is judged by short lists of 5: "false return" is the share of these that get tools, "false abstain" the share of
+// the others that get none, and recall@5 divides by at most 5. Peers do not judge whether anything fits, so each is given
+// the threshold on its best score, of this very set, at which it refuses as many answerable queries as ours does.
+//
+// `--json` prints {"<set>": {"recall@1", "recall@5", "recall@10", "mrr"}} (or the metrics above) for our default, and
+// nothing else; with `--compare` {"<set>": {"queries", "served", "known", "engines": {"<engine>": {...}}}} for all
+// engines, where `known` counts the served queries whose tools are known. Times say what this machine did in this run: compare them with figures of the same run only. Each engine is timed in a
+// process of its own, so that none pays for or profits from what another compiled or left behind.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -26,6 +36,7 @@ const { values: args } = parseArgs({
     work: { type: "string", default: join(here, "../target/bench") },
     sizes: { type: "string", default: "100,1000,10000,50000" },
     json: { type: "boolean", default: false },
+    compare: { type: "boolean", default: false },
     peers: { type: "boolean", default: true },
     times: { type: "boolean", default: true },
     // For the processes that are timed: print the times of this engine.
@@ -37,6 +48,10 @@ const { values: args } = parseArgs({
 const PEERS = ["minisearch@7.2.0", "@orama/orama@3.1.18"];
 const LISTED = 50;
 const CUTS = [1, 5, 10];
+/** Tools of a short list, where a query may have none. */
+const SHORT = 5;
+/** Percent of the answerable queries that are given up, up to which the curve of false returns goes. */
+const MAX_GIVEN_UP = 20;
 const QUERIES = 200;
 // From here on one query of a peer takes too long for many.
 const MANY_TOOLS = 10_000;
@@ -44,13 +59,22 @@ const MANY_TOOLS = 10_000;
 const { Router } = await import(pathToFileURL(join(resolve(args.package), "dist/node/index.js")));
 const say = (line) => console.error(line);
 
-// --- the engines: each makes an index of tools and returns a function from a query to ids, best first ---
+// --- the engines: each makes an index of tools and returns a function from a query to ids, best first. Its `judge`
+// returns a short list, and `signal`, which is higher the more there is for it: what a threshold would be set on ---
 
 const ours = (options) => (items) => {
   const router = new Router(items, options);
   const find = (query) => router.route(query, { top_k: LISTED }).candidate_ids;
-  return Object.assign(find, { free: () => router.free() });
+  const judge = (query) => {
+    const { candidate_ids: ids, confidence, scores } = router.route(query, { top_k: SHORT });
+    // Our confidence is there when the list is empty, too; the beam has none and never refuses.
+    const signal = confidence ?? scores[0] ?? 0;
+    return { ids, signal: signal > 0 ? signal : undefined };
+  };
+  return Object.assign(find, { judge, free: () => router.free() });
 };
+
+const judged = (hits) => ({ ids: hits.slice(0, SHORT).map(({ id }) => id), signal: hits[0]?.score });
 
 // What the peers are given: the same fields, identifiers split, as their users would have to.
 const split = (text) => text.replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/[_\-./:]+/g, " ");
@@ -83,7 +107,8 @@ function minisearch({ default: MiniSearch }, options) {
   return (items) => {
     const index = new MiniSearch({ fields: FIELDS, searchOptions: { boost: BOOSTS, ...options } });
     index.addAll(items.map(document));
-    return (query) => index.search(query).slice(0, LISTED).map((hit) => hit.id);
+    const find = (query) => index.search(query).slice(0, LISTED).map((hit) => hit.id);
+    return Object.assign(find, { judge: (query) => judged(index.search(query)) });
   };
 }
 
@@ -92,7 +117,8 @@ function orama({ create, insertMultiple, search }) {
     const index = create({ schema: Object.fromEntries(["id", ...FIELDS].map((field) => [field, "string"])) });
     insertMultiple(index, items.map(document), 1000);
     const query = (term) => search(index, { term, properties: FIELDS, boost: BOOSTS, limit: LISTED, threshold: 1 });
-    return (term) => query(term).hits.map((hit) => hit.document.id);
+    const find = (term) => query(term).hits.map((hit) => hit.document.id);
+    return Object.assign(find, { judge: (term) => judged(query(term).hits) });
   };
 }
 
@@ -101,7 +127,7 @@ async function engines() {
     ["contextweaver", ours({})],
     ["tf-idf beam (compat)", ours({ compat: "0.18" })],
   ];
-  if (!args.peers || args.json) return found;
+  if (!args.peers || (args.json && !args.compare)) return found;
   const missing = PEERS.map((peer) => [peer, install(args.work, peer)]).filter(([, why]) => why);
   for (const [peer, why] of missing) say(`SKIPPED: ${peer} cannot be installed: ${why}`);
   const load = async (name) => {
@@ -128,33 +154,109 @@ function setsFolder() {
   return join(here, "../tests/quality/routing");
 }
 
+/** Whether some tool serves a query. */
+const isServed = ({ expected, needs, answerable }) => answerable ?? ((expected?.length ?? 0) > 0 || needs !== undefined);
+
+/** The tools that a query needs: of each list one is enough. */
+function wanted({ expected = [], any, needs }) {
+  if (needs) return needs;
+  return any ? [expected] : [...new Set(expected)].map((id) => [id]);
+}
+
 // The kind of a tool is optional in a set.
-const readSet = (set, name) => ({ ...set, name, items: set.items.map((item) => ({ kind: "tool", ...item })) });
+const tools = (items) => items.map((item) => ({ kind: "tool", ...item }));
+
+function readSet(folder, file) {
+  const text = readFileSync(join(folder, file), "utf8");
+  const name = basename(file).replace(/\.jsonl?$/, "");
+  if (file.endsWith(".jsonl")) {
+    const queries = text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+    if (!queries.every(({ query, items }) => typeof query === "string" && Array.isArray(items))) return [];
+    return [{ name, queries: queries.map((query) => ({ ...query, items: tools(query.items) })) }];
+  }
+  const set = JSON.parse(text);
+  if (!Array.isArray(set.queries)) return [];
+  if (typeof set.items !== "string") return Array.isArray(set.items) ? [{ name, items: tools(set.items), queries: set.queries }] : [];
+  const lender = JSON.parse(readFileSync(join(folder, set.items), "utf8"));
+  // Refusing everything would be right everywhere, so the queries that came with the tools are there to be answered.
+  const queries = set.queries.some(isServed) ? set.queries : [...lender.queries, ...set.queries];
+  return [{ name, items: tools(lender.items), queries }];
+}
 
 function readSets(folder) {
-  const sets = [];
-  for (const file of readdirSync(folder).sort()) {
-    if (!file.endsWith(".json")) continue;
-    const set = JSON.parse(readFileSync(join(folder, file), "utf8"));
-    if (Array.isArray(set.items) && Array.isArray(set.queries)) sets.push(readSet(set, basename(file, ".json")));
-  }
+  const files = readdirSync(folder).sort().filter((file) => /\.jsonl?$/.test(file));
+  const sets = files.flatMap((file) => readSet(folder, file));
   if (sets.length === 0) throw new Error(`no set of tools and queries in ${folder}`);
   return sets;
 }
 
-function score(set, find) {
-  const sum = Object.fromEntries([...CUTS.map((k) => [`recall@${k}`, 0]), ["mrr", 0]]);
-  for (const { query, expected, any } of set.queries) {
-    const ids = [...new Set(find(query))].slice(0, LISTED);
-    const wanted = new Set(expected);
-    for (const k of CUTS) {
-      const hits = ids.slice(0, k).filter((id) => wanted.has(id)).length;
-      sum[`recall@${k}`] += any ? Math.min(hits, 1) : hits / wanted.size;
+/** What `answer` makes of each query of the set, by an index of its tools. */
+function answers(set, make, answer) {
+  let [find, items] = [undefined, undefined];
+  const all = set.queries.map((query) => {
+    if (find === undefined || (query.items ?? set.items) !== items) {
+      find?.free?.();
+      items = query.items ?? set.items;
+      find = make(items);
     }
-    const first = ids.findIndex((id) => wanted.has(id));
-    if (first >= 0) sum.mrr += 1 / (first + 1);
-  }
-  return Object.fromEntries(Object.entries(sum).map(([metric, value]) => [metric, value / set.queries.length]));
+    return answer(find, query);
+  });
+  find?.free?.();
+  return all;
+}
+
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+const met = (needs, ids) => needs.filter((need) => need.some((id) => ids.includes(id))).length;
+
+function score(set, make) {
+  const needs = set.queries.map(wanted);
+  const found = answers(set, make, (find, { query }) => [...new Set(find(query))].slice(0, LISTED));
+  const over = (value) => mean(found.map((ids, at) => value(ids, needs[at])));
+  const result = Object.fromEntries(CUTS.map((k) => [`recall@${k}`, over((ids, need) => met(need, ids.slice(0, k)) / need.length)]));
+  result.mrr = over((ids, need) => {
+    const first = ids.findIndex((id) => need.flat().includes(id));
+    return first < 0 ? 0 : 1 / (first + 1);
+  });
+  if (!needs.every((need) => need.length > 1)) return result;
+  const complete = (k) => over((ids, need) => Number(met(need, ids.slice(0, k)) === need.length));
+  return { "complete@5": complete(5), "complete@10": complete(10), ...result };
+}
+
+const strength = ({ signal }) => signal ?? Number.NEGATIVE_INFINITY;
+
+/** The signal below which this share of the answerable queries stays; none when more of them have none at all. */
+function cutAt(served, share) {
+  const cut = served.map(strength).sort((a, b) => a - b)[Math.min(served.length - 1, Math.floor(share * served.length))];
+  return Number.isFinite(cut) ? cut : undefined;
+}
+
+/** Judges refusals. `share`, for a peer, is that of the answerable queries that it may refuse. */
+function scoreRefusals(set, make, share) {
+  const short = answers(set, make, (find, query) => ({ ...find.judge(query.query), query }));
+  const parted = (list) => [list.filter(({ query }) => isServed(query)), list.filter(({ query }) => !isServed(query))];
+  const [allServed, allUnserved] = parted(short);
+  const cut = share === undefined ? undefined : cutAt(allServed, share);
+  const [served, unserved] = parted(short.map((one) => (cut !== undefined && strength(one) < cut ? { ...one, ids: [] } : one)));
+  const known = served.map(({ query, ids }) => [wanted(query), ids]).filter(([need]) => need.length > 0);
+  // null where more answerable queries than this have no signal at all.
+  const curve = Array.from({ length: MAX_GIVEN_UP + 1 }, (_, percent) => {
+    const at = cutAt(allServed, percent / 100);
+    return at === undefined ? null : mean(allUnserved.map((one) => Number(strength(one) >= at)));
+  });
+  return {
+    "false return": mean(unserved.map(({ ids }) => Number(ids.length > 0))),
+    "false abstain": mean(served.map(({ ids }) => Number(ids.length === 0))),
+    "recall@5": mean(known.map(([need, ids]) => met(need, ids) / Math.min(SHORT, need.length))),
+    curve,
+  };
+}
+
+function quality(set, contenders) {
+  if (set.queries.every(isServed)) return Object.fromEntries(contenders.map(([name, make]) => [name, score(set, make)]));
+  const [[name, make], ...others] = contenders;
+  const ours = scoreRefusals(set, make);
+  const rest = others.map(([peer, makePeer]) => [peer, scoreRefusals(set, makePeer, ours["false abstain"])]);
+  return Object.fromEntries([[name, ours], ...rest]);
 }
 
 // --- times ---
@@ -214,26 +316,27 @@ if (args.engine) {
   process.exit(0);
 }
 const sets = readSets(setsFolder());
-const quality = {};
-for (const set of sets) {
-  const default_ = contenders.slice(0, args.json ? 1 : undefined);
-  quality[set.name] = Object.fromEntries(default_.map(([name, make]) => [name, score(set, make(set.items))]));
-}
+const compared = args.json && !args.compare ? contenders.slice(0, 1) : contenders;
+const results = sets.map((set) => [set, quality(set, compared)]);
 if (args.json) {
-  const report = Object.entries(quality).map(([set, engines]) => [set, engines.contextweaver]);
+  const served = (set) => set.queries.filter(isServed).length;
+  const known = (set) => set.queries.filter((query) => isServed(query) && wanted(query).length > 0).length;
+  const all = ([set, engines]) => [set.name, { queries: set.queries.length, served: served(set), known: known(set), engines }];
+  const report = results.map(args.compare ? all : ([set, engines]) => [set.name, engines.contextweaver]);
   console.log(JSON.stringify(Object.fromEntries(report), null, 1));
   process.exit(0);
 }
 
-const metrics = [...CUTS.map((k) => `recall@${k}`), "mrr"];
-for (const set of sets) {
-  console.log(`\n${set.name}: ${set.items.length} tools, ${set.queries.length} queries`);
-  console.log(["".padEnd(26), ...metrics.map((metric) => metric.padStart(10))].join(""));
-  for (const [name, scores] of Object.entries(quality[set.name])) {
-    console.log([name.padEnd(26), ...metrics.map((metric) => scores[metric].toFixed(4).padStart(10))].join(""));
+for (const [set, engines] of results) {
+  const metrics = Object.keys(engines.contextweaver).filter((metric) => metric !== "curve");
+  console.log(`\n${set.name}: ${set.items ? `${set.items.length} tools` : "tools for each query"}, ${set.queries.length} queries`);
+  console.log(["".padEnd(26), ...metrics.map((metric) => metric.padStart(15))].join(""));
+  for (const [name, scores] of Object.entries(engines)) {
+    console.log([name.padEnd(26), ...metrics.map((metric) => scores[metric].toFixed(4).padStart(15))].join(""));
   }
-  const best = quality[set.name].contextweaver;
-  const ahead = Object.entries(quality[set.name]).filter(([, scores]) => metrics.some((m) => scores[m] > best[m] + 1e-12));
+  const best = engines.contextweaver;
+  const isAhead = (scores, metric) => (scores[metric] - best[metric]) * (metric.startsWith("false") ? -1 : 1) > 1e-12;
+  const ahead = Object.entries(engines).filter(([, scores]) => metrics.some((metric) => isAhead(scores, metric)));
   for (const [name] of ahead) console.log(`  ! ${name} is ahead on this set`);
 }
 
