@@ -1,11 +1,13 @@
 // Scores the context compiler on labelled sets: which share of the evidence is in the prompt at a budget?
 //
-//   node benches/context.mjs --package <folder of the built package> --sets <folder> [--json] [--budgets 1000,2000]
+//   node benches/context.mjs --package <folder of the built package> --sets <folder> [--json [--append]] [--budgets 1000,2000]
 //
 // A set is {"name", "sessions": [{"id", "items": [...], "queries": [{"query", "at", "evidence", "groups"?, "values"?}]}]}.
 // For each query the log is cut after item `at` and compiled for the answer phase. An evidence item counts when its
 // whole text is in the prompt, or when every string of `values` for it is in the part that is. A pack whose text is
-// larger than the budget (ceil(chars/4) per item, wrappers free) counts as empty.
+// larger than the budget (ceil(chars/4) per item, wrappers free) counts as empty. `--json` prints {"<set>": {"<budget>":
+// {"queries", "recall", "partial", "broken"}}}, where a build is broken that failed, is over its budget, has a result
+// without its call or is out of order; with `--append` also {"append": {"recall", "stability", "turns"}} of append mode.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -19,6 +21,7 @@ const { values: args } = parseArgs({
     json: { type: "boolean", default: false },
     budgets: { type: "string", default: "1000,2000,4000,6000" },
     stability: { type: "boolean", default: true },
+    append: { type: "boolean", default: false },
   },
 });
 
@@ -99,7 +102,7 @@ function build(manager, query, budget) {
 }
 
 function score(set, budget, append) {
-  const sum = { queries: 0, recall: 0, partial: 0, pair_valid: 0, chronological: 0, over: 0, failed: 0 };
+  const sum = { queries: 0, recall: 0, partial: 0, pair_valid: 0, chronological: 0, over: 0, failed: 0, broken: 0 };
   for (const session of set.sessions) {
     const queries = session.queries.map((query) => ({ ...query, budget })).sort((a, b) => a.at - b.at);
     const growing = append ? new ContextManager({ ...options, append: true }) : undefined;
@@ -125,6 +128,7 @@ function score(set, budget, append) {
       sum.chronological += result.chronological;
       sum.over += result.over;
       sum.failed += result.failed;
+      sum.broken += result.failed || result.over || !result.pairs || !result.chronological;
     }
     growing?.free();
   }
@@ -157,7 +161,7 @@ function stability(set, budget, append) {
     }
     manager.free();
   }
-  return builds ? total / builds : undefined;
+  return { share: builds ? total / builds : undefined, turns: builds };
 }
 
 const sets = readSets(setsFolder());
@@ -168,7 +172,12 @@ for (const set of sets) {
   report[set.name] = {};
   for (const budget of budgets) {
     const result = score(set, budget, false);
-    report[set.name][budget] = { recall: result.recall, partial: result.partial };
+    const { queries, recall, partial, broken } = result;
+    report[set.name][budget] = { queries, recall, partial, broken };
+    if (args.json && args.append) {
+      const { share, turns } = stability(set, budget, true);
+      report[set.name][budget].append = { recall: score(set, budget, true).recall, stability: share, turns };
+    }
     if (args.json) continue;
     let line =
       `${set.name.padEnd(19)} ${String(budget).padStart(6)} ${String(result.queries).padStart(7)} ${percent(result.recall)} ` +
@@ -177,7 +186,7 @@ for (const set of sets) {
     if (args.stability) {
       const plain = stability(set, budget, false);
       const growing = stability(set, budget, true);
-      const share = (value) => (value === undefined ? "     -" : value.toFixed(2).padStart(6));
+      const share = ({ share: value }) => (value === undefined ? "     -" : value.toFixed(2).padStart(6));
       line += ` | ${share(plain)}  ${percent(score(set, budget, true).recall).padStart(14)} ${share(growing)}`;
     }
     console.log(line);

@@ -1,6 +1,6 @@
 // What of a large result is still answerable after the firewall, what that costs, and what it takes to get there.
 //
-//   node benches/firewall.mjs [--package <folder of the built package>] [--json]
+//   node benches/firewall.mjs [--package <folder of the built package>] [--no-times] [--json]
 //
 // Quality: planted facts found verbatim in the digest or its facts ("inline"), and in these or in one drilldown along a
 // view of at most 250 tokens ("one view"); tokens are heuristic/v2, as in the recorded scores of the Python reference.
@@ -20,10 +20,12 @@ const { values: args } = parseArgs({
   options: {
     package: { type: "string", default: process.env.CONTEXTWEAVER_PACKAGE ?? join(here, "../pkg") },
     json: { type: "boolean", default: false },
+    times: { type: "boolean", default: true },
     // What a fresh process is started for: the name of a task, "ours" or "plain".
     task: { type: "string" },
     side: { type: "string" },
   },
+  allowNegative: true,
 });
 
 const SETS = ["../tests/vectors/firewall/recall_benchmark.json", "../tests/quality/digest-families.json"];
@@ -172,7 +174,7 @@ async function main() {
     else console.error(`SKIPPED: ${file} is not here`);
   }
   const times = {};
-  for (const name of Object.keys(TASKS)) times[name] = { ours: measure(name, "ours"), plain: measure(name, "plain") };
+  for (const name of args.times ? Object.keys(TASKS) : []) times[name] = { ours: measure(name, "ours"), plain: measure(name, "plain") };
   if (args.json) {
     console.log(JSON.stringify({ quality, times }));
     return;
@@ -183,7 +185,7 @@ async function main() {
     const reference = s.reference_inline ? `${s.reference_inline} / ${s.reference_one_view}` : "-";
     console.log(`${name.padEnd(21)}${String(s.payloads).padStart(8)}  ${share(s.inline)}${share(s.one_view)}${String(s.tokens_per_payload).padEnd(19)}${reference}`);
   }
-  console.log("\nMilliseconds p50 (min-max) and peak resident memory above the start, MiB; plain JavaScript below");
+  if (args.times) console.log("\nMilliseconds p50 (min-max) and peak resident memory above the start, MiB; plain JavaScript below");
   for (const [name, sides] of Object.entries(times)) {
     for (const [side, t] of Object.entries(sides)) {
       const label = side === "ours" ? name : "";
