@@ -16,8 +16,9 @@
 //
 // `--json` prints {"<set>": {"recall@1", "recall@5", "recall@10", "mrr"}} (or the metrics above) for our default, and
 // nothing else; with `--compare` {"<set>": {"queries", "served", "known", "engines": {"<engine>": {...}}}} for all
-// engines, where `known` counts the served queries whose tools are known. Times say what this machine did in this run: compare them with figures of the same run only. Each engine is timed in a
-// process of its own, so that none pays for or profits from what another compiled or left behind.
+// engines, where `known` counts the served queries whose tools are known. Times say what this machine did in this run:
+// compare them with figures of the same run only. Each engine is timed in a process of its own, so that none pays for
+// or profits from what another compiled or left behind.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";

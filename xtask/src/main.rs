@@ -40,6 +40,11 @@ usage: cargo xtask <command>
   bench build [--python <program>] [--json]
                                  time it, beside the Python reference if that Python has it
   bench firewall [--json]        measure what of large results stays answerable, and what they cost
+  bench routing [--sets <dir>] [--json]
+                                 measure what the router finds, and its times, beside JavaScript search libraries
+  bench quality [--only <kind>] [--update] [--json]
+                                 run every labelled set, write benches/QUALITY.md, fail when a figure fell by more than
+                                 its noise; about five minutes
   bench tokens [--json]          measure the token estimators against real tokenizers
 
 CI=true makes a missing browser or runtime a failure instead of a skip.

@@ -13,8 +13,13 @@ const USAGE: &str = "\
 usage: cargo xtask bench context [--sets <dir>] [--json]
        cargo xtask bench build [--python <program>] [--json]
        cargo xtask bench firewall [--json]
+       cargo xtask bench quality [--sets <dir>] [--only <kind>]... [--update] [--json]
        cargo xtask bench routing [--sets <dir>] [--json]
-       cargo xtask bench tokens [--json]";
+       cargo xtask bench tokens [--json]
+
+bench quality takes about five minutes on two cores, and fails when a figure is worse than the committed one by more
+than its noise; --update accepts the new ones. --only runs some kinds: routing, abstain, multitool, context, chats,
+trajectories, recall, digests or secrets. --sets has a folder for each kind.";
 
 /// Runs the command.
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
@@ -47,6 +52,8 @@ enum Bench {
     Build { python: Option<String> },
     /// What of large results stays answerable, and what they cost, beside plain JavaScript.
     Firewall,
+    /// Every labelled set that is there, against the committed figures.
+    Quality { sets: Option<PathBuf>, only: Vec<String>, update: bool },
     /// Recall of the router on labelled sets, and its times, beside JavaScript search libraries.
     Routing { sets: Option<PathBuf> },
     /// Errors of the token estimators.
@@ -59,6 +66,7 @@ impl Bench {
             Self::Context { .. } => "context",
             Self::Build { .. } => "build",
             Self::Firewall => "firewall",
+            Self::Quality { .. } => "quality",
             Self::Routing { .. } => "routing",
             Self::Tokens => "tokens",
         }
@@ -66,11 +74,17 @@ impl Bench {
 
     /// Adds the arguments only this bench has.
     fn arguments(&self, dirs: &Dirs, command: &mut Command) -> Outcome<()> {
-        if matches!(self, Self::Routing { .. } | Self::Tokens) {
+        if matches!(self, Self::Quality { .. } | Self::Routing { .. } | Self::Tokens) {
             command.arg("--work").arg(dirs.target.join("bench"));
         }
+        if let Self::Quality { only, update, .. } = self {
+            command.args(only.iter().flat_map(|kind| ["--only", kind]));
+            command.args(update.then_some("--update"));
+        }
         match self {
-            Self::Context { sets: Some(sets) } | Self::Routing { sets: Some(sets) } => {
+            Self::Context { sets: Some(sets) }
+            | Self::Quality { sets: Some(sets), .. }
+            | Self::Routing { sets: Some(sets) } => {
                 let sets = sets.canonicalize().context(|| format!("cannot open {}", sets.display()))?;
                 command.arg("--sets").arg(sets);
             }
@@ -79,6 +93,7 @@ impl Bench {
             }
             // Without sets the script takes the public ones where they are, else ours.
             Self::Context { sets: None }
+            | Self::Quality { sets: None, .. }
             | Self::Routing { sets: None }
             | Self::Build { python: None }
             | Self::Firewall
@@ -109,12 +124,15 @@ impl Options {
         let what = args.next().ok_or_else(|| usage("say which bench to run".to_owned()))?;
         let mut sets = None;
         let mut python = None;
-        let mut json = false;
+        let mut only = Vec::new();
+        let (mut json, mut update) = (false, false);
         while let Some(arg) = args.next() {
             let mut value = |what: &str| args.next().cloned().ok_or_else(|| usage(format!("{arg} needs {what}")));
             match (what.as_str(), arg.as_str()) {
                 (_, "--json") => json = true,
-                ("context" | "routing", "--sets") => sets = Some(PathBuf::from(value("a folder")?)),
+                ("quality", "--update") => update = true,
+                ("quality", "--only") => only.push(value("a kind")?),
+                ("context" | "quality" | "routing", "--sets") => sets = Some(PathBuf::from(value("a folder")?)),
                 ("build", "--python") => python = Some(value("a program")?),
                 (_, other) => return Err(usage(format!("unknown argument '{other}'"))),
             }
@@ -123,6 +141,7 @@ impl Options {
             "context" => Bench::Context { sets },
             "build" => Bench::Build { python },
             "firewall" => Bench::Firewall,
+            "quality" => Bench::Quality { sets, only, update },
             "routing" => Bench::Routing { sets },
             "tokens" => Bench::Tokens,
             other => return Err(usage(format!("there is no bench '{other}'"))),
@@ -142,6 +161,11 @@ mod tests {
 
     #[test]
     fn reads_its_arguments() {
+        let quality = |only: &[&str], update: bool| Bench::Quality {
+            sets: None,
+            only: only.iter().map(|&kind| kind.to_owned()).collect(),
+            update,
+        };
         let build = |python: Option<&str>| Bench::Build { python: python.map(str::to_owned) };
         for (line, what, json) in [
             ("context --json --sets sets", Bench::Context { sets: Some("sets".into()) }, true),
@@ -151,6 +175,8 @@ mod tests {
             ("firewall --json", Bench::Firewall, true),
             ("routing --sets x", Bench::Routing { sets: Some("x".into()) }, false),
             ("routing --json", Bench::Routing { sets: None }, true),
+            ("quality", quality(&[], false), false),
+            ("quality --only chats --update --only recall --json", quality(&["chats", "recall"], true), true),
             ("tokens", Bench::Tokens, false),
             ("tokens --json", Bench::Tokens, true),
         ] {
@@ -165,6 +191,9 @@ mod tests {
             "build --python",
             "build --sets x",
             "firewall --sets x",
+            "quality --only",
+            "quality --python x",
+            "routing --update",
             "tokens --python y",
         ] {
             assert_eq!(parse(wrong), None, "{wrong}");

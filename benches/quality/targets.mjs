@@ -1,0 +1,70 @@
+// What each known set is to reach, in percent, from the notes of the sets. A set without targets is measured all the
+// same; one that is listed here and is not found is named as skipped.
+
+const route = (first, five, mrr) => ({ "recall@1": first, "recall@5": five, mrr });
+const refuse = (returned, refused, recall) => ({ "false return": returned, "false abstain": refused, "recall@5": recall });
+const recall = (budgets, values) => Object.fromEntries(budgets.map((budget, at) => [`recall at ${budget}`, values[at]]));
+const context = (...values) => recall([1000, 2000, 4000, 6000], values);
+const agents = (...values) => recall([1000, 2000, 4000, 8000], values);
+
+/** The budgets, in tokens, at which prompts are compiled. */
+export const BUDGETS = [1000, 2000, 4000, 6000, 8000];
+/** The budget of append mode, and what it is to keep of the recall of a fresh prompt and of the prompt before. */
+export const APPEND = { budget: 4000, ofFresh: 0.9, stability: 75 };
+/** The least share of all identifiers of a log that is in the prompt or in one recall. */
+export const REACH = 95;
+/** Builds that may fail or break a rule of prompts. */
+export const BROKEN = 0;
+/** The sets of agents, which also have targets as one set. */
+export const AGENTS = { name: "all agents", of: ["swe-mini", "tau2-gpt5", "tbench"] };
+
+export const TARGETS = {
+  routing: {
+    "bfcl-core": route(68.5, 92, 85),
+    "contextweaver-50": route(74, 94, 84),
+    "contextweaver-83": route(70, 91.5, 80),
+    "contextweaver-1000": route(69, 91, 79),
+    "contextweaver-large-320": route(100, 100, 100),
+    livemcp: route(40, 64, 62),
+    metatool: route(52, 74, 64),
+    "mcp-servers": {},
+  },
+  abstain: {
+    "bfcl-lists": refuse(40, 4, 98),
+    "pool-cw-80": refuse(10, 2, 91.5),
+    "pool-mcp-narrow": refuse(35, 4, 69.2),
+    unanswerable: {},
+    "held-out": {},
+  },
+  multitool: { "seal-multi-dev": { "complete@5": 81, "complete@10": 92 }, "several-wishes": {} },
+  context: {
+    "bfcl-base": context(77, 95, 100, 100),
+    "bfcl-long": context(92, 92, 98, 98),
+    qmsum: context(15, 40, 53, 62),
+    "tau-airline": context(23, 48, 72, 90),
+    "mcp-shop": {},
+  },
+  chats: { "locomo-dev": recall([1000, 2000], [67, 75]), "beam-dev": agents(40, 47, 60, 72) },
+  trajectories: {
+    "swe-mini": agents(44, 56, 82, 92),
+    "tau2-gpt5": {},
+    tbench: {},
+    [AGENTS.name]: agents(42, 54, 78, 90),
+  },
+  recall: Object.fromEntries(
+    ["bfcl-base", "bfcl-long", "qmsum", "tau-airline", "mcp-shop", "swe-mini", "tau2-gpt5", "tbench", "beam-dev"].map((set) => [
+      set,
+      { "within reach": REACH },
+    ]),
+  ),
+  digests: { recall_benchmark: { inline: (100 * 48) / 55 }, "digest-families": {} },
+  secrets: {
+    secrets: { masked: 95, "ordinary text kept": 100 },
+  },
+};
+
+/** Where a set that is missing comes from. */
+export const SOURCES = {
+  chats: "may not be stored: make it with convert-chats.py",
+  trajectories: "may not be stored: make it with convert-traj.py",
+};
