@@ -15,6 +15,8 @@ const EVERY = 5;
 /** A log with fewer identifiers says nothing about them. */
 const MIN_IDENTIFIERS = 10;
 const MAX_BUFFER = 2 ** 28;
+/** How a script begins the line that says what it went without. */
+const SKIPPED = "SKIPPED: ";
 
 export const KINDS = ["routing", "abstain", "multitool", "context", "chats", "trajectories", "recall", "digests", "secrets"];
 
@@ -47,7 +49,7 @@ export class Run {
   skip(reason) {
     if (this.skipped.has(reason)) return;
     this.skipped.add(reason);
-    this.say(`SKIPPED: ${reason}`);
+    this.say(SKIPPED + reason);
   }
 
   /** What a script printed; one that fails ends the measurement. */
@@ -57,7 +59,10 @@ export class Run {
       this.say(`node ${[path, ...args].join(" ")}`);
       const { status, signal, stdout, stderr } = spawnSync(process.execPath, [path, ...args], { encoding: "utf8", maxBuffer: MAX_BUFFER });
       if (status !== 0) throw new Error(`${path} failed (${signal ?? status}): ${stderr}`);
-      for (const line of stderr.split("\n").filter(Boolean)) this.skip(line.replace(/^SKIPPED: /, ""));
+      for (const line of stderr.split("\n").filter(Boolean)) {
+        if (line.startsWith(SKIPPED)) this.skip(line.slice(SKIPPED.length));
+        else this.say(line);
+      }
       this.#outputs.set(key, stdout);
     }
     return this.#outputs.get(key);

@@ -46,6 +46,7 @@ const LONGEST_FIRST: &[&str] = &[
     "gateway-users",
     "gateway-safety",
     "gateway-front",
+    "quality-report",
     "otel-gateway",
 ];
 
