@@ -47,7 +47,7 @@ use self::message::Role;
 
 pub use image_size::ImageSize;
 pub use media_list::{MediaBytes, MediaRecord, keep_media, note_media, text_before_media};
-pub use names::{call_id, tool_name};
+pub use names::{call_id, called_tool, tool_name};
 pub use to_items::ReadOptions;
 pub use to_messages::WriteOptions;
 

@@ -1,6 +1,6 @@
 //! Ids of calls and names of tools: those that items have, and those that a provider accepts.
 
-use super::Format;
+use super::{Format, call_text};
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::ContextItem;
 use contextweaver_text::hash::of_text;
@@ -41,6 +41,19 @@ pub fn answered_id(item: &ContextItem) -> &str {
 pub fn tool_name(item: &ContextItem) -> Option<&str> {
     let named = |key| item.metadata_str(key).filter(|name| !name.is_empty());
     named("function_name").or_else(|| named("tool_name"))
+}
+
+/// Returns the name of the tool that an item calls: by its metadata, else by its text, as logs show calls.
+///
+/// ```
+/// use contextweaver_convert::providers::called_tool;
+/// use contextweaver_model::{ContextItem, ItemKind};
+///
+/// let call = ContextItem::new("c1", ItemKind::ToolCall, r#"look_up({"name": "Ada"})"#);
+/// assert_eq!(called_tool(&call), Some("look_up"));
+/// ```
+pub fn called_tool(item: &ContextItem) -> Option<&str> {
+    tool_name(item).or_else(|| call_text::parse_call(&item.text, None).map(|(name, _)| name))
 }
 
 /// Tells how long an id of a call may be, and whether it has to be of letters, digits, `_` and `-`.

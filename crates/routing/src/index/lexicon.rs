@@ -56,6 +56,63 @@ pub struct LexiconPhrase {
     pub terms: Vec<u32>,
 }
 
+/// Words by which a query goes on with what was said before, each a turn of phrase of lower-case words.
+#[derive(Debug, Clone, Default)]
+pub struct TurnPhrases {
+    /// Begin an answer that agrees: "yes".
+    pub agreements: Phrases,
+    /// Ask for what was announced: "go ahead".
+    pub directives: Phrases,
+    /// Say that it is not wanted, wherever they stand.
+    pub refusals: Phrases,
+    /// Begin a question that leaves out what it asks for: "what about".
+    pub openers: Phrases,
+    /// Ask for the same once more.
+    pub repeats: Phrases,
+    /// Make a question one for something that was not named: "anything else?".
+    pub others: Phrases,
+}
+
+/// Turns of phrase, each a list of lower-case words.
+#[derive(Debug, Clone, Default)]
+pub struct Phrases(Vec<Vec<String>>);
+
+impl Phrases {
+    fn of(lines: &str) -> Self {
+        let mut phrases = Vec::new();
+        for line in lines.lines() {
+            let mut words = Vec::new();
+            for_each_word(line, &mut |word| words.push(word.to_owned()));
+            phrases.push(words);
+        }
+        Self(phrases)
+    }
+
+    /// Returns how many words the longest phrase has that the words begin with; 0 for none.
+    pub fn opening(&self, words: &[String]) -> usize {
+        self.0.iter().filter(|phrase| words.starts_with(phrase)).map(Vec::len).fold(0, usize::max)
+    }
+
+    /// Marks the words that belong to a phrase; tells whether there is one.
+    pub fn mark(&self, words: &[String], marks: &mut [bool]) -> bool {
+        let mut found = false;
+        for phrase in &self.0 {
+            for (at, window) in words.windows(phrase.len()).enumerate() {
+                if window == phrase {
+                    marks[at..at + phrase.len()].fill(true);
+                    found = true;
+                }
+            }
+        }
+        found
+    }
+
+    /// Tells whether the words hold a phrase.
+    pub fn is_in(&self, words: &[String]) -> bool {
+        self.0.iter().any(|phrase| words.windows(phrase.len()).any(|window| window == phrase))
+    }
+}
+
 /// Synonyms and phrases that queries are expanded with.
 #[derive(Debug, Clone)]
 pub struct Lexicon {
@@ -66,6 +123,7 @@ pub struct Lexicon {
     /// Terms and the groups they are in.
     memberships: Vec<(u32, u32)>,
     phrases: Vec<LexiconPhrase>,
+    turns: TurnPhrases,
 }
 
 impl Default for Lexicon {
@@ -84,6 +142,7 @@ impl Lexicon {
             groups: Vec::new(),
             memberships: Vec::new(),
             phrases: Vec::new(),
+            turns: TurnPhrases::default(),
         }
     }
 
@@ -104,6 +163,15 @@ impl Lexicon {
         for (phrase, terms) in section("phrases").lines().filter_map(|line| line.split_once(" = ")) {
             lexicon.add_phrase(phrase, terms);
         }
+        let phrases = |name: &str| Phrases::of(section(name));
+        lexicon.turns = TurnPhrases {
+            agreements: phrases("agreement"),
+            directives: phrases("directive"),
+            refusals: phrases("refusal"),
+            openers: phrases("opener"),
+            repeats: phrases("repeat"),
+            others: phrases("else"),
+        };
         lexicon
     }
 
@@ -148,6 +216,11 @@ impl Lexicon {
     /// Returns the terms the lexicon knows.
     pub fn terms(&self) -> &Terms {
         &self.terms
+    }
+
+    /// Returns the words by which a query goes on with what was said before.
+    pub fn turns(&self) -> &TurnPhrases {
+        &self.turns
     }
 
     /// Tells whether a term says what is to be done: a word of a group of actions.

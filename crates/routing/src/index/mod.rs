@@ -9,6 +9,7 @@ mod collapse;
 mod explain;
 mod fields;
 mod fit;
+mod follow_up;
 mod lexicon;
 mod postings;
 mod query;
@@ -34,6 +35,7 @@ use tool_reader::{ToolReader, WordCache};
 
 pub use explain::{MatchedField, MatchedTerm, RouteMatch, TermOrigin};
 pub use fit::{FIRST_TOOLS, QueryFit};
+pub use follow_up::FollowUp;
 pub use lexicon::{Lexicon, WordRelation};
 pub use rank::{RankScope, RankedTool, Ranking};
 

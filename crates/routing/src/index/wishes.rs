@@ -196,7 +196,7 @@ impl ToolIndex {
     }
 
     /// Tells whether a word says what is to be done, in the form of an order.
-    fn is_action(&self, word: &str) -> bool {
+    pub(super) fn is_action(&self, word: &str) -> bool {
         let is_plural = word.ends_with('s') && !word.ends_with("ss");
         if is_plural || OTHER_FORMS.iter().any(|ending| word.ends_with(ending)) {
             return false;

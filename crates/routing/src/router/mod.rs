@@ -3,6 +3,8 @@
 mod adjust;
 mod beam;
 mod beam_index;
+mod completion;
+mod conversation;
 mod decision;
 mod derived;
 mod embeddings;
@@ -19,6 +21,8 @@ mod report;
 mod rules;
 mod shortlist;
 
+pub use completion::{CompletionReason, QueryCompletion};
+pub use conversation::{MAX_TURNS, RouteTurn, TURN_CHARS};
 pub use decision::{DecisionParts, RoutingDecision};
 pub use explanation::{ComparedCandidates, RouteExplanation};
 pub use feedback::{FeedbackWeights, ToolFeedback, adjust_by_feedback, aggregate_feedback};
@@ -38,11 +42,12 @@ use crate::index::{FIRST_TOOLS, RankScope, RouteMatch, ToolIndex};
 use adjust::{adjust, likeness};
 use beam::BeamLimits;
 use beam_index::BeamIndex;
+use completion::Completer;
 use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{JsonMap, SelectableItem};
 use filter::ActiveTools;
-use judgement::Judgement;
+use judgement::{Judgement, MIN_CONFIDENCE};
 use report::ResultBuilder;
 
 /// Best tools that a clarifying question and the judgement of ambiguity look at.
@@ -89,6 +94,8 @@ struct NavigatorResult {
     is_hybrid: bool,
     /// Whether anything fits; the beam navigator cannot tell.
     judgement: Option<Judgement>,
+    /// What the query was completed to, where it does not stand on its own.
+    completion: Option<QueryCompletion>,
 }
 
 impl Router {
@@ -246,22 +253,32 @@ impl Router {
     /// ```
     pub fn route(&mut self, query: &str, options: &RouteOptions) -> Result<RouteResult> {
         self.prepare()?;
-        let needs_names = self.options.rules.resolves_called_names
-            && options
-                .history
-                .as_ref()
-                .is_some_and(|history| history.called_tool_ids.iter().any(|id| !self.catalog.contains(id)));
+        let needs_names = !options.conversation.is_empty() && self.index.is_some()
+            || self.options.rules.resolves_called_names
+                && options
+                    .history
+                    .as_ref()
+                    .is_some_and(|history| history.called_tool_ids.iter().any(|id| !self.catalog.contains(id)));
         if needs_names {
             self.names();
         }
-        let (text, hints) = with_hints(query, &options.context_hints);
+        let (mut text, hints) = with_hints(query, &options.context_hints);
         let Self { catalog, options: router, index, graph, beam, names, .. } = self;
         let active = ActiveTools::new(catalog, &options.filters)?;
         let mut found = match (index.as_mut(), graph.as_ref(), beam.as_ref()) {
-            (Some(index), ..) => exact(index, [query, &text], &active, router, options)?,
+            (Some(index), ..) => {
+                let plain = exact(index, [query, &text], &active, router, options, options.query_embedding.as_deref())?;
+                match names.as_ref().filter(|_| !options.conversation.is_empty()) {
+                    Some(names) => completed(index, query, plain, &active, names, router, options)?,
+                    None => plain,
+                }
+            }
             (None, Some(graph), Some(beam)) => by_beam(beam, graph, &text, &active, router, options)?,
             _ => NavigatorResult::default(),
         };
+        if let Some(completion) = &found.completion {
+            text = with_hints(&completion.query, &options.context_hints).0;
+        }
         let mut likeness = |summary: &str, found: &[RankedCandidate]| match (index.as_mut(), beam.as_ref()) {
             (Some(index), _) => likeness(index, summary, found),
             (None, Some(beam)) => Ok(beam.scores(summary, found)),
@@ -269,6 +286,7 @@ impl Router {
         };
         let names = names.as_ref().filter(|_| needs_names);
         adjust(&mut found, &active, names, router, options, &mut likeness)?;
+        found.put_called_first();
         let places = ShortlistLimits {
             top_k: options.top_k.unwrap_or(router.config.top_k) as usize,
             pinned: &options.pin_ids,
@@ -304,12 +322,13 @@ fn exact(
     active: &ActiveTools<'_>,
     router: &RouterOptions,
     options: &RouteOptions,
+    embedding: Option<&[f32]>,
 ) -> Result<NavigatorResult> {
     let allowed = |id: &str| active.get(id).is_some();
     let top_k = options.top_k.unwrap_or(router.config.top_k) as usize;
     let scope = RankScope {
         allowed: (!options.filters.is_empty()).then_some(&allowed),
-        embedding: options.query_embedding.as_deref(),
+        embedding,
         // Quotas skip tools, history and feedback change their order, and pinned ones are looked up among all.
         limit: if options.looks_at_all() { usize::MAX } else { top_k.max(FIRST_TOOLS) },
     };
@@ -339,6 +358,48 @@ fn exact(
     found.variants = WordSet::new(variants);
     found.judgement = Some(judgement);
     Ok(found)
+}
+
+/// Completes a query that goes on with what was said before; one that stands on its own stays as it is.
+///
+/// Vectors are not compared then: that of the query as it was asked says nothing of what is meant.
+fn completed(
+    index: &mut ToolIndex,
+    query: &str,
+    plain: NavigatorResult,
+    active: &ActiveTools<'_>,
+    names: &ToolNames,
+    router: &RouterOptions,
+    options: &RouteOptions,
+) -> Result<NavigatorResult> {
+    let is_sure = |judged: &Judgement| judged.confidence.is_some_and(|confidence| confidence >= MIN_CONFIDENCE);
+    let is_found = !plain.ranked.is_empty() && plain.judgement.as_ref().is_some_and(is_sure);
+    let Some(follow_up) = index.follow_up(query, is_found).filter(|_| !plain.is_exact) else { return Ok(plain) };
+    let is_active = |id: &str| active.get(id).is_some();
+    let tools = CalledTools::new(active.catalog, names);
+    let completer = Completer { tools, is_active: &is_active, turns: &options.conversation, query };
+    for completion in completer.completions(index, follow_up) {
+        let (text, _) = with_hints(&completion.query, &options.context_hints);
+        let called = completion.tool_ids.first().unwrap_or(&completion.query);
+        let found = exact(index, [called, &text], active, router, options, None)?;
+        if !found.ranked.is_empty() {
+            return Ok(NavigatorResult { completion: Some(completion), ..found });
+        }
+    }
+    Ok(plain)
+}
+
+impl NavigatorResult {
+    /// Puts the tools that were called in what the query goes on with before all others, in their order.
+    fn put_called_first(&mut self) {
+        let Some(completion) = &self.completion else { return };
+        let best = self.ranked.iter().map(|candidate| candidate.score).fold(0.0, f64::max);
+        for id in completion.tool_ids.iter().rev() {
+            let place = self.ranked.iter().position(|candidate| candidate.id == *id);
+            let path = place.map(|at| self.ranked.remove(at).path).unwrap_or_default();
+            self.ranked.insert(0, RankedCandidate { id: id.clone(), score: best, path });
+        }
+    }
 }
 
 /// Looks up the paths of the short list, and leaves out what history says of thousands of tools that are not in it.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::completion::QueryCompletion;
 use contextweaver_model::{JsonMap, SelectableItem};
 
 /// The short list for a query, and how it came about.
@@ -51,6 +52,11 @@ pub struct RouteResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub nearest_ids: Option<Vec<String>>,
+    /// How the query was completed from what was said before, where it does not stand on its own. What is said of the query
+    /// elsewhere in the result is of the completed one, but for the query itself in the trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub completion: Option<QueryCompletion>,
     /// The steps and numbers behind the result.
     pub trace: RouteTrace,
     /// The tools themselves, if asked for.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::completion::QueryCompletion;
 use super::filter::ActiveTools;
 use super::options::{Navigator, RouteOptions, RouterOptions};
 use super::question::clarifying_question;
@@ -97,6 +98,10 @@ impl ResultBuilder<'_> {
             no_match_reason: refused.map(|judgement| judgement.reason(active)),
             no_match_cause: refused.map(|judgement| judgement.cause.clone()),
             nearest_ids: refused.map(|judgement| judgement.nearest.clone()),
+            completion: found
+                .completion
+                .as_ref()
+                .map(|known| QueryCompletion { query: masked(&known.query), ..known.clone() }),
             trace,
             candidate_items,
         }

@@ -3,6 +3,7 @@
 
 mod cards;
 mod catalog;
+mod follow_ups;
 mod graph;
 mod growth;
 mod index;

@@ -1,0 +1,137 @@
+//! Whether a query goes on with what was said before: "yes, do it", "and for Berlin?".
+
+use super::ToolIndex;
+use super::analyse::{for_each_term, for_each_word};
+use contextweaver_text::numbered::Term;
+
+/// Most words of a query that goes on with what was said before.
+const MAX_WORDS: usize = 10;
+/// Most words of a question that leaves out what it asks for, where nothing else shows it.
+const SHORT_QUESTION: usize = 3;
+
+/// How a query goes on with what was said before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FollowUp {
+    /// It agrees to what was proposed.
+    Agreement {
+        /// Whether it asks for what was announced.
+        is_directive: bool,
+        /// Whether it also says what is to be done, or to what: "yes, drop it".
+        says_more: bool,
+    },
+    /// It asks for the same again, or of something else.
+    Fragment,
+}
+
+/// What a word says beside what was said before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WordSense {
+    /// Nothing: a word that all requests have, or small talk.
+    Filler,
+    /// What is to be done.
+    Action,
+    /// What some tool has.
+    Known,
+    /// What is known to be a thing, and no tool has.
+    Foreign,
+    /// A name or a value.
+    Unknown,
+}
+
+fn words_of(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for_each_word(text, &mut |word| words.push(word.to_owned()));
+    words
+}
+
+/// Tells whether a comma follows so many words.
+fn sets_off(text: &str, words: usize) -> bool {
+    text.split_once(',').is_some_and(|(before, _)| words_of(before).len() == words)
+}
+
+impl ToolIndex {
+    /// Tells how a query goes on with what was said before, if it does. `is_found` says whether it finds tools by itself: then
+    /// only an answer that agrees does, and that only where it names nothing that a tool has.
+    pub fn follow_up(&self, query: &str, is_found: bool) -> Option<FollowUp> {
+        let mut words: Vec<String> = Vec::new();
+        for_each_word(query, &mut |word| {
+            if words.len() <= MAX_WORDS {
+                words.push(word.to_owned());
+            }
+        });
+        let turns = self.options.lexicon.turns();
+        if words.is_empty() || words.len() > MAX_WORDS || turns.refusals.is_in(&words) {
+            return None;
+        }
+        let mut said = vec![false; words.len()];
+        let is_directive = turns.directives.mark(&words, &mut said);
+        let agreed = turns.agreements.opening(&words);
+        said[..agreed].fill(true);
+        let senses: Vec<WordSense> = words.iter().map(|word| self.sense(word)).collect();
+        let has = |sense: WordSense| senses.iter().zip(&said).any(|(known, is_said)| !is_said && *known == sense);
+        if agreed > 0 || turns.directives.opening(&words) > 0 {
+            let (acts, is_unknown) = (has(WordSense::Action), has(WordSense::Unknown));
+            // "Ok, book me a taxi" agrees to nothing that was proposed, and "fine tuning" to nothing at all.
+            let is_other = is_unknown && (acts || !sets_off(query, agreed));
+            let names = has(WordSense::Known) || has(WordSense::Foreign);
+            let says_more = acts || is_unknown;
+            return (!names && !is_other).then_some(FollowUp::Agreement { is_directive, says_more });
+        }
+        if is_found || has(WordSense::Action) || has(WordSense::Foreign) {
+            return None;
+        }
+        if turns.repeats.is_in(&words) {
+            return Some(FollowUp::Fragment);
+        }
+        let is_question = query.trim_end().ends_with(['?', '\u{ff1f}', '\u{61f}', '\u{37e}', '\u{55e}']);
+        let is_open = turns.openers.opening(&words) > 0 || is_question && words.len() <= SHORT_QUESTION;
+        let is_about = has(WordSense::Unknown) || has(WordSense::Known);
+        (is_open && is_about).then_some(FollowUp::Fragment)
+    }
+
+    /// Tells whether a text names a thing that some tool has.
+    pub fn names_thing(&self, text: &str) -> bool {
+        let (words, turns) = (words_of(text), self.options.lexicon.turns());
+        let mut said = vec![false; words.len()];
+        turns.directives.mark(&words, &mut said);
+        turns.agreements.mark(&words, &mut said);
+        words.iter().zip(said).any(|(word, is_said)| !is_said && self.sense(word) == WordSense::Known)
+    }
+
+    /// Tells whether a text asks for something that was not named: "anything else?".
+    pub fn asks_for_other(&self, text: &str) -> bool {
+        self.options.lexicon.turns().others.is_in(&words_of(text))
+    }
+
+    fn sense(&self, word: &str) -> WordSense {
+        if word.bytes().all(|byte| byte.is_ascii_digit()) {
+            return WordSense::Unknown;
+        }
+        if self.stop.hides_in_queries(word) {
+            return WordSense::Filler;
+        }
+        let lexicon = &self.options.lexicon;
+        let (mut sense, is_action) = (WordSense::Unknown, self.is_action(word));
+        for_each_term(word, &mut |term| {
+            let entry = lexicon.terms().get(Term::Word(term));
+            let is_known = |number: u32| self.frequency(number) > 0;
+            let mut is_there = self.terms.get(Term::Word(term)).is_some_and(is_known);
+            if let Some(entry) = entry {
+                if lexicon.is_talk(entry) || lexicon.is_generic(entry) && !is_action {
+                    sense = WordSense::Filler;
+                    return;
+                }
+                lexicon.for_each_neighbour(entry, &mut |neighbour, _| {
+                    is_there |= self.resolved(neighbour).is_some_and(is_known);
+                });
+            }
+            sense = match (is_action, is_there, entry) {
+                (true, ..) => WordSense::Action,
+                (_, true, _) => WordSense::Known,
+                (_, _, Some(_)) if sense != WordSense::Known => WordSense::Foreign,
+                _ => sense,
+            };
+        });
+        sense
+    }
+}
