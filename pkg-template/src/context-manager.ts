@@ -53,7 +53,7 @@ import type {
   SummaryRequest,
   ToolResult,
 } from "./results.js";
-import type { CardOptions, PackedCards, RouteHistory, RouteOptions, RouteResult } from "./routing-types.js";
+import type { CardOptions, PackedCards, RouteHistory, RouteOptions, RouteResult, RouteTurn } from "./routing-types.js";
 import type { HtmlReportOptions, ReportOptions } from "./report-types.js";
 import type { Router } from "./router.js";
 import { exportJournal, journalSource } from "./journal.js";
@@ -337,6 +337,10 @@ export class ContextManager {
    * Chooses tools for a query and compiles the prompt for the choice: phase `route`, the goal at its head and the cards at
    * its foot. `stats.prompt_tokens` with both never exceeds the budget. When nothing fits, there are no cards, and the foot
    * says why none fits.
+   *
+   * A query that does not stand on its own is completed from the log: "yes, do it" stands for what the agent proposed, "and for
+   * Berlin?" for the tool of the turn before. `route.completion` says so, and the prompt is compiled for what it says; the goal is
+   * the query as you gave it.
    */
   buildRoute(options: BuildRouteOptions): BuiltRoute {
     const { router: given, route: routeOptions, cards: cardOptions, goal, ...build } = fields(options);
@@ -347,8 +351,9 @@ export class ContextManager {
     }
     if (build["query"] === undefined) throw missingOr(undefined, "/query", "a query");
     const query = text(build["query"], "/query");
-    const plan = this.#session.run<RoutePlan>("route_plan", "{}").value;
+    const plan = this.#routePlan(query);
     const filters = fields(routeOptions, "/route");
+    if ((filters["conversation"] ?? "log") === "log") filters["conversation"] = plan.conversation;
     if (filters["history"] === "log") filters["history"] = plan.history ?? undefined;
     const route = under("/route", () => router.route(query, filters as RouteOptions));
     const budget = build["budget_tokens"] ?? plan.budget_tokens;
@@ -359,10 +364,24 @@ export class ContextManager {
     const pack = this.#pack("build", {
       ...build,
       phase: "route",
+      ...(route.completion && { query: route.completion.query }),
       ...((build["header"] ?? undefined) === undefined && { goal: goal === undefined ? query : text(goal, "/goal") }),
       footer: build["footer"] ?? offer(packed.text, route),
     });
     return { pack, route, cards: packed.cards };
+  }
+
+  /**
+   * Returns the turns and calls of the log before a query, at most the last 24, as {@link RouteOptions.conversation} takes them: for
+   * routes of your own, beside `buildRoute`, which reads them itself. The turn that asks the query is no part of it, nor what came
+   * after it. Texts at or above the sensitivity floor are empty. Empty under `compat: "0.18"`.
+   */
+  turnsBefore(query: string): readonly RouteTurn[] {
+    return this.#routePlan(text(query, "/query")).conversation;
+  }
+
+  #routePlan(query: string): RoutePlan {
+    return this.#session.run<RoutePlan>("route_plan", encode({ query })).value;
   }
 
   /**
@@ -742,6 +761,7 @@ const MAX_BUDGET = 2 ** 24;
 interface RoutePlan {
   readonly budget_tokens: number;
   readonly history: RouteHistory | null;
+  readonly conversation: readonly RouteTurn[];
 }
 
 /** Makes cards for a part of a prompt's budget. The smallest of one is made anyway: whether it fits is seen with the rest. */

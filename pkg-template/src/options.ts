@@ -3,7 +3,7 @@ import type { Catalog } from "./catalog.js";
 import type { Embedder } from "./embedder.js";
 import type { Hooks } from "./hook-types.js";
 import type { Router } from "./router.js";
-import type { CardOptions, RouteHistory, RouteOptions } from "./routing-types.js";
+import type { CardOptions, RouteHistory, RouteOptions, RouteTurn } from "./routing-types.js";
 import type {
   ContextPack,
   EnvelopeInput,
@@ -394,9 +394,14 @@ export interface BuildRouteOptions extends Omit<BuildOptions, "phase"> {
   /** What stands below `[GOAL]` at the head of the prompt. Default: the query. */
   readonly goal?: string;
   /** Filters and the like. */
-  readonly route?: Omit<RouteOptions, "history"> & {
+  readonly route?: Omit<RouteOptions, "history" | "conversation"> & {
     /** What was called before: `"log"` reads it off the log. Default: nothing. */
     readonly history?: RouteHistory | "log";
+    /**
+     * What a query that does not stand on its own is completed from: `"log"` reads it off the log, an empty list leaves every query
+     * as it is. Default: `"log"`; nothing under `compat: "0.18"`.
+     */
+    readonly conversation?: readonly RouteTurn[] | "log";
   };
   /** Default of `budget_tokens`: half of the prompt's. */
   readonly cards?: CardOptions;

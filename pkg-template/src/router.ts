@@ -42,6 +42,7 @@ export interface Router {
 /** Length of the JSON text of vectors from which it is handed over, well below what one argument may have. */
 const MAX_TEXT = 2 ** 24;
 const NOT_EMBEDDED = "words alone were compared: await embedMissing(query) before the route";
+const COMPLETED = "words alone were compared: the query was completed, and its vector says nothing of what was added";
 const SOME_NOT_EMBEDDED = "tools that are new were compared by words alone: await embedMissing() after add";
 
 /** Candidates with their scores, as a route returns them. */
@@ -99,7 +100,8 @@ export class Router {
     const own = args["query_embedding"];
     if (own !== undefined || !this.#vectors) {
       args["query_embedding"] = numbers(own, "/query_embedding");
-      return this.#run("route", encode(args));
+      const result = this.#run<RouteResult>("route", encode(args));
+      return own !== undefined && result.completion ? { ...result, warnings: [COMPLETED] } : result;
     }
     const asked = embeddable(text(query, "/query"));
     const vector = this.#vectors.ofQuery(asked);
@@ -110,6 +112,7 @@ export class Router {
     args["query_embedding"] = [...vector];
     try {
       const result = this.#run<RouteResult>("route", encode(args));
+      if (result.completion) return { ...result, warnings: [COMPLETED] };
       return this.#isMissing ? { ...result, warnings: [SOME_NOT_EMBEDDED] } : result;
     } catch (error) {
       throw isAboutVectors(error) ? unusable(error) : error;

@@ -213,6 +213,34 @@ export interface FeedbackWeights {
   readonly token_cost_ref?: number;
 }
 
+/** Something that was said or called before a query. */
+export interface RouteTurn {
+  /** Id of its item in the log, which {@link QueryCompletion.item_ids} names. */
+  readonly id?: string | null;
+  readonly kind: "user_turn" | "agent_msg" | "tool_call";
+  /** What was said; a call needs none. Default: empty. */
+  readonly text?: string;
+  /** Name or id of the tool that was called. */
+  readonly tool?: string | null;
+  /** Whether the call has no result but errors: it waits, was refused or failed. Default: false. */
+  readonly is_open?: boolean;
+}
+
+/** How a query was completed from what was said before. */
+export interface QueryCompletion {
+  /** What was searched for, with credentials masked. */
+  readonly query: string;
+  /**
+   * Why the query does not stand on its own: with `agreement` it agrees to what the agent proposed, or to a call that waits; with
+   * `follow_up` it asks for the same again, or of something else.
+   */
+  readonly reason: "agreement" | "follow_up";
+  /** Ids of the turns that it was completed from, in their order. */
+  readonly item_ids: readonly string[];
+  /** Ids of the tools that these turns called or named: they come first in the short list. */
+  readonly tool_ids: readonly string[];
+}
+
 /** Settings of one route. Filters apply before the best are taken. */
 export interface RouteOptions {
   /** Tools returned, in place of the router's number. */
@@ -235,6 +263,12 @@ export interface RouteOptions {
   readonly feedback?: { readonly records: readonly ToolFeedback[]; readonly weights?: FeedbackWeights };
   /** Your vector of the query, as long as those of the tools. */
   readonly query_embedding?: Vector;
+  /**
+   * What was said and called before, the oldest first; the last 24 count, and of each at most 1,000 characters. A short query that
+   * does not stand on its own ("yes, do it", "and for Berlin?") is completed from it, and {@link RouteResult.completion} says so;
+   * every other query stays as it is. `ContextManager.turnsBefore` reads it off a log. Only the exact navigator reads it.
+   */
+  readonly conversation?: readonly RouteTurn[];
   /** Return the tools, too. Default: false. */
   readonly include_items?: boolean;
   /** Exact: what each tool was found by, in `trace.extra.matches`. Beam: its steps. Default: false. */
@@ -270,6 +304,8 @@ export interface RouteResult {
   readonly no_match_reason?: string;
   /** Ids of the tools that came nearest, best first, at most three; only when nothing fits. */
   readonly nearest_ids?: readonly string[];
+  /** What was searched for in place of a query that does not stand on its own, and from what it was completed. */
+  readonly completion?: QueryCompletion;
   readonly trace: RouteTrace;
   readonly candidate_items?: readonly StoredTool[];
   /** What the route did without, such as the vector of a query that was not embedded. */

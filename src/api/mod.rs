@@ -41,7 +41,7 @@ use contextweaver_model::{
     BuildStats, ContextItem, ContextPack, Explanation, ItemKind, MemoryEntry, Phase, ResultEnvelope, SelectableItem,
     Sensitivity,
 };
-use contextweaver_routing::router::RouteHistory;
+use contextweaver_routing::router::{RouteHistory, RouteTurn};
 use contextweaver_text::quote::quote;
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_id, redact_names, redact_secrets};
 use contextweaver_text::tokens::Estimator;
@@ -264,17 +264,24 @@ fn build_call(manager: &mut ContextManager, arguments: Value) -> Result<String> 
     built(manager.build_call(&tool, &overrides, &request)?)
 }
 
-/// Returns what choosing a tool needs to know of the conversation: the budget of the phase, and what was called.
+/// Returns what choosing a tool needs to know of the conversation: the budget of the phase, what was called, and what was said
+/// before the query. In the compat mode no query is completed, as none is by contextweaver 0.18.
 fn route_plan(manager: &ContextManager, arguments: Value) -> Result<String> {
-    Fields::open(arguments, "")?.finish()?;
+    let mut fields = Fields::open(arguments, "")?;
+    let query = fields.string("query")?;
+    fields.finish()?;
     let items = manager.events().items();
     let mut history = RouteHistory::from_log(items);
     let last = items.iter().rfind(|item| item.kind == ItemKind::ToolResult);
-    let is_withheld = last.is_some_and(|item| item.sensitivity >= manager.options().policy.sensitivity_floor);
+    let floor = manager.options().policy.sensitivity_floor;
+    let is_withheld = last.is_some_and(|item| item.sensitivity >= floor);
     if let Some(history) = history.as_mut().filter(|_| is_withheld) {
         history.last_result_summary = None;
     }
-    done(&json!({ "budget_tokens": manager.options().budget.of(Phase::Route), "history": history }))
+    let is_compat = manager.strategy().is_some();
+    let conversation = if is_compat { Vec::new() } else { RouteTurn::from_log(items, &query, floor) };
+    let budget = manager.options().budget.of(Phase::Route);
+    done(&json!({ "budget_tokens": budget, "history": history, "conversation": conversation }))
 }
 
 fn handoff(manager: &mut ContextManager, arguments: Value) -> Result<String> {

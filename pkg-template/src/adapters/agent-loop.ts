@@ -8,6 +8,7 @@ import type {
   MessageFormat,
   MessageWarning,
   Phase,
+  QueryCompletion,
   SelectableItem,
   SyncedMessages,
 } from "contextweaver";
@@ -50,6 +51,8 @@ export interface AgentLoopStep<F extends MessageFormat = MessageFormat> {
    * `EMBEDDING_FAILED`.
    */
   readonly warnings: readonly MessageWarning[];
+  /** What tools were looked for in place of what the user said last, where that does not stand on its own. */
+  readonly completion?: QueryCompletion;
 }
 
 /** Where a conversation stands, and how what is compiled becomes what is sent. */
@@ -110,6 +113,8 @@ export interface ChosenTools {
   readonly names: readonly string[];
   readonly tokens: number;
   readonly left_out: readonly MessageWarning[];
+  /** How the query was completed to choose them, where it does not stand on its own. */
+  readonly completion?: QueryCompletion | undefined;
 }
 
 const MAX_TOOLS = 16;
@@ -161,7 +166,7 @@ export class AgentLoop {
   /** What the model found by `find_tools`, the newest last. */
   #found: string[] = [];
   /** The tools of the present turn: they do not change within it, for the sake of the provider's prompt cache. */
-  #turn: { readonly key: string; readonly names: readonly string[] } | undefined;
+  #turn: { readonly key: string; readonly names: readonly string[]; readonly completion?: QueryCompletion | undefined } | undefined;
   /** Tokens that were estimated for the last step. */
   #estimated = 0;
   /** Tokens of a model for one of the estimator. */
@@ -252,7 +257,7 @@ export class AgentLoop {
   ): AgentLoopStep<F> {
     const factor = this.factorOf(model);
     const { budget_tokens, phase = "answer", onStep } = this.#options;
-    const { names, tokens, left_out } = chosen ?? this.choose(query, called, false, factor);
+    const { names, tokens, left_out, completion } = chosen ?? this.choose(query, called, false, factor);
     const beside = tokens + reserved_tokens;
     const room = Math.max(0, budget_tokens - Math.ceil(beside * factor));
     const built = this.manager.buildMessages({ phase, query, format, budget_tokens: room, ...(factor !== 1 && model !== undefined && { model }) });
@@ -261,7 +266,7 @@ export class AgentLoop {
       this.#calibrates = false;
       this.#factors.clear();
     }
-    const partial = { built, tools: names, tool_tokens: tokens, synced };
+    const partial = { built, tools: names, tool_tokens: tokens, synced, ...(completion && { completion }) };
     const step = { ...partial, warnings: [...synced.warnings, ...warnings, ...left_out, ...built.warnings, ...(translated?.(partial) ?? [])] };
     onStep?.(step);
     return step;
@@ -411,7 +416,8 @@ export class AgentLoop {
    */
   choose(query: string, called: readonly string[], has_results = false, factor = 1): ChosenTools {
     const { always = [], budget_tokens } = this.#options;
-    const names = new Set([...always, ...called, ...[...this.#found].reverse(), ...this.#ofTurn(query)]);
+    const { names: ofTurn, completion } = this.#ofTurn(query);
+    const names = new Set([...always, ...called, ...[...this.#found].reverse(), ...ofTurn]);
     const wanted = [
       ...(has_results || this.manager.stats().artifacts > 0 ? [this.#drilldown, this.#recall] : []),
       ...(this.#router ? [this.#findTools] : []),
@@ -430,7 +436,7 @@ export class AgentLoop {
       tokens += cost;
       offered.add(tool.name);
     }
-    return { names: this.#inOrder(offered), tokens, left_out };
+    return { names: this.#inOrder(offered), tokens, left_out, completion };
   }
 
   /** Tokens of the definition of a tool; of one that there is not any more, none. */
@@ -452,13 +458,17 @@ export class AgentLoop {
     return [...this.#tools].filter(([, { tool }]) => !tool.schema).map(([name]) => name);
   }
 
-  #ofTurn(query: string): readonly string[] {
-    if (!this.#router) return [...this.#tools.keys()];
-    if (this.#turn?.key !== query) {
-      const routed = query.trim() === "" ? [] : this.#router.route(query, { top_k: this.#maxTools }).candidate_ids;
-      this.#turn = { key: query, names: [...this.#unsaid(), ...routed] };
+  /** What the present turn brings: the tools for what the user said last, completed from what was said before if need be. */
+  #ofTurn(query: string): { readonly names: readonly string[]; readonly completion?: QueryCompletion | undefined } {
+    if (!this.#router) return { names: [...this.#tools.keys()] };
+    const conversation = this.manager.turnsBefore(query);
+    // A second "yes" is about something else.
+    const key = JSON.stringify([query, conversation.filter(({ kind }) => kind === "user_turn").at(-1)?.id]);
+    if (this.#turn?.key !== key) {
+      const route = query.trim() === "" ? undefined : this.#router.route(query, { top_k: this.#maxTools, conversation });
+      this.#turn = { key, names: [...this.#unsaid(), ...(route?.candidate_ids ?? [])], completion: route?.completion };
     }
-    return this.#turn.names;
+    return this.#turn;
   }
 }
 

@@ -23,7 +23,7 @@ use contextweaver_routing::cards::{
 };
 use contextweaver_routing::catalog::LoadedCatalog;
 use contextweaver_routing::graph::{ChoiceGraph, PageOptions};
-use contextweaver_routing::router::{RouteExplanation, RouteOptions, Router, RouterOptions, vector};
+use contextweaver_routing::router::{QueryCompletion, RouteExplanation, RouteOptions, Router, RouterOptions, vector};
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_id, redact_secrets};
 use contextweaver_text::tokens::Estimator;
 
@@ -347,6 +347,9 @@ fn explain(result: Value) -> Result<Value> {
     let (excluded_count, gated_count) = (count("excluded_count")?, count("gated_count")?);
     let is_ambiguous = fields.bool_or("is_ambiguous", false)?;
     let context_boost_applied = fields.bool_or("context_boost_applied", false)?;
+    let completion =
+        fields.take("completion").map(|value| QueryCompletion::from_value(value, &fields.at("completion")));
+    let completion = completion.transpose()?.map(|known| QueryCompletion { query: masked(known.query), ..known });
     let at = fields.at("trace");
     let mut trace = Fields::open(fields.require("trace")?, &at)?;
     let (query, engine) = (masked(trace.string_or("query", "")?), masked(trace.string_or("retriever_engine", "")?));
@@ -360,6 +363,7 @@ fn explain(result: Value) -> Result<Value> {
         context_boost_applied,
         excluded_count,
         gated_count,
+        completion: completion.as_ref(),
         ..RouteExplanation::default()
     };
     Ok(json!({ "data": explanation.to_json(), "markdown": explanation.to_markdown() }))

@@ -159,8 +159,13 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     (
         "RouteOptions",
         "query top_k exclude_ids exclude_tags allowed_namespaces allowed_tags context_hints pin_ids namespace_quota \
-         history feedback query_embedding include_items debug",
+         history feedback query_embedding conversation include_items debug",
         Routing("route"),
+    ),
+    (
+        "RouteTurn",
+        "id kind text tool is_open",
+        Function(|value| route(&json!({ "query": "", "conversation": [value] }))),
     ),
     (
         "RouterOptions",
@@ -269,6 +274,7 @@ fn something(name: &str, field: &str) -> Value {
         "envelope" => json!({ "status": "ok", "summary": "" }),
         "provider" if name == "ToolsForOptions" => json!("gemini"),
         "kind" if name == "SelectableItem" => json!("tool"),
+        "kind" if name == "RouteTurn" => json!("user_turn"),
         "items" | "servers" => json!([]),
         "action" => json!("allow"),
         "kind" => json!("policy"),

@@ -30,7 +30,7 @@ use contextweaver_routing::cards::{PackedCards, ProviderTools, SelectionValidati
 use contextweaver_routing::catalog::{CapabilityDiff, CatalogDiff, CatalogFinding, NormaliseReport};
 use contextweaver_routing::graph::BrowsePage;
 use contextweaver_routing::index::RouteMatch;
-use contextweaver_routing::router::{RouteHistory, RouteResult, RoutingImpact, ToolFeedback};
+use contextweaver_routing::router::{RouteHistory, RouteResult, RouteTurn, RoutingImpact, ToolFeedback};
 
 const GENERATED: &str = "tests/package/types/generated.ts";
 const UPDATE: &str = "CONTEXTWEAVER_UPDATE";
@@ -138,6 +138,7 @@ impl Declarations {
         all.visit::<RoutingImpact>();
         all.visit::<RouteResult>();
         all.visit::<RouteHistory>();
+        all.visit::<RouteTurn>();
         all.visit::<ToolFeedback>();
         all.visit::<RouteMatch>();
         all.visit::<PackedCards>();

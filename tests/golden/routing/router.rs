@@ -117,6 +117,7 @@ fn explanation(input: &Value) -> Value {
         context_boost_applied: answer.context_boost_applied,
         excluded_count: answer.excluded_count as usize,
         gated_count: answer.gated_count as usize,
+        completion: answer.completion.as_ref(),
         compared: ComparedCandidates::FirstTwo,
         is_verbatim: true,
     };

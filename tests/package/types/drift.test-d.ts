@@ -92,7 +92,9 @@ import type {
   RenderedItem,
   ResultEnvelope,
   RouteExplanation,
+  QueryCompletion,
   RouteHistory,
+  RouteTurn,
   RouteMatch,
   RouteOptions,
   RouteResult,
@@ -239,7 +241,9 @@ export const records: { readonly [Name in keyof Records]: true } = {
   RenderedAs: same<Records["RenderedAs"], RenderedAs>(),
   RenderedItem: same<Records["RenderedItem"], RenderedItem>(),
   ResultEnvelope: same<Records["ResultEnvelope"], ResultEnvelope>(),
-  // What goes in may leave out what the record has a default for.
+  RouteTurn: same<Records["RouteTurn"], Required<RouteTurn>>(),
+  QueryCompletion: same<Records["QueryCompletion"], QueryCompletion>(),
+  CompletionReason: same<Records["CompletionReason"], QueryCompletion["reason"]>(),
   RouteHistory: same<Records["RouteHistory"], Required<RouteHistory>>(),
   RouteMatch: same<Records["RouteMatch"], RouteMatch>(),
   // Tools and traces are compared by themselves; what was not embedded the facade knows.
@@ -383,6 +387,7 @@ export const inputs: { readonly [Name in keyof Inputs]: true } = {
   SessionOptions: inputOf<Inputs["SessionOptions"], SessionOptions>(),
   MemoryEntry: inputOf<Inputs["MemoryEntry"], MemoryEntry>(),
   RouteHistory: inputOf<Inputs["RouteHistory"], RouteHistory>(),
+  RouteTurn: inputOf<Inputs["RouteTurn"], RouteTurn>(),
   RouteOptions: inputOf<Inputs["RouteOptions"], RouteOptions & { readonly query: string }>(),
   // The function and the bytes do not cross as JSON.
   RouterOptions: inputOf<Inputs["RouterOptions"], Omit<RouterOptions, "embed" | "index">>(),

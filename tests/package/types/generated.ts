@@ -151,6 +151,8 @@ export type CompatWeights = {
   phase_overrides?: { [key in Phase]?: CompatWeights },
 };
 
+export type CompletionReason = "agreement" | "follow_up";
+
 export type ConsolidationPolicy = {
   min_occurrences: number,
   min_sessions: number,
@@ -464,6 +466,13 @@ export type ProviderTools = {
   report: Array<SchemaChange>,
 };
 
+export type QueryCompletion = {
+  query: string,
+  reason: CompletionReason,
+  item_ids: Array<string>,
+  tool_ids: Array<string>,
+};
+
 export type RecallAnswer = {
   text: string,
   tokens: number,
@@ -540,6 +549,7 @@ export type RouteResult = {
   no_match?: boolean,
   no_match_reason?: string,
   nearest_ids?: Array<string>,
+  completion?: QueryCompletion,
   trace: RouteTrace,
   candidate_items?: Array<SelectableItem>,
 };
@@ -564,6 +574,14 @@ export type RouteTrace = {
   steps?: Array<RouteStep>,
   clarifying_question: string | null,
   extra: JsonObject,
+};
+
+export type RouteTurn = {
+  id: string | null,
+  kind: "user_turn" | "agent_msg" | "tool_call",
+  text: string,
+  tool: string | null,
+  is_open: boolean,
 };
 
 export type RoutingConfig = {
@@ -969,6 +987,7 @@ export interface Records {
   ChoiceCard: ChoiceCard;
   CompactResult: CompactResult;
   CompatWeights: CompatWeights;
+  CompletionReason: CompletionReason;
   ConsolidationPolicy: ConsolidationPolicy;
   ConsolidationReport: ConsolidationReport;
   ContextBudget: ContextBudget;
@@ -1007,6 +1026,7 @@ export interface Records {
   ProfileConfig: ProfileConfig;
   PromotedFact: PromotedFact;
   ProviderTools: ProviderTools;
+  QueryCompletion: QueryCompletion;
   RecallAnswer: RecallAnswer;
   RecalledExcerpt: RecalledExcerpt;
   RenderedAs: RenderedAs;
@@ -1018,6 +1038,7 @@ export interface Records {
   RouteResult: RouteResult;
   RouteStep: RouteStep;
   RouteTrace: RouteTrace;
+  RouteTurn: RouteTurn;
   RoutingConfig: RoutingConfig;
   RoutingImpact: RoutingImpact;
   SchemaChange: SchemaChange;
@@ -1142,7 +1163,8 @@ export interface Inputs {
   McpToolOptions: { required: never; fields: "compat" | "id_form" | "server" | "verb_namespaces" };
   MemoryEntry: { required: "id" | "text"; fields: never };
   RouteHistory: { required: never; fields: "called_tool_ids" | "last_result_summary" | "repeat_penalty" | "result_boost_weight" | "step_number" };
-  RouteOptions: { required: "query"; fields: "allowed_namespaces" | "allowed_tags" | "context_hints" | "debug" | "exclude_ids" | "exclude_tags" | "feedback" | "history" | "include_items" | "namespace_quota" | "pin_ids" | "query" | "query_embedding" | "top_k" };
+  RouteOptions: { required: "query"; fields: "allowed_namespaces" | "allowed_tags" | "context_hints" | "conversation" | "debug" | "exclude_ids" | "exclude_tags" | "feedback" | "history" | "include_items" | "namespace_quota" | "pin_ids" | "query" | "query_embedding" | "top_k" };
+  RouteTurn: { required: "kind"; fields: "id" | "is_open" | "kind" | "text" | "tool" };
   RouterOptions: { required: never; fields: "ambiguity_ratio" | "beam_width" | "compat" | "confidence_gap" | "embedding_weight" | "fuzzy" | "graph" | "lexicon" | "max_children" | "max_depth" | "min_confidence" | "min_score" | "navigator" | "preset" | "scorer" | "strategy" | "target_group_size" | "top_k" };
   SessionOptions: { required: never; fields: "compat" | "strict" };
   SelectMemoryOptions: { required: never; fields: "budget_tokens" | "entries" | "ingest" | "max_entries" | "now" | "phase" | "query" };

@@ -2,11 +2,15 @@
 //! the same tool again.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::conversation::RouteTurn;
 use super::history::CalledTools;
 use crate::index::{FollowUp, ToolIndex};
+use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::ItemKind;
+use contextweaver_model::json::Fields;
+use contextweaver_text::quote::quote;
 use contextweaver_text::unicode::trim;
 
 /// Most calls of a turn that count, the last ones.
@@ -40,6 +44,33 @@ pub struct QueryCompletion {
     pub item_ids: Vec<String>,
     /// Ids of the tools that were called in these turns, the first of which is the first of the short list.
     pub tool_ids: Vec<String>,
+}
+
+impl QueryCompletion {
+    /// Reads a completion, as a result has it.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the code of the first field that cannot be read, and its path.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let reason = match fields.string("reason")?.as_str() {
+            "agreement" => CompletionReason::Agreement,
+            "follow_up" => CompletionReason::FollowUp,
+            other => {
+                let error = Error::new(ErrorCode::InvalidInput, format!("unknown reason {}", quote(other)));
+                return Err(error.at(fields.at("reason")).hint("one of: agreement follow_up"));
+            }
+        };
+        let completion = Self {
+            query: fields.string("query")?,
+            reason,
+            item_ids: fields.strings("item_ids")?,
+            tool_ids: fields.strings("tool_ids")?,
+        };
+        fields.finish()?;
+        Ok(completion)
+    }
 }
 
 /// Turns before a query and the tools of the catalog, among which some may be chosen.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::completion::{CompletionReason, QueryCompletion};
 use contextweaver_model::json::numbers::{fixed, round};
 use contextweaver_text::markdown::{code_span, inline};
 use contextweaver_text::redact::redact_id;
@@ -38,6 +39,8 @@ pub struct RouteExplanation<'a> {
     pub context_hints: &'a [String],
     /// Whether a hint became part of the query.
     pub context_boost_applied: bool,
+    /// What the query was completed to, where it does not stand on its own.
+    pub completion: Option<&'a QueryCompletion>,
     /// Number of tools excluded by id or tag.
     pub excluded_count: usize,
     /// Number of tools outside the allowed namespaces or tags.
@@ -80,7 +83,7 @@ impl RouteExplanation<'_> {
             [Some(top), Some(next)] => Some(round(top.1 - next.1, 4)),
             _ => None,
         };
-        json!({
+        let mut data = json!({
             "version": VERSION,
             "query": self.query,
             "retriever_engine": self.retriever_engine,
@@ -94,7 +97,11 @@ impl RouteExplanation<'_> {
             "context_boost_applied": self.context_boost_applied,
             "excluded_count": self.excluded_count,
             "gated_count": self.gated_count,
-        })
+        });
+        if let Some(completion) = self.completion {
+            data["completion"] = json!(completion);
+        }
+        data
     }
 
     /// Returns the explanation as Markdown.
@@ -124,6 +131,7 @@ impl RouteExplanation<'_> {
             code(if self.query.is_empty() { "(no query)" } else { self.query }),
             code(self.retriever_engine)
         );
+        self.write_completion(&mut out);
         out += "\n**Top candidates**\n\n";
         out += match self.candidates {
             [] => "_No candidates returned._\n",
@@ -163,6 +171,23 @@ impl RouteExplanation<'_> {
             }
         }
         out
+    }
+
+    /// Says what was searched for in place of the query, and from where that is.
+    fn write_completion(&self, out: &mut String) {
+        let Some(QueryCompletion { query, reason, item_ids, tool_ids }) = self.completion else { return };
+        let listed = |ids: &[String]| ids.iter().map(|id| code_span(&redact_id(id))).collect::<Vec<_>>().join(", ");
+        let why = match reason {
+            CompletionReason::Agreement => "agrees to what was proposed",
+            CompletionReason::FollowUp => "goes on with what was asked for before",
+        };
+        let _ = write!(out, "\n**Completed query**: {} (it {why}", code_span(query));
+        for (what, ids) in [("from", item_ids), ("called", tool_ids)] {
+            if !ids.is_empty() {
+                let _ = write!(out, "; {what} {}", listed(ids));
+            }
+        }
+        *out += ").\n";
     }
 
     fn write_filters(&self, out: &mut String) {
