@@ -441,6 +441,40 @@ test("OpenAI, runTools: a tool that throws ends the run, an abort does, and the 
   cw.free();
 });
 
+test("OpenAI: an answer that agrees is offered the tool that was proposed, and the step says so", () => {
+  const { tool, call, said, result, params } = APIS.chat;
+  const many = Array.from({ length: 30 }, (_, n) => ({ name: `work_${n}`, description: `Counts the boxes of shelf ${n}` }));
+  const named = [...many, { name: "refund_order", description: "Refunds an order" }, { name: "order_status", description: "Tells where a parcel is" }];
+  const steps = [];
+  const cw = contextWeaver({ tools: named.map((one) => tool({ ...one, parameters: { type: "object" } })), budget_tokens: BUDGET, max_tools: 4, onStep: (step) => steps.push(step) });
+  const messages = [];
+  const turn = (...more) => {
+    messages.push(...more);
+    const { tools } = cw.fit({ ...params, messages });
+    return tools.map((one) => functionOf(one).name);
+  };
+  const look = call({ id: "a", name: "order_status", input: { id: 7 } });
+  assert.ok(turn(user("Where is the parcel 7?")).includes("order_status"));
+  turn(...said({ calls: [{ id: "a", name: "order_status", input: { id: 7 } }] }), result(look, "lost"));
+  assert.equal(steps.at(-1).completion, undefined, "what stands on its own stays as it is");
+  messages.push(...said({ text: "It was lost. Shall I refund the order?" }));
+  const agreed = turn(user("yes, please"));
+  assert.ok(agreed.includes("refund_order"), agreed.join());
+  const { completion } = steps.at(-1);
+  assert.deepEqual([completion.reason, completion.query], ["agreement", "Shall I refund the order?"]);
+  assert.equal(cw.manager.events.get(completion.item_ids[0]).text, "It was lost. Shall I refund the order?");
+  // The tools of a turn stay within it, and a second "yes, please" is about something else.
+  const back = call({ id: "b", name: "refund_order", input: { id: 7 } });
+  assert.deepEqual(turn(...said({ calls: [{ id: "b", name: "refund_order", input: { id: 7 } }] }), result(back, "done")).filter((name) => agreed.includes(name)), agreed);
+  messages.push(...said({ text: "It is refunded. Shall I look where the parcel of your other order is?" }));
+  assert.ok(turn(user("yes, please")).includes("order_status"));
+  assert.match(steps.at(-1).completion.query, /parcel/);
+  messages.push(...said({ text: "It comes today. Shall I count the boxes of shelf 3, too?" }));
+  turn(user("no, thanks"));
+  assert.equal(steps.at(-1).completion, undefined);
+  cw.free();
+});
+
 test("OpenAI: calls are parsed as the tools of the caller say", async () => {
   const tools = [zodFunction({ name: "book", parameters: z.object({ seats: z.number() }) })];
   const cw = contextWeaver({ tools, budget_tokens: BUDGET });

@@ -818,6 +818,54 @@ const promptCases = {
     router.free();
   },
 
+  "a query that does not stand on its own is completed from the log, which is told"(cw, assert) {
+    const { router } = routing(cw);
+    const manager = new cw.ContextManager();
+    manager.ingestAll([
+      { id: "u1", kind: "user_turn", text: "List the invoices of ACME" },
+      { id: "c1", kind: "tool_call", text: '{"customer":"ACME"}', metadata: { function_name: "list_invoices" } },
+      { id: "r1", kind: "tool_result", text: "INV-7", parent_id: "c1" },
+      { id: "a1", kind: "agent_msg", text: "There is INV-7. Shall I send an email to them?" },
+    ]);
+    const ask = (query, route) => manager.buildRoute({ router, query, ...(route && { route }) });
+    const turns = manager.turnsBefore("yes, do it");
+    assert.deepEqual(turns.map(({ id, kind }) => [id, kind]), [["u1", "user_turn"], ["c1", "tool_call"], ["a1", "agent_msg"]]);
+
+    const agreed = ask("yes, do it");
+    const proposed = "Shall I send an email to them?";
+    assert.deepEqual(agreed.route.completion, { query: proposed, reason: "agreement", item_ids: ["a1"], tool_ids: [] });
+    assert.deepEqual([agreed.route.candidate_ids[0], agreed.cards[0].id], ["mail.send_email", "mail.send_email"]);
+    assert.ok(agreed.pack.prompt.startsWith("[GOAL]\nyes, do it\n"), "the goal is what was asked");
+    assert.deepEqual(router.route("yes, do it", { conversation: turns }), agreed.route);
+    assert.match(router.explain(agreed.route).markdown, /Completed query.*`Shall I send an email to them\?`.*from `a1`/);
+    assert.deepEqual(router.explain(agreed.route).data.completion, agreed.route.completion);
+
+    const again = ask("and for Initech?", { history: "log" }).route;
+    assert.deepEqual([again.completion.reason, again.completion.item_ids, again.completion.tool_ids], ["follow_up", ["u1", "c1"], ["billing.list_invoices"]]);
+    assert.equal(again.candidate_ids[0], "billing.list_invoices", "that it was called before does not hold it back");
+
+    for (const query of ["no, thanks", "thanks", "create an invoice", "call me a taxi"]) {
+      assert.deepEqual(ask(query).route, router.route(query), query);
+    }
+    assert.deepEqual(ask("yes, do it", { conversation: [] }).route, router.route("yes, do it"), "it can be switched off");
+    const old = new cw.ContextManager({ compat: "0.18" });
+    old.ingestAll(manager.events.list());
+    assert.deepEqual(old.turnsBefore("yes, do it"), []);
+    for (const one of [manager, old, router]) one.free();
+  },
+
+  "turns that are none are refused with their path"(cw, assert) {
+    const { router } = routing(cw);
+    const ask = (turn) => () => router.route("yes", { conversation: [{ kind: "user_turn", text: "hi" }, turn] });
+    refusesAll(cw, assert, [
+      ["a kind", ask({ kind: "policy", text: "x" }), "INVALID_INPUT", "/conversation/1/kind"],
+      ["no kind", ask({ text: "x" }), "MISSING_FIELD", "/conversation/1/kind"],
+      ["a typing error", ask({ kind: "tool_call", tools: "x" }), "UNKNOWN_FIELD", "/conversation/1/tools"],
+      ["no text", ask({ kind: "agent_msg", text: 5 }), "INVALID_INPUT", "/conversation/1/text"],
+    ]);
+    router.free();
+  },
+
   "a tool is named by its id in a router or a catalog"(cw, assert) {
     const { router } = routing(cw);
     const catalog = new cw.Catalog(tools());

@@ -54,6 +54,7 @@ pub use catalog::{
     diff_catalogs, diff_snapshots, from_mcp_tools, lint, load_catalog, normalise, pin,
 };
 pub use router::{
-    DecisionParts, QueryCompletion, RouteExplanation, RouteFeedback, RouteHistory, RouteOptions, RouteProbe,
-    RouteResult, RouteTurn, Router, RouterOptions, RoutingDecision, ToolFeedback, aggregate_feedback, routing_impact,
+    Conversation, DecisionParts, QueryCompletion, RouteExplanation, RouteFeedback, RouteHistory, RouteOptions,
+    RouteProbe, RouteResult, RouteTurn, Router, RouterOptions, RoutingDecision, ToolFeedback, aggregate_feedback,
+    routing_impact,
 };

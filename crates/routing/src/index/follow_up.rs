@@ -1,13 +1,11 @@
 //! Whether a query goes on with what was said before: "yes, do it", "and for Berlin?".
 
 use super::ToolIndex;
-use super::analyse::{for_each_term, for_each_word};
+use super::analyse::{for_each_term, for_each_word, is_dense};
 use contextweaver_text::numbered::Term;
 
 /// Most words of a query that goes on with what was said before.
 const MAX_WORDS: usize = 10;
-/// Most words of a question that leaves out what it asks for, where nothing else shows it.
-const SHORT_QUESTION: usize = 3;
 
 /// How a query goes on with what was said before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +63,11 @@ impl ToolIndex {
         }
         let mut said = vec![false; words.len()];
         let is_directive = turns.directives.mark(&words, &mut said);
-        let agreed = turns.agreements.opening(&words);
+        let approved = turns.approvals.opening(&words);
+        said[..approved].fill(true);
+        // "Great, that worked" answers no question.
+        let approved = if said.iter().all(|is_said| *is_said) { approved } else { 0 };
+        let agreed = turns.agreements.opening(&words).max(approved);
         said[..agreed].fill(true);
         let senses: Vec<WordSense> = words.iter().map(|word| self.sense(word)).collect();
         let has = |sense: WordSense| senses.iter().zip(&said).any(|(known, is_said)| !is_said && *known == sense);
@@ -80,12 +82,13 @@ impl ToolIndex {
         if is_found || has(WordSense::Action) || has(WordSense::Foreign) {
             return None;
         }
-        if turns.repeats.is_in(&words) {
+        let is_about = has(WordSense::Unknown) || has(WordSense::Known);
+        if turns.repeats.is_in(&words) && !is_about {
             return Some(FollowUp::Fragment);
         }
+        // In any language a question of one word leaves out what it asks; several may be a request of their own.
         let is_question = query.trim_end().ends_with(['?', '\u{ff1f}', '\u{61f}', '\u{37e}', '\u{55e}']);
-        let is_open = turns.openers.opening(&words) > 0 || is_question && words.len() <= SHORT_QUESTION;
-        let is_about = has(WordSense::Unknown) || has(WordSense::Known);
+        let is_open = turns.openers.opening(&words) > 0 || is_question && words.len() == 1 && !is_dense(&words[0]);
         (is_open && is_about).then_some(FollowUp::Fragment)
     }
 

@@ -61,6 +61,8 @@ pub struct LexiconPhrase {
 pub struct TurnPhrases {
     /// Begin an answer that agrees: "yes".
     pub agreements: Phrases,
+    /// Agree where nothing else is said: "great".
+    pub approvals: Phrases,
     /// Ask for what was announced: "go ahead".
     pub directives: Phrases,
     /// Say that it is not wanted, wherever they stand.
@@ -166,6 +168,7 @@ impl Lexicon {
         let phrases = |name: &str| Phrases::of(section(name));
         lexicon.turns = TurnPhrases {
             agreements: phrases("agreement"),
+            approvals: phrases("approval"),
             directives: phrases("directive"),
             refusals: phrases("refusal"),
             openers: phrases("opener"),

@@ -5,7 +5,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::conversation::RouteTurn;
+use super::filter::{ActiveTools, with_hints};
 use super::history::CalledTools;
+use super::judgement::{Judgement, MIN_CONFIDENCE};
+use super::options::{RouteOptions, RouterOptions};
+use super::shortlist::RankedCandidate;
+use super::{NavigatorResult, exact};
+use crate::cards::ToolNames;
 use crate::index::{FollowUp, ToolIndex};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::ItemKind;
@@ -73,12 +79,54 @@ impl QueryCompletion {
     }
 }
 
+/// Completes a query that goes on with what was said before; one that stands on its own stays as it is.
+///
+/// Vectors are not compared then: that of the query as it was asked says nothing of what is meant.
+pub(super) fn completed(
+    index: &mut ToolIndex,
+    query: &str,
+    plain: NavigatorResult,
+    active: &ActiveTools<'_>,
+    names: &ToolNames,
+    router: &RouterOptions,
+    options: &RouteOptions,
+) -> Result<NavigatorResult> {
+    let is_sure = |judged: &Judgement| judged.confidence.is_some_and(|confidence| confidence >= MIN_CONFIDENCE);
+    let is_found = !plain.ranked.is_empty() && plain.judgement.as_ref().is_some_and(is_sure);
+    let Some(follow_up) = index.follow_up(query, is_found).filter(|_| !plain.is_exact) else { return Ok(plain) };
+    let is_active = |id: &str| active.get(id).is_some();
+    let tools = CalledTools::new(active.catalog, names);
+    let completer = Completer { tools, is_active: &is_active, turns: options.conversation.turns(), query };
+    for completion in completer.completions(index, follow_up) {
+        let (text, _) = with_hints(&completion.query, &options.context_hints);
+        let called = completion.tool_ids.first().unwrap_or(&completion.query);
+        let found = exact(index, [called, &text], active, router, options, None)?;
+        if !found.ranked.is_empty() {
+            return Ok(NavigatorResult { completion: Some(completion), ..found });
+        }
+    }
+    Ok(plain)
+}
+
+impl NavigatorResult {
+    /// Puts the tools that were called in what the query goes on with before all others, in their order.
+    pub(super) fn put_called_first(&mut self) {
+        let Some(completion) = &self.completion else { return };
+        let best = self.ranked.iter().map(|candidate| candidate.score).fold(0.0, f64::max);
+        for id in completion.tool_ids.iter().rev() {
+            let place = self.ranked.iter().position(|candidate| candidate.id == *id);
+            let path = place.map(|at| self.ranked.remove(at).path).unwrap_or_default();
+            self.ranked.insert(0, RankedCandidate { id: id.clone(), score: best, path });
+        }
+    }
+}
+
 /// Turns before a query and the tools of the catalog, among which some may be chosen.
-pub(super) struct Completer<'a> {
-    pub tools: CalledTools<'a>,
-    pub is_active: &'a dyn Fn(&str) -> bool,
-    pub turns: &'a [RouteTurn],
-    pub query: &'a str,
+struct Completer<'a> {
+    tools: CalledTools<'a>,
+    is_active: &'a dyn Fn(&str) -> bool,
+    turns: &'a [RouteTurn],
+    query: &'a str,
 }
 
 /// The turn of the user, and what followed.
@@ -89,7 +137,7 @@ struct Exchange<'a> {
 
 impl Completer<'_> {
     /// Returns the queries that may be meant, the likeliest first.
-    pub fn completions(&self, index: &ToolIndex, follow_up: FollowUp) -> Vec<QueryCompletion> {
+    fn completions(&self, index: &ToolIndex, follow_up: FollowUp) -> Vec<QueryCompletion> {
         let turns = self.before();
         match follow_up {
             FollowUp::Agreement { is_directive, says_more } => {

@@ -3,6 +3,12 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::NavigatorResult;
+use super::completion::completed;
+use super::filter::ActiveTools;
+use super::options::{RouteOptions, RouterOptions};
+use crate::cards::ToolNames;
+use crate::index::ToolIndex;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::called_tool;
 use contextweaver_model::json::Fields;
@@ -14,6 +20,53 @@ use contextweaver_text::unicode::{prefix, trim};
 pub const MAX_TURNS: usize = 24;
 /// Most code points of each: of an assistant's text the end, of other texts the beginning.
 pub const TURN_CHARS: usize = 1_000;
+
+/// Completes a query by its turns, or leaves what was found as it is.
+type CompleteQuery = fn(
+    &mut ToolIndex,
+    &str,
+    NavigatorResult,
+    &ActiveTools<'_>,
+    &ToolNames,
+    &RouterOptions,
+    &RouteOptions,
+) -> Result<NavigatorResult>;
+
+/// What was said and called before a query, the oldest first.
+#[derive(Debug, Clone, Default)]
+pub struct Conversation {
+    turns: Vec<RouteTurn>,
+    /// Who never makes a conversation does not link what completes queries: a WebAssembly module notices.
+    pub(super) complete: Option<CompleteQuery>,
+}
+
+impl Conversation {
+    /// Takes the last [`MAX_TURNS`] turns.
+    ///
+    /// ```
+    /// use contextweaver_routing::{Conversation, RouteTurn};
+    /// use serde_json::json;
+    ///
+    /// let turn = RouteTurn::from_value(json!({ "kind": "user_turn", "text": "Is it raining?" }), "")?;
+    /// assert_eq!(Conversation::new(vec![turn; 30]).turns().len(), 24);
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn new(mut turns: Vec<RouteTurn>) -> Self {
+        turns.drain(..turns.len().saturating_sub(MAX_TURNS));
+        Self { complete: (!turns.is_empty()).then_some(completed as CompleteQuery), turns }
+    }
+
+    /// Returns the turns.
+    pub fn turns(&self) -> &[RouteTurn] {
+        &self.turns
+    }
+}
+
+impl PartialEq for Conversation {
+    fn eq(&self, other: &Self) -> bool {
+        self.turns == other.turns
+    }
+}
 
 /// Something that was said or called before a query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

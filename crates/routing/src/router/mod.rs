@@ -22,7 +22,7 @@ mod rules;
 mod shortlist;
 
 pub use completion::{CompletionReason, QueryCompletion};
-pub use conversation::{MAX_TURNS, RouteTurn, TURN_CHARS};
+pub use conversation::{Conversation, MAX_TURNS, RouteTurn, TURN_CHARS};
 pub use decision::{DecisionParts, RoutingDecision};
 pub use explanation::{ComparedCandidates, RouteExplanation};
 pub use feedback::{FeedbackWeights, ToolFeedback, adjust_by_feedback, aggregate_feedback};
@@ -42,12 +42,11 @@ use crate::index::{FIRST_TOOLS, RankScope, RouteMatch, ToolIndex};
 use adjust::{adjust, likeness};
 use beam::BeamLimits;
 use beam_index::BeamIndex;
-use completion::Completer;
 use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{JsonMap, SelectableItem};
 use filter::ActiveTools;
-use judgement::{Judgement, MIN_CONFIDENCE};
+use judgement::Judgement;
 use report::ResultBuilder;
 
 /// Best tools that a clarifying question and the judgement of ambiguity look at.
@@ -253,7 +252,7 @@ impl Router {
     /// ```
     pub fn route(&mut self, query: &str, options: &RouteOptions) -> Result<RouteResult> {
         self.prepare()?;
-        let needs_names = !options.conversation.is_empty() && self.index.is_some()
+        let needs_names = !options.conversation.turns().is_empty() && self.index.is_some()
             || self.options.rules.resolves_called_names
                 && options
                     .history
@@ -268,9 +267,9 @@ impl Router {
         let mut found = match (index.as_mut(), graph.as_ref(), beam.as_ref()) {
             (Some(index), ..) => {
                 let plain = exact(index, [query, &text], &active, router, options, options.query_embedding.as_deref())?;
-                match names.as_ref().filter(|_| !options.conversation.is_empty()) {
-                    Some(names) => completed(index, query, plain, &active, names, router, options)?,
-                    None => plain,
+                match (options.conversation.complete, names.as_ref()) {
+                    (Some(complete), Some(names)) => complete(index, query, plain, &active, names, router, options)?,
+                    _ => plain,
                 }
             }
             (None, Some(graph), Some(beam)) => by_beam(beam, graph, &text, &active, router, options)?,
@@ -358,48 +357,6 @@ fn exact(
     found.variants = WordSet::new(variants);
     found.judgement = Some(judgement);
     Ok(found)
-}
-
-/// Completes a query that goes on with what was said before; one that stands on its own stays as it is.
-///
-/// Vectors are not compared then: that of the query as it was asked says nothing of what is meant.
-fn completed(
-    index: &mut ToolIndex,
-    query: &str,
-    plain: NavigatorResult,
-    active: &ActiveTools<'_>,
-    names: &ToolNames,
-    router: &RouterOptions,
-    options: &RouteOptions,
-) -> Result<NavigatorResult> {
-    let is_sure = |judged: &Judgement| judged.confidence.is_some_and(|confidence| confidence >= MIN_CONFIDENCE);
-    let is_found = !plain.ranked.is_empty() && plain.judgement.as_ref().is_some_and(is_sure);
-    let Some(follow_up) = index.follow_up(query, is_found).filter(|_| !plain.is_exact) else { return Ok(plain) };
-    let is_active = |id: &str| active.get(id).is_some();
-    let tools = CalledTools::new(active.catalog, names);
-    let completer = Completer { tools, is_active: &is_active, turns: &options.conversation, query };
-    for completion in completer.completions(index, follow_up) {
-        let (text, _) = with_hints(&completion.query, &options.context_hints);
-        let called = completion.tool_ids.first().unwrap_or(&completion.query);
-        let found = exact(index, [called, &text], active, router, options, None)?;
-        if !found.ranked.is_empty() {
-            return Ok(NavigatorResult { completion: Some(completion), ..found });
-        }
-    }
-    Ok(plain)
-}
-
-impl NavigatorResult {
-    /// Puts the tools that were called in what the query goes on with before all others, in their order.
-    fn put_called_first(&mut self) {
-        let Some(completion) = &self.completion else { return };
-        let best = self.ranked.iter().map(|candidate| candidate.score).fold(0.0, f64::max);
-        for id in completion.tool_ids.iter().rev() {
-            let place = self.ranked.iter().position(|candidate| candidate.id == *id);
-            let path = place.map(|at| self.ranked.remove(at).path).unwrap_or_default();
-            self.ranked.insert(0, RankedCandidate { id: id.clone(), score: best, path });
-        }
-    }
 }
 
 /// Looks up the paths of the short list, and leaves out what history says of thousands of tools that are not in it.

