@@ -35,6 +35,7 @@ const AS_GIVEN = [
   [/^(a key of )?Router\.graph\b/, "a graph of ids, for RouterOptions.graph"],
   [/^Router\.(route|browse).*\.paths?\b/, "paths of ids, which browse takes"],
   [/^ContextManager\.buildRoute.*\.paths\b/, "paths of ids, which browse takes"],
+  [/^ContextManager\.turnsBefore.*\.tool$/, "the tool of a call, which a route looks up"],
   [/^a key of Catalog\.pin\b/, "digests by id, for lint"],
   [/^a key of .*\.(history_adjustments|folded)$/, "numbers by id"],
 ];
@@ -454,6 +455,11 @@ const ROWS = {
     () => manager.supplySummary({ item_id: "result:k2", summary: WITHHELD }),
     () => manager.build({ phase: "answer", query: "deploy" }),
   ),
+  "ContextManager.turnsBefore": ({ manager }) => each(
+    () => manager.turnsBefore("deploy"),
+    () => manager.turnsBefore(text("deploy")),
+    () => manager.turnsBefore(WITHHELD),
+  ),
   "ContextManager.handoff": ({ manager }) => {
     manager.ingest(item("d2", { kind: "tool_result", text: `Decision: ${text("kept")}`, artifact_ref: { handle: NAME, media_type: "text/plain", size_bytes: 1, label: SECRET } }));
     return manager.handoff();
@@ -616,6 +622,8 @@ const ROWS = {
     () => new cw.Router(tools, { navigator: "beam" }).route(text("deploy"), { debug: true }),
     () => new cw.Router(tools, { ambiguity_ratio: 0.01 }).route(`deploy ${NAME}`, { debug: true }),
     () => router.route("deploy", { history: { [NAME]: 1 } }),
+    () => router.route("yes", { conversation: [{ id: NAME, kind: "agent_msg", text: `Shall I deploy the service? ${text("it")}?` }, { kind: "tool_call", tool: NAME, is_open: true }] }),
+    () => router.route("yes", { conversation: [{ kind: NAME, text: SECRET }] }),
     () => router.route("deploy", { query_embedding: SECRET }),
   ),
   "Router.embedMissing": ({ router, tools }, cw) => each(

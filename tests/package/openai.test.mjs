@@ -461,7 +461,7 @@ test("OpenAI: an answer that agrees is offered the tool that was proposed, and t
   const agreed = turn(user("yes, please"));
   assert.ok(agreed.includes("refund_order"), agreed.join());
   const { completion } = steps.at(-1);
-  assert.deepEqual([completion.reason, completion.query], ["agreement", "Shall I refund the order?"]);
+  assert.deepEqual([completion.reason, /Shall I refund the order\?$/.test(completion.query)], ["agreement", true]);
   assert.equal(cw.manager.events.get(completion.item_ids[0]).text, "It was lost. Shall I refund the order?");
   // The tools of a turn stay within it, and a second "yes, please" is about something else.
   const back = call({ id: "b", name: "refund_order", input: { id: 7 } });

@@ -138,3 +138,65 @@ impl ToolIndex {
         sense
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{IndexOptions, Lexicon};
+    use super::*;
+    use contextweaver_model::SelectableItem;
+    use serde_json::json;
+
+    fn index(lexicon: Lexicon) -> ToolIndex {
+        let tool = |id: &str, description: &str| {
+            SelectableItem::from_value(json!({ "id": id, "kind": "tool", "name": id, "description": description }), "")
+                .unwrap()
+        };
+        let tools = [tool("push_branch", "Pushes a branch"), tool("list_files", "Lists files")];
+        let mut index = ToolIndex::build(tools.iter(), IndexOptions { lexicon, ..IndexOptions::default() });
+        index.read("");
+        index
+    }
+
+    #[test]
+    fn only_what_leaves_something_out_goes_on() {
+        let index = index(Lexicon::english());
+        let agrees = |is_directive, says_more| Some(FollowUp::Agreement { is_directive, says_more });
+        for (query, wanted) in [
+            ("yes", agrees(false, false)),
+            ("OK, go ahead!", agrees(true, false)),
+            ("go ahead and delete it", agrees(true, true)),
+            ("yes, to Ada", agrees(false, true)),
+            ("great", agrees(false, false)),
+            ("Berlin?", Some(FollowUp::Fragment)),
+            ("and for Berlin?", Some(FollowUp::Fragment)),
+            ("once more, please", Some(FollowUp::Fragment)),
+            ("now the same for b.example", Some(FollowUp::Fragment)),
+            ("no, thanks", None),
+            ("yes, but not now", None),
+            ("great, that worked", None),
+            ("yes, list the files", None),
+            ("ok, book me a taxi", None),
+            ("fine tuning", None),
+            ("can you explain that again, more slowly?", None),
+            ("que hora es?", None),
+            ("\u{5929}\u{6c14}\u{5982}\u{4f55}\u{ff1f}", None),
+            ("and what is the weather like today in Berlin, and tomorrow?", None),
+            ("and the weather?", None),
+            ("tell me a joke", None),
+            ("?", None),
+            ("", None),
+        ] {
+            assert_eq!(index.follow_up(query, false), wanted, "{query}");
+        }
+        assert_eq!(index.follow_up("and for Berlin?", true), None, "it finds tools");
+        assert_eq!(index.follow_up("yes", true), agrees(false, false));
+    }
+
+    #[test]
+    fn without_a_lexicon_only_a_question_of_one_word_goes_on() {
+        let index = index(Lexicon::none());
+        let found: Vec<bool> =
+            ["yes", "and for Berlin?", "Berlin?"].map(|query| index.follow_up(query, false).is_some()).to_vec();
+        assert_eq!(found, [false, false, true]);
+    }
+}

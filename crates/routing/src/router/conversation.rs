@@ -7,6 +7,7 @@ use super::NavigatorResult;
 use super::completion::completed;
 use super::filter::ActiveTools;
 use super::options::{RouteOptions, RouterOptions};
+use super::report::masked;
 use crate::cards::ToolNames;
 use crate::index::ToolIndex;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -20,6 +21,9 @@ use contextweaver_text::unicode::{prefix, trim};
 pub const MAX_TURNS: usize = 24;
 /// Most code points of each: of an assistant's text the end, of other texts the beginning.
 pub const TURN_CHARS: usize = 1_000;
+
+/// Code points of a text that are searched for credentials before it is cut: one that the cut goes through is masked, too.
+const MASKED_CHARS: usize = 1 << 16;
 
 /// Completes a query by its turns, or leaves what was found as it is.
 type CompleteQuery = fn(
@@ -113,7 +117,7 @@ impl RouteTurn {
         }
         let turn = Self {
             id: fields.opt_string("id")?,
-            text: bounded(&fields.string_or("text", "")?, kind).to_owned(),
+            text: bounded(&fields.string_or("text", "")?, kind),
             tool: fields.opt_string("tool")?,
             is_open: fields.bool_or("is_open", false)?,
             kind,
@@ -123,7 +127,7 @@ impl RouteTurn {
     }
 
     /// Reads the last turns before a query off an event log, the oldest first. The turn that asks the query is left out, and so
-    /// is what came after it. Texts at or above `floor` are empty; calls are named as the log names them.
+    /// is what came after it. Texts at or above `floor` are empty, credentials in others masked; calls are named as the log names them.
     pub fn from_log(items: &[ContextItem], query: &str, floor: Sensitivity) -> Vec<Self> {
         let is_live = |item: &&ContextItem| !item.is_superseded();
         let is_asked = |item: &ContextItem| item.kind == ItemKind::UserTurn && trim(&item.text) == trim(query);
@@ -148,7 +152,7 @@ impl RouteTurn {
                 ItemKind::UserTurn | ItemKind::AgentMsg => turns.push(Self {
                     id: Some(item.id.clone()),
                     kind: item.kind,
-                    text: if is_withheld { String::new() } else { bounded(&item.text, item.kind).to_owned() },
+                    text: if is_withheld { String::new() } else { bounded(&item.text, item.kind) },
                     tool: None,
                     is_open: false,
                 }),
@@ -160,11 +164,14 @@ impl RouteTurn {
     }
 }
 
-/// Cuts a text: what an assistant asks stands at the end.
-fn bounded(text: &str, kind: ItemKind) -> &str {
-    if kind == ItemKind::AgentMsg {
-        let skipped = text.chars().count().saturating_sub(TURN_CHARS);
-        return text.char_indices().nth(skipped).map_or("", |(at, _)| &text[at..]);
-    }
-    prefix(text, TURN_CHARS)
+/// Masks credentials and cuts a text: what an assistant asks stands at the end.
+fn bounded(text: &str, kind: ItemKind) -> String {
+    let cut = |text: &str, chars: usize| {
+        if kind == ItemKind::AgentMsg {
+            let skipped = text.chars().count().saturating_sub(chars);
+            return text.char_indices().nth(skipped).map_or("", |(at, _)| &text[at..]).to_owned();
+        }
+        prefix(text, chars).to_owned()
+    };
+    cut(&masked(&cut(text, MASKED_CHARS)), TURN_CHARS)
 }
