@@ -3,13 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::NavigatorResult;
-use super::completion::completed;
-use super::filter::ActiveTools;
-use super::options::{RouteOptions, RouterOptions};
 use super::report::masked;
-use crate::cards::ToolNames;
-use crate::index::ToolIndex;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::called_tool;
 use contextweaver_model::json::Fields;
@@ -25,23 +19,10 @@ pub const TURN_CHARS: usize = 1_000;
 /// Code points of a text that are searched for credentials before it is cut: one that the cut goes through is masked, too.
 const MASKED_CHARS: usize = 1 << 16;
 
-/// Completes a query by its turns, or leaves what was found as it is.
-type CompleteQuery = fn(
-    &mut ToolIndex,
-    &str,
-    NavigatorResult,
-    &ActiveTools<'_>,
-    &ToolNames,
-    &RouterOptions,
-    &RouteOptions,
-) -> Result<NavigatorResult>;
-
 /// What was said and called before a query, the oldest first.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Conversation {
     turns: Vec<RouteTurn>,
-    /// Who never makes a conversation does not link what completes queries: a WebAssembly module notices.
-    pub(super) complete: Option<CompleteQuery>,
 }
 
 impl Conversation {
@@ -57,18 +38,12 @@ impl Conversation {
     /// ```
     pub fn new(mut turns: Vec<RouteTurn>) -> Self {
         turns.drain(..turns.len().saturating_sub(MAX_TURNS));
-        Self { complete: (!turns.is_empty()).then_some(completed as CompleteQuery), turns }
+        Self { turns }
     }
 
     /// Returns the turns.
     pub fn turns(&self) -> &[RouteTurn] {
         &self.turns
-    }
-}
-
-impl PartialEq for Conversation {
-    fn eq(&self, other: &Self) -> bool {
-        self.turns == other.turns
     }
 }
 

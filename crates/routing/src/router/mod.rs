@@ -42,6 +42,7 @@ use crate::index::{FIRST_TOOLS, RankScope, RouteMatch, ToolIndex};
 use adjust::{adjust, likeness};
 use beam::BeamLimits;
 use beam_index::BeamIndex;
+use completion::completed;
 use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{JsonMap, SelectableItem};
@@ -267,9 +268,9 @@ impl Router {
         let mut found = match (index.as_mut(), graph.as_ref(), beam.as_ref()) {
             (Some(index), ..) => {
                 let plain = exact(index, [query, &text], &active, router, options, options.query_embedding.as_deref())?;
-                match (options.conversation.complete, names.as_ref()) {
-                    (Some(complete), Some(names)) => complete(index, query, plain, &active, names, router, options)?,
-                    _ => plain,
+                match names.as_ref().filter(|_| !options.conversation.turns().is_empty()) {
+                    Some(names) => completed(index, query, plain, &active, names, router, options)?,
+                    None => plain,
                 }
             }
             (None, Some(graph), Some(beam)) => by_beam(beam, graph, &text, &active, router, options)?,
