@@ -147,12 +147,12 @@ impl Completer<'_> {
         }
     }
 
-    /// Returns the turns before the one that asks the query.
+    /// Returns the turns before the one that asks the query, which may be the last.
     fn before(&self) -> &[RouteTurn] {
-        let is_user = |turn: &RouteTurn| turn.kind == ItemKind::UserTurn;
-        let last = self.turns.iter().rposition(is_user);
-        let asks = |at: &usize| *at + 1 == self.turns.len() || trim(&self.turns[*at].text) == trim(self.query);
-        &self.turns[..last.filter(asks).unwrap_or(self.turns.len())]
+        match self.turns {
+            [before @ .., last] if last.kind == ItemKind::UserTurn => before,
+            all => all,
+        }
     }
 
     /// What was proposed: a question names it, a call waits for it, or the agent's text has it.

@@ -311,3 +311,20 @@ fn a_long_log_is_bounded() {
     asked.push(ContextItem::new("c9", ItemKind::ToolCall, "send_mail({})"));
     assert_eq!(from_log(&asked, "yes"), from_log(&items, "yes"));
 }
+
+#[test]
+fn a_second_yes_is_about_something_else() {
+    let (mut router, mut items) = small();
+    items.push(ContextItem::new("u2", ItemKind::UserTurn, "yes"));
+    items.push(ContextItem::new("a2", ItemKind::AgentMsg, "It is sent. Shall I delete the file?"));
+    items.push(ContextItem::new("u3", ItemKind::UserTurn, "yes"));
+    let found = route(&mut router, "yes", from_log(&items, "yes"), 5);
+    assert_eq!(found.candidate_ids[0], "f.delete");
+    assert_eq!(found.completion.unwrap().item_ids, ["a2"]);
+    // As it is when the caller hands all over, with the turn that asks.
+    let turns = ["u2", "a2", "u3"].map(|id| {
+        let item = items.iter().find(|item| item.id == id).unwrap();
+        RouteTurn { id: Some(item.id.clone()), kind: item.kind, text: item.text.clone(), tool: None, is_open: false }
+    });
+    assert_eq!(route(&mut router, "yes", turns.to_vec(), 5).completion.unwrap().item_ids, ["a2"]);
+}
