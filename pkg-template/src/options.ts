@@ -201,6 +201,13 @@ export interface ContextManagerOptions {
   /** Let prompts only grow, for the sake of provider prompt caches. Default: false. */
   readonly append?: boolean;
   /**
+   * Name in each prompt that something left identifiers of it that are likely to be asked for (ids, paths, addresses), with the
+   * handle or item by which `recall` and `drilldown` find them: a line of at most a fiftieth of the budget and 240 tokens, below the
+   * instructions, and in messages one of the user. In append mode it changes only at a cut. None is written below 2,000 tokens, where
+   * everything fits, or where there is nothing to name. Default: false. Without effect under `compat`.
+   */
+  readonly ledger?: boolean;
+  /**
    * What happens to the last user turn and everything after it when it does not fit. `trim`: the user turn and the last
    * step stay, the steps between compete for the room like older items; those left out are in `stats.dropped_items`.
    * `keep`: results give up their text, oldest first, but no step is lost; if that is not enough, `BUDGET_EXCEEDED`, so a

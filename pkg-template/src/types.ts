@@ -477,6 +477,16 @@ export interface BuildStats {
   readonly budget_tokens?: number;
   /** What made other tokens of the budget that was asked for; absent where nothing is known of the model. */
   readonly calibration?: TokenCalibration;
+  /** The ledger in the prompt; absent where there is none. Its tokens are among those of header and footer. */
+  readonly ledger?: LedgerStats;
+}
+
+/** What a prompt says of what left it: identifiers, and where they are found again. */
+export interface LedgerStats {
+  /** Tokens with what is put around it, at most a fiftieth of the budget. */
+  readonly tokens: number;
+  /** Identifiers that it names. */
+  readonly identifiers: number;
 }
 
 /** What is known of the tokens of a model. */

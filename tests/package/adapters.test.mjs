@@ -137,6 +137,21 @@ for (const name of Object.keys(ADAPTERS)) {
     assert.deepEqual(labels(built.pack.prompt), labels(byHand(TURNS, TURNS.at(-1).user, built.pack.stats.budget_tokens)));
   });
 
+  test(`${name}: a line names what left the prompt, where the model reads it`, async () => {
+    const steps = [];
+    const talk = Array.from({ length: 60 }, (_, n) => [{ user: `What of shelf ${n}? ${"It was moved and swept. ".repeat(5)}` }, { agent: `Done. ${"The rest is to follow soon. ".repeat(5)}` }]).flat();
+    const turns = [{ user: `My order is W-2378156. ${"It was for the office. ".repeat(20)}` }, { agent: "I noted it." }, ...talk, { user: "And what is left to be swept?" }];
+    await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: 3_000, manager: { ledger: true }, onStep: (step) => steps.push(step) }, turns);
+    const [{ built, tool_tokens }] = steps;
+    const line = "recall finds: W-2378156 (";
+    assert.ok(built.tokens + tool_tokens <= 3_000);
+    assert.equal(built.pack.stats.ledger.identifiers, 1);
+    assert.ok(built.pack.prompt.startsWith(`[LEFT OUT]\n${line}`), built.pack.prompt.slice(0, 200));
+    assert.equal(built.messages[0].role, "user");
+    assert.equal(JSON.stringify(built.messages).split(line).length, 2);
+    assert.ok(JSON.stringify(built.messages[0]).includes(line));
+  });
+
   test(`${name}: an embedder says what items are about`, async () => {
     const asked = [];
     const embed = async (texts) => (asked.push(...texts), texts.map((text) => [text.length, 1]));

@@ -253,6 +253,36 @@ export const messageCases = {
     }
   },
 
+  "what left a prompt is named in one message of the user, below the instructions"(cw, assert) {
+    const log = [
+      { id: "s1", kind: "policy", text: "You help a shop." },
+      { id: "u1", kind: "user_turn", text: `My order is W-2378156. ${"It was for the office. ".repeat(20)}` },
+      ...Array.from({ length: 90 }, (_, n) => ({ id: `a${n}`, kind: "agent_msg", text: `Shelf ${n}: ${"it was moved and swept. ".repeat(8)}` })),
+      { id: "u2", kind: "user_turn", text: "What is left to be swept?" },
+    ];
+    const built = (options, format = "openai-chat") => {
+      const manager = new cw.ContextManager(options);
+      manager.ingestAll(log);
+      const made = manager.buildMessages({ phase: "answer", query: "swept", format, budget_tokens: 3000 });
+      const found = manager.recall("W-2378156").excerpts.map(({ item_id }) => item_id);
+      manager.free();
+      return { ...made, found };
+    };
+    const text = "[LEFT OUT]\nrecall finds: W-2378156 (u1)";
+    for (const format of ["openai-chat", "anthropic", "gemini", "ai-sdk-model"]) {
+      const { messages, pack, tokens, found } = built({ ledger: true }, format);
+      assert.ok(tokens <= 3000 && pack.prompt.startsWith(`[POLICY]\nYou help a shop.\n\n${text}\n\n`), pack.prompt.slice(0, 200));
+      const [first, ...others] = messages.filter(({ role }) => role !== "system");
+      assert.ok(first.role === "user" && JSON.stringify(first).includes(JSON.stringify(text).slice(1, -1)));
+      assert.ok(!JSON.stringify(others).includes("recall finds"));
+      assert.deepEqual([pack.stats.ledger.identifiers, found[0]], [1, "u1"]);
+      assert.ok(pack.stats.ledger.tokens <= 60);
+    }
+    const without = built({ ledger: false });
+    assert.ok(!JSON.stringify(without).includes("recall finds") && !("ledger" in without.pack.stats));
+    assert.equal(catchError(() => new cw.ContextManager({ ledger: "no" })).path, "/ledger");
+  },
+
   "messages that cannot be read say where, and leave the log alone"(cw, assert) {
     const manager = new cw.ContextManager();
     const refused = (messages, format, code, path) => {

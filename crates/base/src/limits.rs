@@ -21,6 +21,8 @@
 //! | [`MAX_PATTERN_BYTES`] | 1,024 | UTF-8 bytes of one pattern |
 //! | [`MAX_SEARCH_STEPS`] | 33,554,432 | steps of one search, of choosing rows and columns, of all rules of one check |
 //! | [`MAX_RECALL_BYTES`] | 8 MiB | UTF-8 bytes of the texts that one recall reads, the likeliest first |
+//! | [`LEDGER_TOKENS`] | 240 | tokens of the ledger in a prompt, and a fiftieth of the budget |
+//! | [`LEDGER_IDENTIFIERS`] | 64 | identifiers that it names |
 //! | [`MAX_SCHEMA_STEPS`] | 33,554,432 | steps of checking one value against a schema |
 //! | [`MAX_REWRITE_STEPS`] | 50,000 | values copied while one schema is rewritten for a provider |
 
@@ -151,6 +153,10 @@ pub const HANDOFF_TOKENS: u64 = 1500;
 
 /// Tokens of what a recall answers.
 pub const RECALL_TOKENS: u64 = 300;
+/// Most tokens of the ledger in a prompt; below that it may have a fiftieth of the budget.
+pub const LEDGER_TOKENS: u64 = 240;
+/// Identifiers that a ledger names at most.
+pub const LEDGER_IDENTIFIERS: usize = 64;
 /// Bytes of the texts that one recall reads: masked, taken apart and compared, they take half a second.
 pub const MAX_RECALL_BYTES: usize = 8 << 20;
 

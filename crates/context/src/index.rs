@@ -15,7 +15,7 @@ use contextweaver_convert::providers::tool_name;
 use contextweaver_model::{ContextItem, ItemKind};
 use contextweaver_text::families;
 use contextweaver_text::numbered::{Term, Terms};
-use contextweaver_text::terms::{for_each_term, is_identifier};
+use contextweaver_text::terms::{for_each_term, is_identifier, is_naming};
 use contextweaver_text::unicode;
 
 /// Terms of a passage. A long result is relevant when one passage of it is, however much else it holds.
@@ -122,6 +122,8 @@ pub struct LogIndex {
     vocabulary: Terms,
     postings: Vec<Vec<PassagePosting>>,
     identifiers: Vec<bool>,
+    /// Terms that name one thing each, as far as their form tells, in the order in which they came.
+    names: Vec<u32>,
     /// What forms of a word have in common, the newest term of each, and for every term the one before it.
     roots: Terms,
     newest_of_root: Vec<u32>,
@@ -160,6 +162,11 @@ impl LogIndex {
     /// Tells whether a term looks like an identifier.
     pub fn is_identifier(&self, term: u32) -> bool {
         self.identifiers[term as usize]
+    }
+
+    /// Returns the terms that look like the name of one thing: an id, a path, an address.
+    pub fn names(&self) -> &[u32] {
+        &self.names
     }
 
     /// Returns the number of distinct terms.
@@ -256,6 +263,9 @@ impl LogIndex {
             if id as usize == self.postings.len() {
                 self.postings.push(Vec::new());
                 self.identifiers.push(is_identifier(term));
+                if is_naming(term) {
+                    self.names.push(id);
+                }
                 self.slots.push(0);
                 let newest = families::root(term).map(|root| self.roots.intern(Term::Word(&root)) as usize);
                 self.older_kin.push(newest.and_then(|root| self.newest_of_root.get(root).copied()).unwrap_or(NO_TERM));

@@ -201,6 +201,9 @@ pub struct ManagerOptions {
     pub firewall: FirewallOptions,
     /// Whether prompts only grow, for the sake of provider prompt caches.
     pub append: bool,
+    /// Whether a prompt that something left names identifiers of it that may be asked for, and where they stand. The compat
+    /// mode never does.
+    pub ledger: bool,
     /// Whether what calls of a model cost scales the budgets of prompts for it. The compat mode never does.
     pub calibrate: bool,
     /// Whether steps of the active turn may be dropped like others; otherwise they stay, or the build fails. The compat mode
@@ -233,6 +236,7 @@ impl Default for ManagerOptions {
             scoring: ScoringConfig::default(),
             firewall: FirewallOptions::default(),
             append: false,
+            ledger: false,
             calibrate: true,
             trim_active_turn: true,
             redact_secrets: true,
@@ -312,6 +316,7 @@ impl ManagerOptions {
     fn read_switches(&mut self, fields: &mut Fields) -> Result<()> {
         self.firewall.read(fields)?;
         self.append = fields.bool_or("append", false)?;
+        self.ledger = fields.bool_or("ledger", self.ledger)?;
         self.calibrate = fields.bool_or("calibrate", true)?;
         self.trim_active_turn = fields.parsed_or("active_turn", self.trim_active_turn, |text| match text {
             "keep" => Ok(false),

@@ -43,7 +43,7 @@ pub use pack::{ContextPack, PrefixReport, RenderedItem};
 pub use policy::ContextPolicy;
 pub use profile::{ProfileConfig, RoutingConfig};
 pub use scoring::{Bm25nWeights, CompatWeights, ScoringConfig, ScoringMethod};
-pub use stats::{BuildStats, DroppedItem, TokenCalibration};
+pub use stats::{BuildStats, DroppedItem, LedgerStats, TokenCalibration};
 pub use tool::{HydrationResult, RESERVED_KEY, SelectableItem, TOOL_KINDS};
 pub use warning::Warning;
 

@@ -71,6 +71,34 @@ pub struct BuildStats {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub calibration: Option<TokenCalibration>,
+    /// The ledger in the prompt; absent where there is none. Its tokens are among those of header and footer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub ledger: Option<LedgerStats>,
+}
+
+/// What a prompt says of what left it: identifiers, and where they are found again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct LedgerStats {
+    /// Tokens with what is put around it, at most a fiftieth of the budget.
+    pub tokens: u64,
+    /// Identifiers that it names.
+    pub identifiers: u64,
+}
+
+impl LedgerStats {
+    /// Reads the record; unknown fields are ignored.
+    ///
+    /// # Errors
+    /// `OUT_OF_RANGE` and `INVALID_INPUT`, with the path of the field.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        Ok(Self {
+            tokens: fields.uint_or("tokens", 0, u64::MAX)?,
+            identifiers: fields.uint_or("identifiers", 0, u64::MAX)?,
+        })
+    }
 }
 
 /// What is known of the tokens of a model.
@@ -118,6 +146,7 @@ impl BuildStats {
             prompt_tokens: None,
             budget_tokens: None,
             calibration: None,
+            ledger: None,
         }
     }
 
@@ -144,6 +173,10 @@ impl BuildStats {
             calibration: {
                 let at = fields.at("calibration");
                 fields.take("calibration").map(|value| TokenCalibration::from_value(value, &at)).transpose()?
+            },
+            ledger: {
+                let at = fields.at("ledger");
+                fields.take("ledger").map(|value| LedgerStats::from_value(value, &at)).transpose()?
             },
         })
     }

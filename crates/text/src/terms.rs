@@ -44,17 +44,10 @@ const MAX_COMPOUND_CHARS: usize = 64;
 /// ```
 pub fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
     let mut lower = String::new();
-    let mut rest = text;
-    let mut data = Base64Runs::of(text);
-    while let Some(start) = first_alphanumeric(rest) {
-        let run = &rest[start..];
-        let begin = text.len() - run.len();
-        let data_end = data.end(begin);
-        let (end, parts) = if data_end.is_some() { (MAX_COMPOUND_CHARS, 1) } else { measure_run(run) };
+    for_each_run(text, |run, parts| {
         lower.clear();
-        lower_into(&mut lower, &run[..end]);
-        let is_short = || lower.len() <= MAX_COMPOUND_CHARS || lower.chars().nth(MAX_COMPOUND_CHARS).is_none();
-        if parts > 1 && is_short() {
+        lower_into(&mut lower, run);
+        if parts > 1 && is_short(&lower) {
             each(&lower);
         }
         if lower.is_ascii() {
@@ -71,8 +64,49 @@ pub fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
                 emit_part(part, &mut each);
             }
         }
+    });
+}
+
+/// Calls `each` for every run of a text that is one term as a whole, with that term, as the text spells it: for what is to be
+/// said as it stands there. Of runs that are taken apart alone, for being too long or words of an unspaced script, none is told.
+///
+/// ```
+/// use contextweaver_text::terms::for_each_spelling;
+///
+/// let mut found = Vec::new();
+/// for_each_spelling("Orders W-4711", |spelling, term| found.push(format!("{term}={spelling}")));
+/// assert_eq!(found, ["order=Orders", "w-4711=W-4711"]);
+/// ```
+pub fn for_each_spelling(text: &str, mut each: impl FnMut(&str, &str)) {
+    let mut lower = String::new();
+    for_each_run(text, |run, parts| {
+        lower.clear();
+        lower_into(&mut lower, run);
+        match parts {
+            1 if lower.is_ascii() => emit_word(&lower, &mut |term: &str| each(run, term)),
+            1 => {}
+            _ if is_short(&lower) => each(run, &lower),
+            _ => {}
+        }
+    });
+}
+
+/// Calls `each` for every run of letters and digits with the joints between them, and the number of its parts.
+fn for_each_run(text: &str, mut each: impl FnMut(&str, usize)) {
+    let mut rest = text;
+    let mut data = Base64Runs::of(text);
+    while let Some(start) = first_alphanumeric(rest) {
+        let run = &rest[start..];
+        let begin = text.len() - run.len();
+        let data_end = data.end(begin);
+        let (end, parts) = if data_end.is_some() { (MAX_COMPOUND_CHARS, 1) } else { measure_run(run) };
+        each(&run[..end], parts);
         rest = &text[data_end.unwrap_or(begin + end)..];
     }
+}
+
+fn is_short(compound: &str) -> bool {
+    compound.len() <= MAX_COMPOUND_CHARS || compound.chars().nth(MAX_COMPOUND_CHARS).is_none()
 }
 
 /// Finds the first letter or digit; the ASCII characters before it are passed by their bytes.
@@ -205,6 +239,51 @@ fn stem(word: &str, each: &mut impl FnMut(&str)) {
 /// Tells whether a term looks like an identifier: at least 3 characters with a digit or one of `_ @ / .`.
 pub fn is_identifier(term: &str) -> bool {
     term.chars().nth(2).is_some() && term.chars().any(|ch| ch.is_numeric() || matches!(ch, '_' | '@' | '/' | '.'))
+}
+
+/// Tells whether an identifier is likely to name one thing that may be asked for again: an id, a path, an address, a number of
+/// five digits and more. No date, time, decimal, range or measure, nor the name of a field.
+///
+/// ```
+/// use contextweaver_text::terms::is_naming;
+///
+/// assert!(["w2378156", "ord_7", "src/app.ts", "mia@x.org", "48213", "60rx9e"].into_iter().all(is_naming));
+/// assert!(!["2026-05-01", "10:30", "1234.56", "24-hour", "user_id", "and/or", "utf-8", "401-407"].into_iter().any(is_naming));
+/// ```
+pub fn is_naming(term: &str) -> bool {
+    if !is_identifier(term) || term.chars().nth(3).is_none() || looks_like_date(term) {
+        return false;
+    }
+    let digits = term.bytes().filter(u8::is_ascii_digit).count();
+    if !term.chars().any(char::is_alphabetic) {
+        let mut parts = term.split('-');
+        let is_range = parts.clone().count() == 2 && parts.all(|part| part.len() <= 4);
+        let is_decimal = term.matches('.').count() == 1;
+        return digits >= 5 && !is_range && !is_decimal && !term.contains(':');
+    }
+    if term.contains('@') || (term.contains('/') && digits == 0) {
+        return term.split('/').count() > 2 || term.contains(['.', '_']);
+    }
+    // "24-hour" and "7.8million" say how much, "12:def" on which line, "covid-19" and "march25" are words.
+    let after_number = term.trim_start_matches(|ch: char| ch.is_ascii_digit() || ch == '.');
+    let leads = term.len() - after_number.len();
+    let is_measure = leads > 0 && after_number.chars().all(|ch| ch.is_alphabetic() || ch == '-');
+    let is_line = leads > 0 && after_number.starts_with(':');
+    let word = term.trim_end_matches(|ch: char| ch.is_ascii_digit() || ch == '.');
+    let is_word =
+        (1..=2).contains(&(term.len() - word.len())) && word.trim_end_matches('-').chars().all(char::is_alphabetic);
+    digits > 0 && !is_measure && !is_line && !is_word
+}
+
+/// Tells whether a term begins with a year, a month and a day.
+fn looks_like_date(term: &str) -> bool {
+    let mut parts = term.splitn(3, ['-', '/', '.']);
+    let mut is_number = |most: usize| {
+        let part = parts.next().unwrap_or_default();
+        let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+        (1..=most).contains(&digits) && (digits == part.len() || most == 2 && part[digits..].starts_with('t'))
+    };
+    is_number(4) && is_number(2) && is_number(2)
 }
 
 const fn is_joint(byte: u8) -> bool {

@@ -113,6 +113,7 @@ import type {
   RecalledExcerpt,
   Slice,
   ObservedUsage,
+  LedgerStats,
   TokenCalibration,
   Snapshot,
   Stage,
@@ -163,6 +164,7 @@ export const records: { readonly [Name in keyof Records]: true } = {
   CapabilityChange: same<Records["CapabilityChange"], CapabilityDiff["changed"][number]>(),
   CapabilityDiff: same<Records["CapabilityDiff"], CapabilityDiff>(),
   BuildStats: same<Records["BuildStats"], BuildStats>(),
+  LedgerStats: same<Records["LedgerStats"], LedgerStats>(),
   TokenCalibration: same<Records["TokenCalibration"], TokenCalibration>(),
   CandidateDetail: same<
     Records["CandidateDetail"],

@@ -46,6 +46,7 @@ export type BuildStats = {
   prompt_tokens?: number,
   budget_tokens?: number,
   calibration?: TokenCalibration,
+  ledger?: LedgerStats,
 };
 
 export type CandidateDetail = {
@@ -324,6 +325,11 @@ export type Ingested = {
 };
 
 export type ItemKind = "user_turn" | "agent_msg" | "tool_call" | "tool_result" | "doc_snippet" | "retrieved_doc" | "memory_fact" | "plan_state" | "policy";
+
+export type LedgerStats = {
+  tokens: number,
+  identifiers: number,
+};
 
 export type ManagerStats = {
   items: number,
@@ -1009,6 +1015,7 @@ export interface Records {
   ImpactExample: ImpactExample;
   Ingested: Ingested;
   ItemKind: ItemKind;
+  LedgerStats: LedgerStats;
   ManagerStats: ManagerStats;
   MatchedField: MatchedField;
   MatchedTerm: MatchedTerm;
@@ -1133,7 +1140,7 @@ export interface Inputs {
   ConsolidateOptions: { required: never; fields: "apply" | "as_of" | "policy" };
   ConsolidationPolicy: { required: never; fields: "decay_after_days" | "min_occurrences" | "min_sessions" | "session_key" | "similarity_threshold" | "timestamp_key" };
   ContextItem: { required: "id" | "kind" | "text"; fields: never };
-  ContextManagerOptions: { required: never; fields: "active_turn" | "append" | "budget" | "calibrate" | "classifier" | "compat" | "estimator" | "extractor" | "firewall" | "limits" | "listens" | "policy" | "profile" | "redact_secrets" | "redaction_hooks" | "scoring" | "summarizer" };
+  ContextManagerOptions: { required: never; fields: "active_turn" | "append" | "budget" | "calibrate" | "classifier" | "compat" | "estimator" | "extractor" | "firewall" | "ledger" | "limits" | "listens" | "policy" | "profile" | "redact_secrets" | "redaction_hooks" | "scoring" | "summarizer" };
   ContextPolicy: { required: never; fields: "allow_redacted_drilldown" | "allowed_kinds_per_phase" | "extra" | "max_items_per_kind" | "overflow_action" | "overflow_raise_kinds" | "redaction_hooks" | "sensitivity_action" | "sensitivity_floor" };
   DrilldownOptions: { required: "handle" | "selector"; fields: "handle" | "inject" | "max_tokens" | "parent_id" | "selector" };
   RecallOptions: { required: "query"; fields: "handles" | "max_tokens" | "query" };

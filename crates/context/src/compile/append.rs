@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::compile::frame::PromptFrame;
+use crate::compile::ledger::Ledger;
 use crate::compile::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use crate::compile::render::text::TextPrompt;
 use crate::compile::select::plan::{PlannedPart, Planner, SqueezeLevel};
@@ -47,6 +48,15 @@ pub struct PromptLayout {
     pub reason: &'static str,
 }
 
+impl PromptLayout {
+    /// Puts a selection in the order of the log.
+    pub fn of_log(state: &BuildState, selection: &UnitSelection, reason: &'static str) -> Self {
+        let mut order: Vec<usize> = selection.parts().map(|part| part.at).collect();
+        order::sort(&mut order);
+        Self { order, recalled: vec![false; state.sources.events.len()], reason }
+    }
+}
+
 /// The manifests of the phases, and how much of each stayed as it was.
 #[derive(Debug, Default)]
 pub struct PromptManifests {
@@ -85,7 +95,7 @@ impl PromptManifests {
         let (sections, same_header) = match (&before, now) {
             (Some(before), Some(now)) => {
                 let pairs = before.sections.iter().zip(&now.sections);
-                (pairs.take_while(|(before, now)| before == now).count(), before.header == now.header)
+                (pairs.take_while(|(before, now)| before == now).count(), before.above() == now.above())
             }
             _ => (0, false),
         };
@@ -163,6 +173,7 @@ impl PromptManifests {
             manifest.sections = sections;
             if !is_new_header {
                 manifest.header.clone_from(&before.header);
+                manifest.ledger.clone_from(&before.ledger);
             }
         }
         if !has_prompt {
@@ -179,6 +190,9 @@ pub struct PromptManifest {
     prompt: String,
     header: String,
     footer: String,
+    /// What the last cut said of that which left it; it stays as it is until the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ledger: Option<Ledger>,
     sections: Vec<ManifestSection>,
     /// Items of the log when the prompt was built.
     seen: usize,
@@ -243,15 +257,29 @@ impl PromptManifest {
             prompt: text.text.clone(),
             header: frame.header.clone(),
             footer: frame.footer.clone(),
+            ledger: prompt.ledger.clone(),
             sections: prompt.entries.iter().zip(&text.items).map(section).collect(),
             seen: state.sources.events.len(),
         }
     }
 
+    /// Returns what is made at a cut: the header and the ledger.
+    fn above(&self) -> (&str, Option<&Ledger>) {
+        (&self.header, self.ledger.as_ref())
+    }
+
+    /// Returns what the last cut said of that which left it.
+    pub fn ledger(&self) -> Option<&Ledger> {
+        self.ledger.as_ref()
+    }
+
     /// Returns the prompt as its sections make it.
     fn joined(&self) -> String {
-        let sections = self.sections.iter().map(|section| section.text.as_str());
-        let texts = std::iter::once(self.header.as_str()).chain(sections).chain([self.footer.as_str()]);
+        let mut texts: Vec<&str> = self.sections.iter().map(|section| section.text.as_str()).collect();
+        if let Some(ledger) = &self.ledger {
+            texts.insert(ledger.after.min(texts.len()), &ledger.text);
+        }
+        let texts = std::iter::once(self.header.as_str()).chain(texts).chain([self.footer.as_str()]);
         texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(SEPARATOR)
     }
 
@@ -264,6 +292,9 @@ impl PromptManifest {
         }
         if with_header {
             told["header"] = self.header.clone().into();
+            if let Some(ledger) = &self.ledger {
+                told["ledger"] = to_value(ledger);
+            }
         }
         if !self.footer.is_empty() {
             told["footer"] = self.footer.clone().into();
@@ -303,6 +334,11 @@ impl PromptManifest {
             prompt: fields.string("prompt")?,
             header: fields.string_or("header", "")?,
             footer: fields.string_or("footer", "")?,
+            ledger: {
+                let at = fields.at("ledger");
+                let read = |value| Ledger::from_value(value, &at, items, items);
+                fields.take("ledger").map(read).transpose()?
+            },
             sections,
             seen: fields.uint_or("seen", 0, items as u64)? as usize,
         })
@@ -319,9 +355,8 @@ pub fn extend(
 ) -> Result<(UnitSelection, Option<PromptLayout>)> {
     let recut = |reason| -> Result<(UnitSelection, Option<PromptLayout>)> {
         let selection = cut(state, planner, limit)?;
-        let mut order: Vec<usize> = selection.parts().map(|part| part.at).collect();
-        order::sort(&mut order);
-        Ok((selection, Some(PromptLayout { order, recalled: vec![false; state.sources.events.len()], reason })))
+        let layout = PromptLayout::of_log(state, &selection, reason);
+        Ok((selection, Some(layout)))
     };
     let mut extension = PromptExtension::new(state, planner, limit);
     if !extension.repeat(manifest) {

@@ -9,6 +9,7 @@ pub mod explain;
 pub mod firewall;
 pub mod frame;
 pub mod inputs;
+pub mod ledger;
 pub mod output;
 pub mod pipeline;
 pub mod prompt;

@@ -7,6 +7,7 @@ use crate::compile::dedup::dedup;
 use crate::compile::firewall::firewall;
 use crate::compile::frame::{PromptFrame, PromptHeader, ranked_header};
 use crate::compile::inputs::BuildInputs;
+use crate::compile::ledger::LedgerWriter;
 use crate::compile::prompt::StructuredPrompt;
 use crate::compile::render::renderer::{MessagePrompt, Renderer};
 use crate::compile::render::{RenderedPrompt, render};
@@ -63,12 +64,23 @@ pub fn build(
     let terms = score(&mut state);
     group(&mut state, &pins);
     let room = frame.limit().map_err(|error| with_pinned(error, &state, &terms, &frame))?;
-    let (mut limit, mut rounds, mut excess) = (room, 0, 0);
+    let mut ledger = LedgerWriter::new(&state, &frame, previous, room);
+    let (mut limit, mut rounds, mut excess) = (room - ledger.quarters(), 0, 0);
     loop {
-        let scope = select::SelectionScope { terms: &terms, frame: &frame, previous, limit };
-        // Where less room was tried than there is, it is the excess that does not fit.
-        let (selection, layout) = select(&state, &scope).map_err(|error| too_large(error, excess, &frame))?;
-        let prompt = arrange(&state, &selection, layout.as_ref(), &frame);
+        let keeps_ledger = ledger.keeps();
+        let scope = select::SelectionScope { terms: &terms, frame: &frame, previous, keeps_ledger, limit };
+        let (selection, layout) = match select(&state, &scope) {
+            Ok(selected) => selected,
+            // A prompt without a ledger is better than none.
+            Err(_) if ledger.give_up() => {
+                (limit, rounds, excess) = (room, 0, 0);
+                continue;
+            }
+            // Where less room was tried than there is, it is the excess that does not fit.
+            Err(error) => return Err(too_large(error, excess, &frame)),
+        };
+        let mut prompt = arrange(&state, &selection, layout.as_ref(), &frame);
+        prompt.ledger = ledger.of(&state, &frame, &selection, &prompt);
         let written = render(sources, renderer, &prompt)?;
         excess = written.tokens().saturating_sub(frame.budget);
         if excess == 0 || sources.answers.is_waiting() {
@@ -79,6 +91,10 @@ pub fn build(
         // shows: give selection the difference and try again.
         let step = (4 * excess).max((limit / 64) << rounds).max(4);
         if step > limit {
+            if ledger.give_up() {
+                (limit, rounds, excess) = (room, 0, 0);
+                continue;
+            }
             return Err(over_budget(excess, &frame));
         }
         limit -= step;
@@ -89,7 +105,7 @@ pub fn build(
 /// Adds to what header and footer exceed the budget by what must stand beside them, so that a caller who adds it to the
 /// budget gets a prompt.
 fn with_pinned(error: Error, state: &BuildState, terms: &TermWeights, frame: &PromptFrame) -> Error {
-    let scope = select::SelectionScope { terms, frame, previous: None, limit: 0 };
+    let scope = select::SelectionScope { terms, frame, previous: None, keeps_ledger: true, limit: 0 };
     let Err(pinned) = select(state, &scope) else { return error };
     match (error.details()["over_by"].as_u64(), pinned.details()["required"].as_u64()) {
         (Some(frame), Some(pinned)) => error.detail("over_by", frame + pinned),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::compile::ledger::Ledger;
 use crate::index::IndexEntry;
 use crate::labels;
 use crate::options::ManagerOptions;
@@ -108,6 +109,14 @@ impl PromptEntry<'_> {
     }
 }
 
+impl StructuredPrompt<'_> {
+    /// Returns what the ledger says where it stands above the entry at a place, or behind all of them.
+    pub fn ledger_above(&self, place: usize) -> Option<&str> {
+        let ledger = self.ledger.as_ref()?;
+        (ledger.after.min(self.entries.len()) == place).then_some(&ledger.text)
+    }
+}
+
 /// A prompt: sections above, entries, what stands below.
 #[derive(Debug)]
 pub struct StructuredPrompt<'a> {
@@ -115,6 +124,8 @@ pub struct StructuredPrompt<'a> {
     pub header: &'a [PromptSection],
     /// The items, in prompt order.
     pub entries: Vec<PromptEntry<'a>>,
+    /// What it says of that which left it.
+    pub ledger: Option<Ledger>,
     /// The caller's footer; may be empty.
     pub footer: &'a str,
 }

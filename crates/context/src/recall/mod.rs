@@ -2,7 +2,7 @@
 
 pub mod request;
 mod search;
-mod sources;
+pub(crate) mod sources;
 mod write;
 
 use self::request::{RecallAnswer, RecallRequest};

@@ -199,7 +199,7 @@ impl<'a> Texts<'a> {
 }
 
 /// Returns the handle under which the text of a result is read on in.
-fn handle_of_item(item: &ContextItem) -> Option<String> {
+pub(crate) fn handle_of_item(item: &ContextItem) -> Option<String> {
     let artifact = item.artifact_ref.as_ref().map(|artifact| artifact.handle.clone());
     (item.kind == ItemKind::ToolResult).then(|| artifact.unwrap_or_else(|| handle_of(&item.id)))
 }

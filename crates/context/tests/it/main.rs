@@ -8,6 +8,7 @@ mod handovers;
 mod hydration;
 mod ingest_messages;
 mod journal;
+mod ledger;
 mod messages;
 mod policy;
 mod properties;

@@ -62,11 +62,14 @@ impl Renderer for MessageRenderer {
 
     fn messages(&self, sources: &BuildInputs, prompt: &StructuredPrompt) -> Result<Option<MessagePrompt>> {
         let header: Vec<&str> = prompt.header.iter().map(|section| section.text.as_str()).collect();
-        let items: Vec<ContextItem> = above(&header.join(labels::SEPARATOR))
-            .into_iter()
-            .chain(prompt.entries.iter().map(|entry| as_shown(entry, sources.options)))
-            .chain(below(prompt.footer))
-            .collect();
+        let ledger = |place: usize| said("prompt:ledger", prompt.ledger_above(place).unwrap_or_default());
+        let mut items: Vec<ContextItem> = above(&header.join(labels::SEPARATOR)).into_iter().collect();
+        for (place, entry) in prompt.entries.iter().enumerate() {
+            items.extend(ledger(place));
+            items.push(as_shown(entry, sources.options));
+        }
+        items.extend(ledger(prompt.entries.len()));
+        items.extend(below(prompt.footer));
         let bytes = |handle: &str| sources.artifacts.peek(handle);
         let written = items_to_messages_with(&items, self.format, &self.options, &bytes)?;
         let tokens = message_quarters(&written, self.format, &|text| sources.quarters(text)) / 4;
@@ -86,7 +89,11 @@ fn above(header: &str) -> Option<ContextItem> {
 }
 
 fn below(footer: &str) -> Option<ContextItem> {
-    (!footer.is_empty()).then(|| ContextItem::new("prompt:footer", ItemKind::UserTurn, footer))
+    said("prompt:footer", footer)
+}
+
+fn said(id: &str, text: &str) -> Option<ContextItem> {
+    (!text.is_empty()).then(|| ContextItem::new(id, ItemKind::UserTurn, text))
 }
 
 /// Tells whether images and the like stand with a text: not with one that only says that there is something.

@@ -69,9 +69,11 @@ pub fn write(sources: &BuildInputs, prompt: &StructuredPrompt) -> TextPrompt {
     for section in prompt.header {
         writer.add_frame(&section.text);
     }
-    for entry in &prompt.entries {
+    for (place, entry) in prompt.entries.iter().enumerate() {
+        writer.add_frame(prompt.ledger_above(place).unwrap_or_default());
         writer.add(entry);
     }
+    writer.add_frame(prompt.ledger_above(prompt.entries.len()).unwrap_or_default());
     writer.add_frame(prompt.footer);
     let mut written = writer.prompt;
     written.tokens = sources.quarters(&written.text) / 4;

@@ -27,6 +27,8 @@ pub struct SelectionScope<'a> {
     pub frame: &'a PromptFrame,
     /// The previous prompt of append mode.
     pub previous: Option<&'a PromptManifest>,
+    /// Whether the ledger of that prompt may stand in the next one.
+    pub keeps_ledger: bool,
     /// What items may cost together, in quarter tokens.
     pub limit: u64,
 }
@@ -45,7 +47,12 @@ pub fn select(state: &BuildState, scope: &SelectionScope) -> Result<(UnitSelecti
     match scope.previous {
         _ if !state.sources.options.append => Ok((state.selector(&planner, limit).choose()?, None)),
         None => Ok((append::cut(state, &planner, limit)?, None)),
-        Some(manifest) => append::extend(state, &planner, manifest, scope.frame, limit),
+        Some(manifest) if scope.keeps_ledger => append::extend(state, &planner, manifest, scope.frame, limit),
+        Some(_) => {
+            let selection = append::cut(state, &planner, limit)?;
+            let layout = PromptLayout::of_log(state, &selection, "changed");
+            Ok((selection, Some(layout)))
+        }
     }
 }
 
@@ -76,5 +83,5 @@ pub fn arrange<'a>(
         recalled: layout.is_some_and(|layout| layout.recalled[part.at]),
     };
     let entries = parts.into_iter().map(entry).collect();
-    StructuredPrompt { header: &frame.sections, entries, footer: &frame.footer }
+    StructuredPrompt { header: &frame.sections, entries, ledger: None, footer: &frame.footer }
 }
