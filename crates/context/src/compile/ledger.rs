@@ -32,8 +32,9 @@ const MOST_PASSAGES: usize = 16;
 const MOST_CANDIDATES: usize = 1024;
 /// Mentions after which further ones do not count.
 const MANY_MENTIONS: u32 = 2;
-/// Bytes that are read to learn how identifiers are spelled.
-const MOST_READ: usize = 256 << 10;
+/// Bytes that are read to learn how identifiers are spelled, and of one item.
+const MOST_READ: usize = 128 << 10;
+const MOST_READ_OF_ONE: usize = 32 << 10;
 /// Times that a ledger is made shorter where the prompt's estimator finds it too long.
 const ROUNDS: usize = 4;
 
@@ -90,7 +91,9 @@ pub struct LedgerWriter<'a> {
     before: Option<&'a Ledger>,
     /// Whether that one may stay, if there is one.
     keeps: bool,
-    plan: Option<LedgerPlan>,
+    /// What a new one would say: found when it is needed.
+    plan: Option<Option<LedgerPlan>>,
+    room: u64,
     quarters: u64,
 }
 
@@ -99,10 +102,10 @@ impl<'a> LedgerWriter<'a> {
     pub fn new(state: &BuildState, frame: &PromptFrame, previous: Option<&'a PromptManifest>, room: u64) -> Self {
         let before = previous.and_then(PromptManifest::ledger);
         let keeps = before.is_none_or(|ledger| ledger.may_stay(state, frame));
-        let plan = LedgerPlan::of(state, frame, room);
-        let kept = before.filter(|_| keeps).map_or(0, |ledger| ledger.quarters(state));
-        let quarters = plan.as_ref().map_or(0, |plan| plan.quarters).max(kept).min(room);
-        Self { before, keeps, plan, quarters }
+        let kept = before.filter(|_| keeps).map(|ledger| ledger.quarters(state).max(share(frame.budget)));
+        let plan = if kept.is_some() { None } else { Some(LedgerPlan::of(state, frame, room)) };
+        let planned = plan.iter().flatten().map(|plan| plan.quarters).next();
+        Self { before, keeps, plan, room, quarters: kept.or(planned).unwrap_or(0).min(room) }
     }
 
     /// Returns what is set aside, in quarter tokens.
@@ -117,14 +120,14 @@ impl<'a> LedgerWriter<'a> {
 
     /// Goes without one, where nothing else fits beside it. Tells whether there was anything to give up.
     pub fn give_up(&mut self) -> bool {
-        self.plan = None;
+        self.plan = Some(None);
         self.keeps &= self.before.is_none();
         std::mem::take(&mut self.quarters) > 0
     }
 
     /// Returns the ledger of a prompt whose entries are chosen.
     pub fn of(
-        &self,
+        &mut self,
         state: &BuildState,
         frame: &PromptFrame,
         selection: &UnitSelection,
@@ -134,7 +137,8 @@ impl<'a> LedgerWriter<'a> {
         if selection.parts().any(|part| part.earlier.is_some()) {
             return self.before.cloned();
         }
-        self.plan.as_ref()?.write(state, frame, &prompt.entries)
+        let plan = self.plan.get_or_insert_with(|| LedgerPlan::of(state, frame, self.room));
+        plan.as_ref()?.write(state, frame, &prompt.entries)
     }
 }
 
@@ -242,7 +246,10 @@ impl LedgerPlan {
             let home = homes.remove(place);
             let item = &state.items()[home];
             let text = index.entry(home).source(item, state.sources.artifacts);
-            let end = (0..=budget.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+            let end = (0..=budget.min(MOST_READ_OF_ONE).min(text.len()))
+                .rev()
+                .find(|end| text.is_char_boundary(*end))
+                .unwrap_or(0);
             let text = &text[..end];
             budget -= end;
             let wanted: Vec<usize> = (0..left.len()).filter(|at| left[*at].home == home).collect();
