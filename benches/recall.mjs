@@ -5,6 +5,7 @@
 // Identifiers are ids, paths, addresses, hashes, numbers of five digits and more, and names in keys of JSON; each counts once a log,
 // where it stands first. One that is not in the prompt (answer phase, asked the last query of the session) is asked for with the
 // words around it, `--words` on either side and itself left out, in 300 tokens. `--every 5` asks for the first and every fifth after it.
+// Beside it stands the same for prompts that name nothing of what left them (`ledger: false`).
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -69,51 +70,74 @@ function wordsAround(text, { start, end }) {
   return [...before.slice(-around), ...after.slice(0, around)].join(" ");
 }
 
+/** Counts of a kind of prompt: what stands in it, and of what does not how much one recall finds. */
+const prompts = () => ({ shown: 0, asked: 0, found: 0 });
+const reach = ({ shown, asked, found }, all) => {
+  const share = shown / Math.max(1, all);
+  return { in_prompt: share, within_reach: share + (1 - share) * (asked === 0 ? 0 : found / asked) };
+};
+
 function measure(set) {
   let hidden = 0;
-  const sum = { identifiers: 0, shown: 0, asked: 0, found: 0, most_tokens: 0, ms: 0 };
+  const sum = { identifiers: 0, most_tokens: 0, ms: 0, ledgers: 0, named: 0, most_ledger_share: 0 };
+  const [bare, with_ledger] = [prompts(), prompts()];
   for (const session of set.sessions) {
+    const build = { phase: "answer", query: session.queries?.at(-1)?.query ?? "", budget_tokens: budget };
     // An identifier may look like a credential, so nothing is masked here.
-    const manager = new ContextManager({ redact_secrets: false });
-    manager.ingestAll(session.items);
-    const { prompt } = manager.build({ phase: "answer", query: session.queries?.at(-1)?.query ?? "", budget_tokens: budget });
+    const [without, manager] = [false, true].map((ledger) => new ContextManager({ redact_secrets: false, ledger }));
+    for (const one of [without, manager]) one.ingestAll(session.items);
+    const { prompt: barePrompt } = without.build(build);
+    const { prompt, stats } = manager.build(build);
+    if (stats.ledger) {
+      sum.ledgers += 1;
+      sum.named += stats.ledger.identifiers;
+      sum.most_ledger_share = Math.max(sum.most_ledger_share, stats.ledger.tokens / budget);
+    }
+    without.free();
     const seen = new Set();
     for (const { text } of session.items) {
       for (const place of identifiers(text)) {
         if (seen.has(place.word)) continue;
         seen.add(place.word);
         sum.identifiers += 1;
-        if (prompt.includes(place.word)) {
-          sum.shown += 1;
-          continue;
-        }
+        const absent = [[bare, barePrompt], [with_ledger, prompt]].filter(([counts, text]) => {
+          const stands = text.includes(place.word);
+          counts.shown += stands;
+          return !stands;
+        });
+        if (absent.length === 0) continue;
         hidden += 1;
         if ((hidden - 1) % every !== 0) continue;
         const query = wordsAround(text, place);
-        sum.asked += 1;
-        if (query === "") continue;
         const began = performance.now();
-        const answer = manager.recall(query, { max_tokens: MAX_TOKENS });
+        const answer = query === "" ? undefined : manager.recall(query, { max_tokens: MAX_TOKENS });
         sum.ms += performance.now() - began;
-        sum.most_tokens = Math.max(sum.most_tokens, answer.tokens);
-        sum.found += answer.text.includes(place.word);
+        sum.most_tokens = Math.max(sum.most_tokens, answer?.tokens ?? 0);
+        for (const [counts] of absent) {
+          counts.asked += 1;
+          counts.found += answer?.text.includes(place.word) ? 1 : 0;
+        }
       }
     }
     manager.free();
   }
-  const shown = sum.shown / Math.max(1, sum.identifiers);
-  return { ...sum, without: shown, within_reach: shown + (1 - shown) * (sum.asked === 0 ? 0 : sum.found / sum.asked) };
+  const found = with_ledger.found / Math.max(1, with_ledger.asked);
+  return { ...sum, asked: with_ledger.asked, found, without_ledger: reach(bare, sum.identifiers), ...reach(with_ledger, sum.identifiers) };
 }
 
 const report = {};
 const percent = (value) => (100 * value).toFixed(1).padStart(6);
-if (!args.json) console.log(`set                 identifiers  in the prompt  or in one recall   asked  found  tokens  ms each   (${budget} tokens)`);
+if (!args.json) {
+  console.log(`                                     without a ledger       with one                                   (${budget} tokens)`);
+  console.log("set                 identifiers  prompt  or recall   prompt  or recall   asked  found  tokens  ms each  ledgers  named");
+}
 for (const set of folders().flatMap(readSets)) {
   const result = measure(set);
   report[set.name] = result;
-  const { identifiers: all, asked, found, most_tokens: tokens, ms, without, within_reach: reach } = result;
-  const line = [all, percent(without), percent(reach), asked, percent(found / Math.max(1, asked)), tokens, (ms / Math.max(1, asked)).toFixed(2)];
-  const widths = [11, 14, 17, 7, 6, 7, 8];
-  if (!args.json) console.log(`${set.name.padEnd(19)} ${line.map((value, at) => String(value).padStart(widths[at])).join(" ")}${reach < TARGET ? "  below 95" : ""}`);
+  const { identifiers: all, asked, found, most_tokens: tokens, ms, without_ledger: bare, in_prompt: shown, within_reach: within, ledgers, named } = result;
+  const shares = [bare.in_prompt, bare.within_reach, shown, within].map(percent);
+  const line = [all, ...shares, asked, percent(found), tokens, (ms / Math.max(1, asked)).toFixed(2), ledgers, named];
+  const widths = [11, 7, 10, 8, 10, 7, 6, 7, 8, 8, 6];
+  if (!args.json) console.log(`${set.name.padEnd(19)} ${line.map((value, at) => String(value).padStart(widths[at])).join(" ")}${within < TARGET ? "  below 95" : ""}`);
 }
 if (args.json) console.log(JSON.stringify(report));
