@@ -139,7 +139,7 @@ for (const name of Object.keys(ADAPTERS)) {
 
   test(`${name}: a line names what left the prompt, where the model reads it`, async () => {
     const steps = [];
-    const talk = Array.from({ length: 60 }, (_, n) => [{ user: `What of shelf ${n}? ${"It was moved and swept. ".repeat(5)}` }, { agent: `Done. ${"The rest is to follow soon. ".repeat(5)}` }]).flat();
+    const talk = Array.from({ length: 60 }, (_, n) => [{ user: `What of shelf ${n}? ${"It was moved and swept. ".repeat(5)}` }, { agent: `Shelf ${n} is done. ${"The rest is to follow soon. ".repeat(6)}` }]).flat();
     const turns = [{ user: `My order is W-2378156. ${"It was for the office. ".repeat(20)}` }, { agent: "I noted it." }, ...talk, { user: "And what is left to be swept?" }];
     await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: 3_000, manager: { ledger: true }, onStep: (step) => steps.push(step) }, turns);
     const [{ built, tool_tokens }] = steps;

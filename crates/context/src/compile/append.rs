@@ -190,8 +190,7 @@ pub struct PromptManifest {
     prompt: String,
     header: String,
     footer: String,
-    /// What the last cut said of that which left it; it stays as it is until the next.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What the last cut said of that which left it, if anything; it stays as it is until the next.
     ledger: Option<Ledger>,
     sections: Vec<ManifestSection>,
     /// Items of the log when the prompt was built.
