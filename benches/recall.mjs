@@ -121,8 +121,9 @@ function measure(set) {
     }
     manager.free();
   }
-  const found = with_ledger.found / Math.max(1, with_ledger.asked);
-  return { ...sum, asked: with_ledger.asked, found, without_ledger: reach(bare, sum.identifiers), ...reach(with_ledger, sum.identifiers) };
+  const { asked, found } = with_ledger;
+  const { in_prompt: without, within_reach } = reach(with_ledger, sum.identifiers);
+  return { ...sum, asked, found, without, within_reach, without_ledger: reach(bare, sum.identifiers) };
 }
 
 const report = {};
@@ -134,9 +135,9 @@ if (!args.json) {
 for (const set of folders().flatMap(readSets)) {
   const result = measure(set);
   report[set.name] = result;
-  const { identifiers: all, asked, found, most_tokens: tokens, ms, without_ledger: bare, in_prompt: shown, within_reach: within, ledgers, named } = result;
+  const { identifiers: all, asked, found, most_tokens: tokens, ms, without_ledger: bare, without: shown, within_reach: within, ledgers, named } = result;
   const shares = [bare.in_prompt, bare.within_reach, shown, within].map(percent);
-  const line = [all, ...shares, asked, percent(found), tokens, (ms / Math.max(1, asked)).toFixed(2), ledgers, named];
+  const line = [all, ...shares, asked, percent(found / Math.max(1, asked)), tokens, (ms / Math.max(1, asked)).toFixed(2), ledgers, named];
   const widths = [11, 7, 10, 8, 10, 7, 6, 7, 8, 8, 6];
   if (!args.json) console.log(`${set.name.padEnd(19)} ${line.map((value, at) => String(value).padStart(widths[at])).join(" ")}${within < TARGET ? "  below 95" : ""}`);
 }
