@@ -164,6 +164,15 @@ export interface Limits {
   readonly eviction?: "none" | "lru";
 }
 
+/** How prompts of append mode grow. */
+export interface AppendOptions {
+  /**
+   * Share of a prompt that the next one is to repeat on average, from 0 to 1. The more, the less of what the query asks for
+   * is fetched. An aim: a long new item, or a redacted one, may leave less. Default: 0.82.
+   */
+  readonly stability?: number;
+}
+
 /** Settings of a {@link ContextManager}. */
 export interface ContextManagerOptions {
   /**
@@ -198,8 +207,11 @@ export interface ContextManagerOptions {
    * {@link ContextManager.drilldownAsync}. Default: none.
    */
   readonly get_blob?: (hash: string) => Promise<Uint8Array | undefined>;
-  /** Let prompts only grow, for the sake of provider prompt caches. Default: false. */
-  readonly append?: boolean;
+  /**
+   * Repeat the previous prompt as far as that pays, for the sake of provider prompt caches: new items and what the query wants
+   * follow it, and its end is cut where that has no room. {@link AppendOptions} set how much is to be repeated. Default: false.
+   */
+  readonly append?: boolean | AppendOptions;
   /**
    * Name in each prompt that something left identifiers of it that are likely to be asked for (ids, paths, addresses), with the
    * handle or item by which `recall` and `drilldown` find them: a line of at most a fiftieth of the budget and 240 tokens, below the

@@ -124,7 +124,7 @@ export class Session {
     this.callbacks = new Callbacks(own);
     const { json } = this.callbacks;
     const { append, limits } = JSON.parse(json) as Switches;
-    this.#append = append === true;
+    this.#append = append === true || (typeof append === "object" && append !== null);
     this.evicts = limits?.eviction === "lru";
     this.#expires = typeof limits?.artifact_ttl_seconds === "number";
     if (this.#expires && !this.callbacks.hasClock) {

@@ -520,7 +520,7 @@ export interface PrefixReport {
   readonly shared_bytes: number;
   readonly previous_bytes: number;
   /** Why they part. */
-  readonly reason: "none" | "first" | "header" | "footer" | "overflow" | "changed" | "options";
+  readonly reason: "none" | "first" | "header" | "footer" | "overflow" | "query" | "changed" | "options";
 }
 
 /** How a block of items came into a prompt. */

@@ -204,6 +204,9 @@ pub struct ManagerOptions {
     /// Whether a prompt that something left names identifiers of it that may be asked for, and where they stand. The compat
     /// mode never does.
     pub ledger: bool,
+    /// Share of a prompt of append mode that the next one is to repeat on average, from 0 to 1. The more, the less of what
+    /// the query asks for is fetched.
+    pub stability: f64,
     /// Whether what calls of a model cost scales the budgets of prompts for it. The compat mode never does.
     pub calibrate: bool,
     /// Whether steps of the active turn may be dropped like others; otherwise they stay, or the build fails. The compat mode
@@ -237,6 +240,7 @@ impl Default for ManagerOptions {
             firewall: FirewallOptions::default(),
             append: false,
             ledger: false,
+            stability: limits::APPEND_STABILITY,
             calibrate: true,
             trim_active_turn: true,
             redact_secrets: true,
@@ -313,9 +317,28 @@ impl ManagerOptions {
         Ok(())
     }
 
+    /// A switch, or what it is set to.
+    fn read_append(&mut self, fields: &mut Fields) -> Result<()> {
+        match fields.take("append") {
+            None => {}
+            Some(Value::Bool(append)) => self.append = append,
+            Some(Value::Object(settings)) => {
+                let mut settings = Fields::open(Value::Object(settings), &fields.at("append"))?;
+                self.append = true;
+                self.stability = settings.number_or("stability", self.stability, 0.0, 1.0)?;
+                settings.finish()?;
+            }
+            Some(other) => {
+                let expected = "a boolean, or an object with `stability`";
+                return Err(wrong_type(&fields.at("append"), expected, &other));
+            }
+        }
+        Ok(())
+    }
+
     fn read_switches(&mut self, fields: &mut Fields) -> Result<()> {
         self.firewall.read(fields)?;
-        self.append = fields.bool_or("append", false)?;
+        self.read_append(fields)?;
         self.ledger = fields.bool_or("ledger", self.ledger)?;
         self.calibrate = fields.bool_or("calibrate", true)?;
         self.trim_active_turn = fields.parsed_or("active_turn", self.trim_active_turn, |text| match text {

@@ -39,10 +39,13 @@ pub struct PrefixReport {
     pub shared_bytes: u64,
     /// Length of the previous prompt, in bytes of UTF-8.
     pub previous_bytes: u64,
-    /// Why they part: `none`, `first`, `header`, `footer`, `overflow`, `changed` (an item was redacted, dropped or edited) or `options`.
+    /// Why they part: `none`, `first`, `header`, `footer`, `overflow`, `query` (it asks for what had no
+    /// room beside them), `changed` (an item was redacted, dropped or edited) or `options`.
     #[cfg_attr(
         feature = "ts",
-        ts(type = "\"none\" | \"first\" | \"header\" | \"footer\" | \"overflow\" | \"changed\" | \"options\"")
+        ts(
+            type = "\"none\" | \"first\" | \"header\" | \"footer\" | \"overflow\" | \"query\" | \"changed\" | \"options\""
+        )
     )]
     pub reason: &'static str,
 }

@@ -139,6 +139,9 @@ const options: ContextManagerOptions = {
 };
 new ContextManager(options);
 new ContextManager({ scoring: { kind_weight: 0.1 }, estimator: "heuristic/v2", classifier: "heuristic" });
+new ContextManager({ append: { stability: 0.5 } });
+// @ts-expect-error a setting that does not exist
+new ContextManager({ append: { recall: 0.5 } });
 // @ts-expect-error functions are synchronous
 new ContextManager({ estimator: async (t: string) => t.length });
 // @ts-expect-error a label that does not exist

@@ -440,7 +440,7 @@ export type Phase = "route" | "call" | "interpret" | "answer";
 export type PrefixReport = {
   shared_bytes: number,
   previous_bytes: number,
-  reason: "none" | "first" | "header" | "footer" | "overflow" | "changed" | "options",
+  reason: "none" | "first" | "header" | "footer" | "overflow" | "query" | "changed" | "options",
 };
 
 export type ProfileConfig = {

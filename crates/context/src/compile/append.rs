@@ -1,30 +1,30 @@
 //! Append mode: prompts that only grow, so that a provider's prompt cache keeps working.
 //!
-//! The next prompt is the previous one, then what is new, then a few older items recalled for the query, then the
-//! current turn. When that does not fit, the prompt is cut anew to 60 % of the budget, once.
+//! The next prompt is the previous one, then what is new, then older items recalled for the query, then the current turn.
+//! Where that does not fit, or the query wants much else, only the first part of the previous one stays: see
+//! [`crate::compile::extension`].
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::compile::frame::PromptFrame;
 use crate::compile::ledger::Ledger;
-use crate::compile::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
+use crate::compile::prompt::{EntryContent, PromptEntry, StructuredPrompt};
 use crate::compile::render::text::TextPrompt;
-use crate::compile::select::plan::{PlannedPart, Planner, SqueezeLevel};
-use crate::compile::select::units::{INSTRUCTIONS, SelectionUnit, UnitSelection};
+use crate::compile::select::plan::Planner;
+use crate::compile::select::units::UnitSelection;
 use crate::compile::state::BuildState;
 use crate::labels::SEPARATOR;
 use contextweaver_base::order;
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::numbers::round;
 use contextweaver_model::json::{Fields, to_value};
-use contextweaver_model::{ItemKind, Phase, PrefixReport, RenderedAs, RenderedItem};
+use contextweaver_model::{Phase, PrefixReport, RenderedAs, RenderedItem};
 
 /// Share of the budget that a re-cut prompt uses, so that it can grow again.
 const RECUT_SHARE: f64 = 0.6;
-/// Share of the budget that recalled items may take per build.
-const RECALL_SHARE: f64 = 0.1;
-/// Share of the best score that an item needs to be recalled.
-const RECALL_SCORE: f64 = 0.35;
+/// Credit and debt are kept up to so many builds: what was saved long ago is not spent on a row of cuts.
+const MAX_CREDIT: f64 = 4.0;
 
 /// Selects with room to grow: everything where it fits, else as much as the share allows, else what must be there.
 pub fn cut(state: &BuildState, planner: &Planner, limit: u64) -> Result<UnitSelection> {
@@ -187,27 +187,29 @@ impl PromptManifests {
 /// What a prompt of append mode was made of.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PromptManifest {
-    prompt: String,
-    header: String,
-    footer: String,
+    pub prompt: String,
+    pub header: String,
+    pub footer: String,
     /// What the last cut said of that which left it, if anything; it stays as it is until the next.
     ledger: Option<Ledger>,
-    sections: Vec<ManifestSection>,
+    pub sections: Vec<ManifestSection>,
     /// Items of the log when the prompt was built.
-    seen: usize,
+    pub seen: usize,
+    /// Builds' worth of bytes repeated beyond what was asked for, or short of it.
+    pub credit: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-struct ManifestSection {
-    at: usize,
+pub struct ManifestSection {
+    pub at: usize,
     /// The section as it was written.
-    text: String,
+    pub text: String,
     #[serde(rename = "rendered_as")]
-    form: RenderedAs,
+    pub form: RenderedAs,
     /// What it says in a message; null where that is the item's own text.
     quote: Option<ManifestQuote>,
-    omitted_chars: Option<u64>,
-    recalled: bool,
+    pub omitted_chars: Option<u64>,
+    pub recalled: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -217,7 +219,7 @@ struct ManifestQuote {
 }
 
 impl ManifestSection {
-    fn content(&self) -> EntryContent {
+    pub fn content(&self) -> EntryContent {
         match (&self.quote, self.form) {
             (None, _) => EntryContent::Own,
             (Some(quote), RenderedAs::Redacted) => EntryContent::Redacted(quote.text.clone()),
@@ -259,6 +261,7 @@ impl PromptManifest {
             ledger: prompt.ledger.clone(),
             sections: prompt.entries.iter().zip(&text.items).map(section).collect(),
             seen: state.sources.events.len(),
+            credit: 0.0,
         }
     }
 
@@ -270,6 +273,12 @@ impl PromptManifest {
     /// Returns what the last cut said of that which left it.
     pub fn ledger(&self) -> Option<&Ledger> {
         self.ledger.as_ref()
+    }
+
+    /// Notes how much of the prompt before was repeated, against what is asked for.
+    pub fn count_repeated(&mut self, previous: &Self, report: &PrefixReport, stability: f64) {
+        let share = report.shared_bytes as f64 / report.previous_bytes.max(1) as f64;
+        self.credit = round(previous.credit + share - stability, 4).clamp(-MAX_CREDIT, MAX_CREDIT);
     }
 
     /// Returns the prompt as its sections make it.
@@ -294,6 +303,9 @@ impl PromptManifest {
             if let Some(ledger) = &self.ledger {
                 told["ledger"] = to_value(ledger);
             }
+        }
+        if self.credit != 0.0 {
+            told["credit"] = self.credit.into();
         }
         if !self.footer.is_empty() {
             told["footer"] = self.footer.clone().into();
@@ -340,186 +352,8 @@ impl PromptManifest {
             },
             sections,
             seen: fields.uint_or("seen", 0, items as u64)? as usize,
+            credit: fields.number_or("credit", 0.0, -MAX_CREDIT, MAX_CREDIT)?,
         })
-    }
-}
-
-/// Extends the previous prompt, or cuts anew when it cannot be extended.
-pub fn extend(
-    state: &BuildState,
-    planner: &Planner,
-    manifest: &PromptManifest,
-    frame: &PromptFrame,
-    limit: u64,
-) -> Result<(UnitSelection, Option<PromptLayout>)> {
-    let recut = |reason| -> Result<(UnitSelection, Option<PromptLayout>)> {
-        let selection = cut(state, planner, limit)?;
-        let layout = PromptLayout::of_log(state, &selection, reason);
-        Ok((selection, Some(layout)))
-    };
-    let mut extension = PromptExtension::new(state, planner, limit);
-    if !extension.repeat(manifest) {
-        return recut("changed");
-    }
-    if !extension.add_new(manifest.seen) {
-        return recut("overflow");
-    }
-    extension.recall();
-    let reason = match () {
-        () if manifest.header != frame.header => "header",
-        () if !manifest.footer.is_empty() => "footer",
-        () => "none",
-    };
-    Ok(extension.finish(reason))
-}
-
-struct PromptExtension<'a> {
-    state: &'a BuildState<'a>,
-    planner: &'a Planner<'a>,
-    limit: u64,
-    used: u64,
-    /// Row of each position of the log.
-    row_at: Vec<Option<usize>>,
-    parts: Vec<Option<PlannedPart>>,
-    earlier: Vec<usize>,
-    fresh: Vec<usize>,
-    recalled: Vec<usize>,
-    marked: Vec<bool>,
-}
-
-impl<'a> PromptExtension<'a> {
-    fn new(state: &'a BuildState, planner: &'a Planner, limit: u64) -> Self {
-        let mut row_at = vec![None; state.sources.events.len()];
-        for (index, row) in state.rows.iter().enumerate() {
-            row_at[row.at] = Some(index);
-        }
-        Self {
-            state,
-            planner,
-            limit,
-            used: 0,
-            marked: vec![false; row_at.len()],
-            row_at,
-            parts: state.rows.iter().map(|_| None).collect(),
-            earlier: Vec::new(),
-            fresh: Vec::new(),
-            recalled: Vec::new(),
-        }
-    }
-
-    /// Repeats the earlier sections byte for byte. Fails when one of them may no longer stand as it did.
-    fn repeat(&mut self, manifest: &PromptManifest) -> bool {
-        for section in &manifest.sections {
-            let Some(index) = self.row_at.get(section.at).copied().flatten() else { return false };
-            let row = &self.state.rows[index];
-            let was_redacted = section.form == RenderedAs::Redacted;
-            if row.redacted.is_some() != was_redacted {
-                return false;
-            }
-            let content = section.content();
-            let rendering = EntryRendering { form: section.form, content: &content, earlier: Some(&section.text) };
-            let quarters = self.planner.renderer.entry_quarters(self.state.sources, section.at, &rendering);
-            self.used += quarters;
-            if section.recalled {
-                self.marked[section.at] = true;
-            }
-            self.earlier.push(section.at);
-            self.parts[index] = Some(PlannedPart {
-                row: index,
-                at: section.at,
-                form: section.form,
-                content,
-                earlier: Some(section.text.clone()),
-                quarters,
-                omitted_chars: section.omitted_chars,
-            });
-        }
-        true
-    }
-
-    /// Adds the units that came since, and pinned ones that are missing. Fails when they do not fit.
-    fn add_new(&mut self, seen: usize) -> bool {
-        for unit in &self.state.units {
-            let is_new = unit.rows.iter().any(|row| self.state.rows[*row].at >= seen);
-            let missing: Vec<usize> = unit.rows.iter().copied().filter(|row| self.parts[*row].is_none()).collect();
-            // A unit that is there in part needs its other part, whatever brought the first one in.
-            let is_torn = !missing.is_empty() && missing.len() < unit.rows.len();
-            // Instructions that had no room in the last cut have none beside what it holds.
-            let is_pinned = unit.pinned.is_some_and(|why| why != INSTRUCTIONS);
-            if !is_new && !is_torn && !is_pinned {
-                continue;
-            }
-            let older = missing.iter().any(|row| self.state.rows[*row].at < seen);
-            for part in self.planner.unit(&self.state.rows, &missing, SqueezeLevel::None) {
-                self.place(part, older);
-            }
-        }
-        self.used <= self.limit
-    }
-
-    fn place(&mut self, part: PlannedPart, out_of_order: bool) {
-        self.used += part.quarters;
-        if out_of_order {
-            // The label grows by the mark.
-            self.used += 11;
-            self.marked[part.at] = true;
-            self.recalled.push(part.at);
-        } else {
-            self.fresh.push(part.at);
-        }
-        let row = part.row;
-        self.parts[row] = Some(part);
-    }
-
-    /// Brings back older units that speak to the query, whole, within a tenth of the budget.
-    fn recall(&mut self) {
-        let mut room = ((self.limit as f64 * RECALL_SHARE) as u64).min(self.limit - self.used);
-        let is_absent = |unit: &SelectionUnit| unit.rows.iter().all(|row| self.parts[*row].is_none());
-        let mut order: Vec<usize> =
-            (0..self.state.units.len()).filter(|index| is_absent(&self.state.units[*index])).collect();
-        // The current turn matches itself best of all, so the best is sought among those that are not there.
-        let best = order.iter().map(|index| self.state.units[*index].score).fold(0.0, f64::max);
-        order.retain(|index| {
-            self.state.units[*index].score > 0.0 && self.state.units[*index].score >= RECALL_SCORE * best
-        });
-        order::sort_by(&mut order, |a, b| {
-            self.state.units[*b].score.total_cmp(&self.state.units[*a].score).then(b.cmp(a))
-        });
-        for index in order {
-            let unit = &self.state.units[index];
-            let cost = unit.quarters + 11 * unit.rows.len() as u64;
-            if cost > room {
-                continue;
-            }
-            room -= cost;
-            for row in &unit.rows {
-                let part = self.state.rows[*row].whole(*row);
-                self.place(part, true);
-            }
-        }
-    }
-
-    fn finish(mut self, reason: &'static str) -> (UnitSelection, Option<PromptLayout>) {
-        let items = self.state.sources.events.items();
-        order::sort(&mut self.fresh);
-        order::sort(&mut self.recalled);
-        // The current turn comes last: the last new user turn and what follows it.
-        let turn = self.fresh.iter().rposition(|at| items[*at].kind == ItemKind::UserTurn).unwrap_or(self.fresh.len());
-        let (before, current) = self.fresh.split_at(turn);
-        let order: Vec<usize> =
-            self.earlier.iter().chain(before).chain(&self.recalled).chain(current).copied().collect();
-        let mut selection = UnitSelection::of(self.state.units.len());
-        selection.used = self.used;
-        selection.work = self.state.rows.len() as u64;
-        for (index, unit) in self.state.units.iter().enumerate() {
-            let parts: Vec<PlannedPart> = unit.rows.iter().filter_map(|row| self.parts[*row].take()).collect();
-            if parts.is_empty() {
-                selection.dropped.push((index, "budget"));
-            } else {
-                selection.taken[index] = Some(parts);
-            }
-        }
-        (selection, Some(PromptLayout { order, recalled: self.marked, reason }))
     }
 }
 

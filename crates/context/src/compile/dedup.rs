@@ -5,15 +5,19 @@ use crate::compile::select::plan::CandidateRow;
 use crate::compile::state::{BuildState, ExcludedItem};
 use contextweaver_model::Stage;
 
-/// Stage 6. Redacted items look alike on purpose; they are no repeats.
-pub fn dedup(state: &mut BuildState, pins: &[usize]) {
+/// Stage 6. Redacted items look alike on purpose; they are no repeats. Items at the given positions stay.
+pub fn dedup(state: &mut BuildState, stays: impl Iterator<Item = usize>) {
     let (items, index) = (state.items(), state.sources.index);
+    let mut is_kept = vec![false; items.len()];
+    for at in stays {
+        is_kept[at] = true;
+    }
     let visible: Vec<usize> = state
         .rows
         .iter()
         .filter(|row| row.redacted.is_none() && !row.stub && !items[row.at].metadata_flag("pinned"))
         .map(|row| row.at)
-        .filter(|at| !pins.contains(at))
+        .filter(|at| !is_kept[*at])
         .collect();
     let repeats = exact_repeats(items, &visible, |at| index.entry(at).fingerprint);
     if repeats.is_empty() {

@@ -6,6 +6,7 @@ pub mod closure;
 pub mod dedup;
 pub mod excerpt;
 pub mod explain;
+pub mod extension;
 pub mod firewall;
 pub mod frame;
 pub mod inputs;

@@ -56,7 +56,8 @@ pub fn build(
     sensitivity(&mut state, &closed, &pins)?;
     firewall(&mut state);
     // Before the scores, in which a repeat would count its words twice.
-    dedup(&mut state, &pins);
+    let stays = pins.iter().copied().chain(standing(sources, previous));
+    dedup(&mut state, stays);
     let header = make_header(sources, request)?;
     let footer = sources.options.mask_secrets(&request.footer).into_owned();
     let PromptHeader { sections, dropped } = header;
@@ -142,6 +143,12 @@ fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usize>>
         .collect()
 }
 
+/// Returns what stands in the previous prompt of append mode: a repeat that comes later does not end it.
+fn standing<'a>(sources: &BuildInputs, previous: Option<&'a PromptManifest>) -> impl Iterator<Item = usize> + use<'a> {
+    let manifest = previous.filter(|_| sources.options.append);
+    manifest.into_iter().flat_map(|manifest| manifest.sections.iter().map(|section| section.at))
+}
+
 fn make_header(sources: &BuildInputs, request: &BuildRequest) -> Result<PromptHeader> {
     let memory = sources.options.policy.allows(request.phase, ItemKind::MemoryFact);
     // Facts ranked by the query would move with every query, and with them everything below.
@@ -179,7 +186,10 @@ impl Finished<'_> {
         let envelopes = output::envelopes(state, &prompt);
         let append = state.sources.options.append;
         let prefix = append.then(|| append::compare(previous, &text.text, layout.as_ref()));
-        let manifest = append.then(|| PromptManifest::of(state, &prompt, &text, frame));
+        let mut manifest = append.then(|| PromptManifest::of(state, &prompt, &text, frame));
+        if let (Some(manifest), Some(previous), Some(report)) = (&mut manifest, previous, &prefix) {
+            manifest.count_repeated(previous, report, state.sources.options.stability);
+        }
         let pack = ContextPack {
             prompt: text.text,
             stats,

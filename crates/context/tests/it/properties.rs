@@ -310,7 +310,7 @@ proptest! {
                     prop_assert_eq!(report.shared_bytes, shared as u64);
                     prop_assert_eq!(report.previous_bytes, previous.len() as u64);
                     prop_assert_eq!(report.reason == "none", shared == previous.len());
-                    let expected = ["none", "overflow", "footer", "changed"];
+                    let expected = ["none", "overflow", "query", "footer", "changed"];
                     prop_assert!(expected.contains(&report.reason), "{}", report.reason);
                 }
             }

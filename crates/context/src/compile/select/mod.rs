@@ -10,6 +10,7 @@ use self::plan::{PlannedPart, Planner};
 use self::units::UnitSelection;
 use crate::compile::append::{self, PromptLayout, PromptManifest};
 use crate::compile::excerpt::ExcerptQuery;
+use crate::compile::extension;
 use crate::compile::frame::PromptFrame;
 use crate::compile::prompt::{EntryRendering, PromptEntry, StructuredPrompt};
 use crate::compile::score::bm25n::TermWeights;
@@ -47,7 +48,7 @@ pub fn select(state: &BuildState, scope: &SelectionScope) -> Result<(UnitSelecti
     match scope.previous {
         _ if !state.sources.options.append => Ok((state.selector(&planner, limit).choose()?, None)),
         None => Ok((append::cut(state, &planner, limit)?, None)),
-        Some(manifest) if scope.keeps_ledger => append::extend(state, &planner, manifest, scope.frame, limit),
+        Some(manifest) if scope.keeps_ledger => extension::extend(state, &planner, manifest, scope.frame, limit),
         Some(_) => {
             let selection = append::cut(state, &planner, limit)?;
             let layout = PromptLayout::of_log(state, &selection, "changed");

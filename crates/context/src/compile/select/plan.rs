@@ -245,7 +245,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Tells whether the text of an item is our digest of a text that is still there.
-    fn is_digest(&self, at: usize) -> bool {
+    pub fn is_digest(&self, at: usize) -> bool {
         self.is_ours(at) && self.indexed(at).stored(self.item(at), self.sources.artifacts).is_some()
     }
 
