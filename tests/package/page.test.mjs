@@ -227,7 +227,7 @@ test("Page: context", async (t) => {
     await addressed(tab, /show=append/);
     await shows(tab, ".list-body", /left at the last cut/);
     await tab.locator(".list-body .row").first().click();
-    await shows(tab, "#item", /cut to 60 % of its budget\. The [\d,]+ tokens that are free now are kept/);
+    await shows(tab, "#item", /was not worth its room\. The [\d,]+ tokens that are free now are kept/);
   });
 
 });

@@ -23,6 +23,7 @@ const PREFIX_REASON: Readonly<Record<string, string>> = {
   header: "The header is another one.",
   footer: "The footer is another one.",
   overflow: "The budget was full, so the prompt was cut anew.",
+  query: "The query asks for what had no room behind it, so the prompt was cut where that paid.",
   changed: "An item that was in the prompt has changed.",
   options: "The settings are others.",
 };

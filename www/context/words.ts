@@ -79,7 +79,7 @@ function budgetText(item: ItemView): string {
 }
 
 function appendText({ used, budget }: ItemView): string {
-  return `It was left out when the prompt was last cut to 60 % of its budget. The ${count(Math.max(0, budget - used), "token")} that are free now are kept for the turns to come, so that the prompt can grow without changing. It comes back only when a later query asks for it, a tenth of the budget at a time.`;
+  return `The prompt repeats the one before as far as that pays, and when it was last cut this was not worth its room. The ${count(Math.max(0, budget - used), "token")} that are free now are kept for the turns to come, so that the prompt can grow without changing. It comes back when a query asks for it.`;
 }
 
 function takenText(item: ItemView): string {
