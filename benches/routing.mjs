@@ -3,11 +3,11 @@
 //   node benches/routing.mjs [--package <folder of the built package>] [--sets <folder>] [--work <folder for peers>]
 //                            [--sizes 100,1000,10000,50000] [--no-peers] [--no-times] [--json [--compare]]
 //
-// A set is {"items": [...], "queries": [{"query", "expected": [ids], "any"?, "needs"?: [[ids]]}]}, where `items` may name
+// A set is {"items": [...], "queries": [{"query", "expected": [ids], "any"?, "needs"?: [[ids]], "log"?}]}, where `items` may name
 // the file that has them, or a .jsonl of queries that have `items` each. recall@k is the share of the expected tools
 // among the first k, averaged over queries; with `any` one of them is enough, and so is one of each list of `needs`. MRR
 // is 1/rank of the first expected tool in the first 50. complete@k, where every query needs several tools, is the share
-// of queries that have all of them among the first k.
+// of queries that have all of them among the first k. `log` is what was said before, as [kind, text]; peers are not told.
 //
 // Queries without `expected` and `needs` are those that no tool serves, unless they say `answerable`. A set that has
 // some is judged by short lists of 5: "false return" is the share of these that get tools, "false abstain" the share of
@@ -57,7 +57,7 @@ const QUERIES = 200;
 // From here on one query of a peer takes too long for many.
 const MANY_TOOLS = 10_000;
 
-const { Router } = await import(pathToFileURL(join(resolve(args.package), "dist/node/index.js")));
+const { ContextManager, Router } = await import(pathToFileURL(join(resolve(args.package), "dist/node/index.js")));
 const say = (line) => console.error(line);
 
 // --- the engines: each makes an index of tools and returns a function from a query to ids, best first. Its `judge`
@@ -66,14 +66,28 @@ const say = (line) => console.error(line);
 const ours = (options) => (items) => {
   const router = new Router(items, options);
   const find = (query) => router.route(query, { top_k: LISTED }).candidate_ids;
-  const judge = (query) => {
-    const { candidate_ids: ids, confidence, scores } = router.route(query, { top_k: SHORT });
+  const judge = (query, log) => {
+    const { candidate_ids: ids, confidence, scores } = router.route(query, { top_k: SHORT, ...(log && { conversation: turnsOf(log, query) }) });
     // Our confidence is there when the list is empty, too; the beam has none and never refuses.
     const signal = confidence ?? scores[0] ?? 0;
     return { ids, signal: signal > 0 ? signal : undefined };
   };
   return Object.assign(find, { judge, free: () => router.free() });
 };
+
+/** What was said before a query, as `buildRoute` reads it off a log of kinds and texts. */
+function turnsOf(log, query) {
+  const manager = new ContextManager();
+  manager.ingestAll(
+    log.map(([kind, text], at) => {
+      if (!kind.startsWith("tool_result")) return { id: `i${at}`, kind, text };
+      return { id: `i${at}`, kind: "tool_result", text, parent_id: `i${at - 1}`, metadata: { is_error: kind === "tool_result_failed" } };
+    }),
+  );
+  const turns = manager.turnsBefore(query);
+  manager.free();
+  return turns;
+}
 
 const judged = (hits) => ({ ids: hits.slice(0, SHORT).map(({ id }) => id), signal: hits[0]?.score });
 
@@ -233,7 +247,7 @@ function cutAt(served, share) {
 
 /** Judges refusals. `share`, for a peer, is that of the answerable queries that it may refuse. */
 function scoreRefusals(set, make, share) {
-  const short = answers(set, make, (find, query) => ({ ...find.judge(query.query), query }));
+  const short = answers(set, make, (find, query) => ({ ...find.judge(query.query, query.log), query }));
   const parted = (list) => [list.filter(({ query }) => isServed(query)), list.filter(({ query }) => !isServed(query))];
   const [allServed, allUnserved] = parted(short);
   const cut = share === undefined ? undefined : cutAt(allServed, share);

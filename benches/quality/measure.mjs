@@ -189,11 +189,16 @@ export class Run {
     const folders = [this.#folders("context", own), this.#folders("chats"), this.#folders("trajectories")].flat();
     const sets = Object.entries(this.#bench("recall", "--every", String(EVERY), ...folders.flatMap((folder) => ["--sets", folder])));
     const enough = sets.filter(([, { identifiers }]) => identifiers >= MIN_IDENTIFIERS);
-    return enough.map(([set, { identifiers, asked, found, without, within_reach: value }]) => {
-      // What is in the prompt is counted, and what is not is a sample.
-      const noise = asked === 0 ? 1 / identifiers : (1 - without) * noiseOf(found / asked, asked);
-      const figure = { ...share(set, "within reach", value, identifiers), noise };
-      return { ...figure, peer: { name: "the prompt alone", value: without } };
+    return enough.flatMap(([set, { identifiers, asked, found, without, within_reach, without_ledger }]) => {
+      const figure = (metric, value, inPrompt) => {
+        // What is in the prompt is counted, and what is not is a sample.
+        const noise = asked === 0 ? 1 / identifiers : (1 - inPrompt) * noiseOf(found / asked, asked);
+        return { ...share(set, metric, value, identifiers), noise, peer: { name: "the prompt alone", value: inPrompt } };
+      };
+      return [
+        figure("within reach", without_ledger.within_reach, without_ledger.in_prompt),
+        figure("within reach, with a ledger", within_reach, without),
+      ];
     });
   }
 
