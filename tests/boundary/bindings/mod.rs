@@ -48,6 +48,7 @@ const WITHOUT_DECLARATION: &[&str] = &[
     "Snapshot",
     // Opaque to callers, a part of a snapshot.
     "PromptManifest",
+    "ManifestSection",
     "Ledger",
     "Calibrations",
     "KnownMessages",
