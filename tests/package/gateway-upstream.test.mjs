@@ -387,7 +387,7 @@ test("credentials of the gateway's own are fetched by the provider of the SDK, o
 test("connections of sessions are bounded, and closed when they are idle", async (t) => {
   const server = await streamableServer();
   t.after(server.close);
-  const { who } = upstreams(t, { who: { url: server.url } }, { upstream: { max_connections: 3, idle_ms: 300, ping_ms: 100 } });
+  const { who } = upstreams(t, { who: { url: server.url } }, { upstream: { max_connections: 3, idle_ms: 2_000, ping_ms: 200 } });
   await who.connect();
   const connections = ["a", "b", "c"].map((session) => who.connection(session));
   for (const connection of connections) await call(who, "who", {}, undefined, connection);
