@@ -3,6 +3,7 @@
 //! It stands below the instructions that the log begins with, so that these keep their place in a provider's prompt cache, and
 //! is no system text, as what it names others have written.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use serde::Serialize;
@@ -92,7 +93,7 @@ pub struct LedgerWriter<'a> {
     /// Whether that one may stay, if there is one.
     keeps: bool,
     /// What a new one would say: found when it is needed.
-    plan: Option<Option<LedgerPlan>>,
+    plan: OnceCell<Option<LedgerPlan>>,
     room: u64,
     quarters: u64,
 }
@@ -103,8 +104,8 @@ impl<'a> LedgerWriter<'a> {
         let before = previous.and_then(PromptManifest::ledger);
         let keeps = before.is_none_or(|ledger| ledger.may_stay(state, frame));
         let kept = before.filter(|_| keeps).map(|ledger| ledger.quarters(state).max(share(frame.budget)));
-        let plan = if kept.is_some() { None } else { Some(LedgerPlan::of(state, frame, room)) };
-        let planned = plan.iter().flatten().map(|plan| plan.quarters).next();
+        let plan = if kept.is_some() { OnceCell::new() } else { LedgerPlan::of(state, frame, room).into() };
+        let planned = plan.get().and_then(|plan| plan.as_ref()).map(|plan| plan.quarters);
         Self { before, keeps, plan, room, quarters: kept.or(planned).unwrap_or(0).min(room) }
     }
 
@@ -120,14 +121,14 @@ impl<'a> LedgerWriter<'a> {
 
     /// Goes without one, where nothing else fits beside it. Tells whether there was anything to give up.
     pub fn give_up(&mut self) -> bool {
-        self.plan = Some(None);
+        self.plan = None.into();
         self.keeps &= self.before.is_none();
         std::mem::take(&mut self.quarters) > 0
     }
 
     /// Returns the ledger of a prompt whose entries are chosen.
     pub fn of(
-        &mut self,
+        &self,
         state: &BuildState,
         frame: &PromptFrame,
         selection: &UnitSelection,
@@ -137,7 +138,7 @@ impl<'a> LedgerWriter<'a> {
         if selection.parts().any(|part| part.earlier.is_some()) {
             return self.before.cloned();
         }
-        let plan = self.plan.get_or_insert_with(|| LedgerPlan::of(state, frame, self.room));
+        let plan = self.plan.get_or_init(|| LedgerPlan::of(state, frame, self.room));
         plan.as_ref()?.write(state, frame, &prompt.entries)
     }
 }
