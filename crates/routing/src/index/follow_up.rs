@@ -7,6 +7,9 @@ use contextweaver_text::numbered::Term;
 /// Most words of a query that goes on with what was said before.
 const MAX_WORDS: usize = 10;
 
+/// Marks of a question, as scripts have them.
+pub const QUESTION_MARKS: &[char] = &['?', '\u{ff1f}', '\u{61f}', '\u{37e}', '\u{55e}'];
+
 /// How a query goes on with what was said before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FollowUp {
@@ -87,7 +90,7 @@ impl ToolIndex {
             return Some(FollowUp::Fragment);
         }
         // In any language a question of one word leaves out what it asks; several may be a request of their own.
-        let is_question = query.trim_end().ends_with(['?', '\u{ff1f}', '\u{61f}', '\u{37e}', '\u{55e}']);
+        let is_question = query.trim_end().ends_with(QUESTION_MARKS);
         let is_open = turns.openers.opening(&words) > 0 || is_question && words.len() == 1 && !is_dense(&words[0]);
         (is_open && is_about).then_some(FollowUp::Fragment)
     }

@@ -35,7 +35,7 @@ use tool_reader::{ToolReader, WordCache};
 
 pub use explain::{MatchedField, MatchedTerm, RouteMatch, TermOrigin};
 pub use fit::{FIRST_TOOLS, QueryFit};
-pub use follow_up::FollowUp;
+pub use follow_up::{FollowUp, QUESTION_MARKS};
 pub use lexicon::{Lexicon, WordRelation};
 pub use rank::{RankScope, RankedTool, Ranking};
 

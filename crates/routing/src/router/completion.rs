@@ -12,7 +12,7 @@ use super::options::{RouteOptions, RouterOptions};
 use super::shortlist::RankedCandidate;
 use super::{NavigatorResult, exact};
 use crate::cards::ToolNames;
-use crate::index::{FollowUp, ToolIndex};
+use crate::index::{FollowUp, QUESTION_MARKS, ToolIndex};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::ItemKind;
 use contextweaver_model::json::Fields;
@@ -23,9 +23,8 @@ use contextweaver_text::unicode::trim;
 const MAX_CALLS: usize = 3;
 /// Most turns of the user that are looked through for the one that is gone on with.
 const MAX_USER_TURNS: usize = 3;
-/// Marks that end a sentence, and those of them that make it a question.
-const ENDS: &[char] = &['.', '!', '\n', '?', '\u{3002}', '\u{ff01}', '\u{ff1f}', '\u{61f}', '\u{37e}', '\u{55e}'];
-const QUESTION_MARKS: &[char] = &['?', '\u{ff1f}', '\u{61f}', '\u{37e}', '\u{55e}'];
+/// Marks that end a sentence, beside those of a question.
+const ENDS: &[char] = &['.', '!', '\n', '\u{3002}', '\u{ff01}'];
 
 /// Why a query was completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -274,7 +273,7 @@ fn exchange(turns: &[RouteTurn]) -> Exchange<'_> {
 /// Returns the sentences of a text that ask something.
 fn questions(text: &str) -> String {
     let (mut found, mut start): (Vec<&str>, usize) = (Vec::new(), 0);
-    for (at, mark) in text.match_indices(ENDS) {
+    for (at, mark) in text.match_indices(|ch| ENDS.contains(&ch) || QUESTION_MARKS.contains(&ch)) {
         let end = at + mark.len();
         // A full stop inside of a word ends nothing.
         if mark == "." && text[end..].starts_with(|ch: char| !ch.is_whitespace()) {
