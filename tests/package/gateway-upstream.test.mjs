@@ -9,6 +9,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import * as client from "@modelcontextprotocol/client";
+import { published } from "./gateway-harness.mjs";
 import { here, packageDir, until } from "./harness.mjs";
 import { listening, modernServer, sseServer, streamableServer } from "./gateway-servers.mjs";
 
@@ -21,7 +22,6 @@ const { fitsGlob } = await load("gateway/glob.js");
 const sdk = { client, stdio: () => import("@modelcontextprotocol/client/stdio") };
 const SECRET = "tok-5ecret-9f8e7d6c5b4a";
 const FAULTY = join(here, "gateway-faulty.mjs");
-const published = (name, ...args) => ({ command: process.execPath, args: [join(here, "node_modules/@modelcontextprotocol", name, "dist/index.js"), ...args] });
 const faulty = (fault, ...more) => ({ command: process.execPath, args: [FAULTY, fault, ...more], env: { FAULTY_SECRET: SECRET } });
 const QUICK = { probe_timeout_ms: 2_000, connect_timeout_ms: 10_000, backoff: { first_ms: 50, most_ms: 1_000 } };
 
