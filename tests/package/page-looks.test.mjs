@@ -45,6 +45,11 @@ for (const [name, viewport] of Object.entries(WINDOWS)) {
         await shows(tab, "#tool", /mcp:/);
         await examine(tab);
         await shot(tab, `tools-${name}-${colorScheme}`);
+        await tab.click("#said-before summary");
+        await tab.click('button:text-is("and for the lamps?")');
+        await shows(tab, "#completed", /and for the lamps/);
+        await examine(tab);
+        await shot(tab, `tools-follow-up-${name}-${colorScheme}`);
         for (const [view, found] of Object.entries({ gateway: /tokens →/, tree: /filesystem/, lint: /findings/, drift: /Nothing to compare/ })) {
           await tab.click(`#tview-tab-${view}`);
           await shows(tab, `#tview-panel-${view}`, found);

@@ -10,6 +10,33 @@ import { addressed, choose, prepare, shows, until } from "./page.mjs";
 const cw = await import(pathToFileURL(join(packageDir, "dist", "index.js")).href);
 const catalog = async (server) => JSON.parse(await readFile(join(root, "examples", "catalogs", `${server}.json`), "utf8"));
 const LOADED = ["#tools-status", /232 tools/];
+const SERVERS = ["chrome-devtools", "context7", "everything", "filesystem", "firecrawl", "git", "memory", "mongodb", "notion", "playwright", "sequential-thinking", "supabase"];
+const OWN_SESSION = [
+  { id: "u0", kind: "user_turn", text: "My number is 4711.", sensitivity: "confidential" },
+  { id: "u1", kind: "user_turn", text: "Which branches are there?" },
+  { id: "c1", kind: "tool_call", text: 'git_branch({"mode": "list"})' },
+  { id: "r1", kind: "tool_result", parent_id: "c1", text: "main\nnext" },
+  { id: "a1", kind: "agent_msg", text: "Two:\nmain and next. Shall I delete the branch next?" },
+  { id: "u2", kind: "user_turn", text: "Is main ahead?" },
+];
+
+/** All recorded tools in one catalog. */
+async function every() {
+  const read = await Promise.all(SERVERS.map(async (server) => cw.Catalog.fromMcp(await catalog(server), { server }).items()));
+  return new cw.Catalog(read.flat());
+}
+
+/** A turn of the user in the recorded session and what followed it, as the package hands them to a router. */
+async function recordedAfter(id) {
+  const items = (await readFile(join(root, "examples", "sessions", "shop.jsonl"), "utf8")).trim().split("\n").map((line) => JSON.parse(line));
+  const at = items.findIndex((item) => item.id === id);
+  const next = items.findIndex((item, place) => place > at && item.kind === "user_turn");
+  const manager = new cw.ContextManager();
+  manager.ingestAll(items.slice(0, next));
+  const turns = manager.turnsBefore("");
+  manager.free();
+  return turns.slice(turns.findIndex((turn) => turn.id === id));
+}
 
 test("Page: tools", async (t) => {
   const { open } = (await prepare(t)) ?? {};
@@ -39,6 +66,116 @@ test("Page: tools", async (t) => {
     await shows(tab, "#verdict", /No tool fits the query/);
     router.free();
     tools.free();
+  });
+
+  await t.test("completes a follow-up from what was said before it, and says from which turn", async (t) => {
+    const tab = await open(t, { fragment: "#tab=tools", first: LOADED });
+    await shows(tab, "#said-before summary", /^Said before: nothing$/);
+    assert.equal(await tab.locator(".completion").count(), 0);
+    const first = () => tab.locator(".ranking .link").first().textContent();
+    const used = () => tab.locator(".turns .used").allTextContents();
+
+    // Every example is what the recorded session says, and what the package makes of it.
+    const tools = await every();
+    const router = new cw.Router(tools);
+    for (const [query, after, expected] of [
+      ["yes, do it", "i117", "1. Git Add"],
+      ["and for the lamps?", "i082", "1. Read Text File"],
+      ["no, thanks", "i117", ""],
+    ]) {
+      await tab.click(`button:text-is("${query}")`);
+      await until(() => tab.inputValue("#tool-query"), new RegExp(`^${query.replace("?", "\\?")}$`));
+      await addressed(tab, /said=user: .*\n/);
+      const turns = await recordedAfter(after);
+      const lines = turns.map(({ kind, text, tool }) => (kind === "tool_call" ? `call: ${tool}` : `${kind === "user_turn" ? "user" : "agent"}: ${text}`));
+      assert.equal(await tab.inputValue("#said"), lines.join("\n"));
+      await shows(tab, "#said-before summary", new RegExp(`^Said before: ${turns.length} turns$`));
+      const { completion, no_match_reason: why } = router.route(query, { conversation: turns });
+      if (expected === "") {
+        assert.equal(completion, undefined);
+        await shows(tab, "#completion", /Nothing is completed, so nothing is returned/);
+        await shows(tab, "#verdict", new RegExp(`No tool fits the query: ${why}\\.`));
+        assert.equal(await tab.locator(".ranking > li").count(), 0);
+        assert.deepEqual(await used(), []);
+        continue;
+      }
+      await until(first, new RegExp(`^${expected}$`));
+      await until(() => tab.textContent("#completed"), new RegExp(`^${completion.query.replace(/[.?]/g, "\\$&")}$`));
+      assert.deepEqual(
+        (await used()).map((text) => / *completed from this$/.test(text)),
+        completion.item_ids.map(() => true),
+      );
+      for (const [at, id] of completion.item_ids.entries()) {
+        const turn = turns.find((each) => each.id === id);
+        assert.ok((await used())[at].includes(turn.text || turn.tool), id);
+      }
+    }
+    router.free();
+    tools.free();
+
+    // A tool that was called in these turns stands first for that, not for its score.
+    await tab.click('button:text-is("and for the lamps?")');
+    await shows(tab, "#completion", /“and for the lamps\?” does not stand on its own: it asks for the same again, or of something else/);
+    await shows(tab, "#verdict", /^The first was called or named in the turns before/);
+    await shows(tab, ".ranking > li:first-child .badge.kept", /said before/);
+    // What stands on its own stays as it is.
+    await tab.fill("#tool-query", "undo the last commit");
+    await shows(tab, "#completion", /finds tools by itself: with or without these turns, the result is the same/);
+    await shows(tab, "#verdict", /too close to call.*Low confidence/);
+  });
+
+  await t.test("takes turns as they are written, and says when there are none", async (t) => {
+    const said = "user: Clean up what is not tracked.\nwaiting call: git_clean";
+    const tab = await open(t, { fragment: `#${new URLSearchParams({ tab: "tools", tq: "yes, go ahead", said })}`, first: LOADED });
+    await shows(tab, "#completion", /agrees to a call that waits/);
+    await until(() => tab.locator(".ranking .link").first().textContent(), /^1\. Git Clean$/);
+    await until(() => tab.locator(".turns .used").last().textContent(), /git_clean waits/);
+    // A call with a result waits for nothing.
+    await tab.click("#said-before summary");
+    await shows(tab, "#said-before", /load it under Context/);
+    await tab.fill("#said", said.replace("waiting call", "Call"));
+    await shows(tab, "#completion", /Nothing is completed/);
+    // Other lines go on with the turn before them, and what names nobody is the user's.
+    await tab.fill("#said", "What did I change?\n\nagent: a.rs.\nShall I commit it?");
+    await shows(tab, "#completed", /^Shall I commit it\?$/);
+    await until(async () => (await tab.locator(".turns .kind").allTextContents()).join(), /^user turn,agent msg$/);
+    // What is said cannot be taken for markup, a secret is masked, and what is invisible shows.
+    await tab.fill("#said", "agent: <b>Push</b> with sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789\u202e? Shall I push?");
+    await shows(tab, ".turns", /<b>Push<\/b> with /);
+    await shows(tab, ".turns", /u\{202e\}|\\u202e/);
+    assert.doesNotMatch(await tab.locator(".completion").textContent(), /api03-AbCd|\u202e/);
+    await tab.fill("#said", "");
+    await shows(tab, "#verdict", /Nothing was said before it that it could go on with/);
+    assert.equal(await tab.locator(".completion").count(), 0);
+    await until(() => tab.evaluate(() => location.hash), /^(?!.*said)/);
+  });
+
+  await t.test("takes the turns of the transcript that is loaded", async (t) => {
+    const tab = await open(t);
+    await choose(tab, "context", "own.jsonl", OWN_SESSION.map((item) => JSON.stringify(item)).join("\n"));
+    await shows(tab, "#context-status", /6 items/);
+    await tab.click("#tab-tab-tools");
+    await shows(tab, ...LOADED);
+    await tab.click("#said-before summary");
+    await until(async () => (await tab.locator("#said-turn option").allTextContents()).join("|"), /^choose a turn\|u0 text withheld: confidential\|u1 Which branches are there\?\|u2 Is main ahead\?$/);
+    await tab.selectOption("#said-turn", { label: "u1 Which branches are there?" });
+    await until(() => tab.inputValue("#said"), /^user: \nuser: Which branches are there\?\ncall: git_branch\nagent: Two:\n  main and next\. Shall I delete the branch next\?$/);
+    await tab.fill("#tool-query", "yes, do it");
+    await shows(tab, "#completed", /^Shall I delete the branch next\?$/);
+    // It is not in the address, and stays when another view was looked at.
+    await addressed(tab, /tq=yes, do it/);
+    assert.doesNotMatch(await tab.evaluate(() => location.hash), /said|branches/);
+    await tab.click("#tview-tab-lint");
+    await tab.click("#tview-tab-route");
+    await tab.click("#said-before summary");
+    await shows(tab, "#completed", /^Shall I delete the branch next\?$/);
+    // Nor is it when it was changed; what is written from scratch is.
+    await tab.fill("#said", "agent: Shall I push it?");
+    await shows(tab, "#completed", /^Shall I push it\?$/);
+    assert.doesNotMatch(await tab.evaluate(() => location.hash), /said/);
+    await tab.fill("#said", "");
+    await tab.fill("#said", "agent: Shall I push it?");
+    await addressed(tab, /said=agent: Shall I push it/);
   });
 
   await t.test("filters by namespace, and the address has the state", async (t) => {

@@ -7,6 +7,7 @@ import { NumberField } from "../shared/number-field.tsx";
 import { ProblemBox, Text, colour, count, number } from "../shared/parts.tsx";
 import { Term } from "../shared/term.tsx";
 import type { CatalogView, Ranked, Routed } from "../worker/tools.ts";
+import { Completion, SaidFields, type SaidState } from "./said.tsx";
 
 /** None of its words is in the name of the tool it finds. */
 export const QUERY = "which columns does the customers table have";
@@ -23,13 +24,15 @@ const ORIGIN: Readonly<Record<string, string>> = {
 interface RouteProps {
   readonly catalog: CatalogView;
   readonly version: number;
+  readonly said: SaidState;
+  readonly isActive: boolean;
   readonly selected: number;
   readonly onTool: (place: number) => void;
   /** What is shown below the chosen tool, where there is no room beside the list. */
   readonly details: JSX.Element | null;
 }
 
-export function RoutePanel({ catalog, version, selected, onTool, details }: RouteProps): JSX.Element {
+export function RoutePanel({ catalog, version, said, isActive, selected, onTool, details }: RouteProps): JSX.Element {
   const [query, setQuery] = useAddress("tq", QUERY);
   const [topText, setTop] = useAddress("top", "10");
   const [budgetText, setBudget] = useAddress("cards", "600");
@@ -38,7 +41,7 @@ export function RoutePanel({ catalog, version, selected, onTool, details }: Rout
   const top = NumberField.within(topText, 1, 100, 10);
   const budget = NumberField.within(budgetText, 1, 100_000, 600);
   const isEmpty = query.trim() === "";
-  const { value, problem } = useAnswer("tools.route", isEmpty ? null : { query, top, namespace, budget }, version);
+  const { value, problem } = useAnswer("tools.route", isEmpty ? null : { query, said: said.text, top, namespace, budget }, version);
   return (
     <div class="stack">
       <p class="quiet small">
@@ -67,6 +70,7 @@ export function RoutePanel({ catalog, version, selected, onTool, details }: Rout
           </label>
         )}
       </div>
+      <SaidFields said={said} onQuery={setQuery} turns={value?.said.turns.length} isActive={isActive} />
       <ProblemBox problem={problem} />
       {isEmpty && (
         <p id="no-query" class="quiet">
@@ -83,8 +87,16 @@ function sureness(confidence: number): string {
   return confidence >= 0.8 ? "High" : confidence >= 0.6 ? "Medium" : "Low";
 }
 
-function Verdict({ value: { noMatch, reason, isAmbiguous, question, confidence } }: { value: Routed }): JSX.Element {
-  if (noMatch) return <>No tool fits the query: {reason}. The model is told so instead of being offered a bad choice.</>;
+function Verdict({ value: { ranked, said, noMatch, reason, isAmbiguous, question, confidence } }: { value: Routed }): JSX.Element {
+  if (noMatch) {
+    return (
+      <>
+        No tool fits the query: {reason}. {said.turns.length === 0 && "Nothing was said before it that it could go on with. "}The model is told so instead of being offered a bad choice.
+      </>
+    );
+  }
+  // What such a lead is worth was measured where scores alone decide.
+  if (ranked[0]?.isSaid) return <>The first was called or named in the turns before the query; the others are ranked for what the query was completed to.</>;
   const lead = isAmbiguous ? `The first two are too close to call.${question ? ` ${question}` : ""}` : "The first leads by enough not to ask back.";
   if (confidence === null) return <>{lead}</>;
   const percent = Math.round(confidence * 100);
@@ -110,11 +122,12 @@ function coloursOf(ranked: readonly Ranked[]): ReadonlyMap<string, number> {
 const OTHERS = 6;
 
 function Ranking({ value, selected, onTool, details }: { value: Routed } & Pick<RouteProps, "selected" | "onTool" | "details">): JSX.Element {
-  const { ranked, cards, cardTokens, dropped } = value;
+  const { ranked, said, noMatch, cards, cardTokens, dropped } = value;
   const most = Math.max(0.001, ...ranked.map(({ score }) => score));
   const colours = coloursOf(ranked);
   return (
     <>
+      {said.turns.length > 0 && <Completion said={said} noMatch={noMatch} />}
       <p id="verdict" role="status">
         <Verdict value={value} />
       </p>
@@ -154,7 +167,8 @@ function Card({ tool, rank, most, colours, isSelected, onTool }: CardProps): JSX
         <button type="button" class="link" aria-pressed={isSelected} onClick={() => onTool(tool.place)}>
           {number(rank + 1)}. {tool.name}
         </button>{" "}
-        <span class="quiet small">{tool.namespace}</span> {tool.safety && <span class={`badge ${tool.safety === "destructive" ? "warning" : "info"}`}>{tool.safety}</span>}
+        <span class="quiet small">{tool.namespace}</span> {tool.safety && <span class={`badge ${tool.safety === "destructive" ? "warning" : "info"}`}>{tool.safety}</span>}{" "}
+        {tool.isSaid && <span class="badge kept">said before</span>}
         <span class="score">
           <b>{tool.score.toFixed(2)}</b>{" "}
           <span class="quiet small" title="Of what the query asks for, rare words counting more, so much is found in this tool">

@@ -13,6 +13,7 @@ import { DriftPanel } from "./drift.tsx";
 import { GatewayPanel } from "./gateway.tsx";
 import { LintPanel } from "./lint.tsx";
 import { RoutePanel } from "./route.tsx";
+import { useSaid } from "./said.tsx";
 import { Tree } from "./tree.tsx";
 
 const SERVERS = [
@@ -66,6 +67,7 @@ export function ToolsTab({ isActive }: { isActive: boolean }): JSX.Element {
   const [isLost, setLost] = useState(false);
   const [view, setView] = useChoice("tview", VIEW_KEYS, "route");
   const [place, setPlace] = useState(-1);
+  const said = useSaid();
   // Where there is one column, details stand where they were asked for.
   const isNarrow = useMedia("(max-width: 63.99rem)");
   const details = place < 0 ? null : <Tool place={place} version={version} />;
@@ -118,7 +120,7 @@ export function ToolsTab({ isActive }: { isActive: boolean }): JSX.Element {
           <section aria-label="Tools" class="stack">
             <Tabs label="Tools" id="tview" tabs={VIEWS} selected={view} onSelect={setView} />
             <TabPanel id="tview" name="route" shown={view === "route"}>
-              {view === "route" && <RoutePanel catalog={catalog} version={version} selected={place} onTool={setPlace} details={below} />}
+              {view === "route" && <RoutePanel catalog={catalog} version={version} said={said} isActive={isActive} selected={place} onTool={setPlace} details={below} />}
             </TabPanel>
             <TabPanel id="tview" name="gateway" shown={view === "gateway"}>
               {view === "gateway" && <GatewayPanel version={version} />}

@@ -5,6 +5,7 @@ import { addTurn, load, settle } from "./log.ts";
 import { changes, pageOf, prompt } from "./prompt.ts";
 import { strip } from "./strip.ts";
 import { find, ids, item, rows } from "./rows.ts";
+import { said, turns } from "./turns.ts";
 import { missed, why } from "./why.ts";
 
 export const operations = {
@@ -27,4 +28,6 @@ export const operations = {
   "context.artifactOf": artifactOf,
   "context.views": views,
   "context.slice": slice,
+  "context.turns": turns,
+  "context.said": said,
 };

@@ -3,6 +3,7 @@ import { Catalog, Router } from "contextweaver/slim";
 import type { BrowsePage, CatalogDiff, CatalogFinding, JsonObject, RouteResult, SelectableItem, StoredTool } from "contextweaver/slim";
 import { decode, parse } from "./read.ts";
 import { InputError, head, json, line, masked, safe } from "./text.ts";
+import { type Said, saidOf, turnsOf } from "./turns.ts";
 
 /** One file with tools. */
 export interface ToolSource {
@@ -111,6 +112,8 @@ export interface Ranked {
   readonly description: string;
   readonly namespace: string;
   readonly safety: string;
+  /** Whether the query was completed from a turn that called or named it. */
+  readonly isSaid: boolean;
   readonly score: number;
   readonly coverage: number;
   readonly terms: readonly {
@@ -124,6 +127,7 @@ export interface Ranked {
 
 export interface Routed {
   readonly ranked: readonly Ranked[];
+  readonly said: Said;
   readonly noMatch: boolean;
   /** Why nothing fits; empty when something does. */
   readonly reason: string;
@@ -140,20 +144,24 @@ export interface Routed {
 
 interface RouteRequest {
   readonly query: string;
+  /** What was said before it, a turn a line. */
+  readonly said: string;
   readonly top: number;
   readonly namespace: string;
   readonly budget: number;
 }
 
-function route({ query, top, namespace, budget }: RouteRequest): Routed {
+function route({ query, said, top, namespace, budget }: RouteRequest): Routed {
   const { router, items, places } = side("now");
   const filters = namespace === "" ? {} : { allowed_namespaces: items.map((item) => item.namespace).filter((each) => safe(each) === namespace) };
-  const result = router.route(query, { top_k: top, debug: true, ...filters });
+  const conversation = turnsOf(said);
+  const result = router.route(query, { top_k: top, debug: true, conversation, ...filters });
   const packed = router.packCards(result, { budget_tokens: budget });
   const cards = new Map(packed.cards.map((card) => [card.id, card]));
   const ranked = result.candidate_ids.map((id, rank) => rankedOf(result, rank, items[places.get(id) ?? 0], places.get(id) ?? 0, query, cards.get(id)?.safety));
   return {
     ranked,
+    said: saidOf(query, conversation, result.completion),
     noMatch: result.no_match === true,
     reason: safe(result.no_match_reason ?? ""),
     isAmbiguous: result.is_ambiguous,
@@ -177,10 +185,12 @@ function asWritten(term: string, query: string): string {
 function rankedOf(result: RouteResult, rank: number, tool: StoredTool | undefined, place: number, query: string, safety = ""): Ranked {
   if (!tool) throw new InputError("there is no such tool");
   const match = result.trace.extra.matches?.[rank];
+  const { completion } = result;
+  const searched = completion?.query ?? query;
   const terms = (match?.terms ?? []).map(({ term, origin, from = "", contribution, fields }) => ({
-    term: safe(asWritten(term, query)),
+    term: safe(asWritten(term, searched)),
     origin,
-    from: safe(asWritten(from, query)),
+    from: safe(asWritten(from, searched)),
     contribution,
     fields: fields.map(({ field, count }) => `${field}${count > 1 ? ` ×${count}` : ""}`).join(", "),
   }));
@@ -191,6 +201,7 @@ function rankedOf(result: RouteResult, rank: number, tool: StoredTool | undefine
     description: line(tool.description, 300),
     namespace: safe(tool.namespace),
     safety: safety.replace("_", " "),
+    isSaid: completion?.tool_ids.includes(tool.id) === true,
     score: result.scores[rank] ?? 0,
     coverage: match?.coverage ?? 0,
     terms: terms.sort((a, b) => b.contribution - a.contribution),
