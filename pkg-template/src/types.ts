@@ -43,8 +43,11 @@ export type Stage = "candidates" | "closure" | "sensitivity" | "firewall" | "sco
 /** In which form an item stands in the prompt. */
 export type RenderedAs = "whole" | "excerpt" | "stub" | "redacted";
 
-/** Why an item is not in the prompt; `pair` means that the call or result it belongs to was dropped. */
-export type DropReason = "sensitivity" | "dedup" | "kind_limit" | "budget" | "pair" | (string & {});
+/**
+ * Why an item is not in the prompt; `near_repeat` means that others in the prompt have all of its lines and that no room was
+ * left when these had their turn, `pair` that the call or result it belongs to was dropped.
+ */
+export type DropReason = "sensitivity" | "dedup" | "kind_limit" | "budget" | "near_repeat" | "pair" | (string & {});
 
 /** How the firewall treated a result. */
 export type FirewallStrategy =

@@ -35,6 +35,7 @@ const SHORT: Readonly<Record<string, string>> = {
   append: "left at the last cut",
   sensitivity: "withheld",
   dedup: "repetition",
+  near_repeat: "nothing new in it",
   kind_limit: "too many of its kind",
   pair: "its call or result is not there",
   pinned: "must be there",
@@ -86,7 +87,7 @@ function takenText(item: ItemView): string {
   const { takenBy, pinned, rank, ranked, room, block } = item;
   if (takenBy === "pinned" || pinned !== "") return `It must be there: ${PINNED[pinned] ?? pinned.replaceAll("_", " ")}.`;
   if (takenBy === "all") return "Everything that this phase admits has room.";
-  if (takenBy === "newest") return `It is among the newest items, to which a fifth of the budget goes. ${scoreText(item)}; ${costText(item)}.`;
+  if (takenBy === "newest") return `It is among the newest items, to which up to a fifth of the budget goes. ${scoreText(item)}; ${costText(item)}.`;
   if (takenBy === "parent") return `It came along: an item of the prompt answers to it, and ${costText(item)}.`;
   if (takenBy === "priority" && rank !== null && room !== null) {
     const cut = item.needed !== null && block !== null && item.needed < block ? `, ${number(item.needed)} as far as they were cut then` : "";
@@ -114,6 +115,8 @@ export function reasonText(item: ItemView, phase: Phase): string {
       return `It is labelled ${item.sensitivity}, and the policy lets no model read that. No budget and no pin changes it.`;
     case "dedup":
       return "Another item says the same, word for word, and saying it twice would waste tokens.";
+    case "near_repeat":
+      return `Others in the prompt have all of its lines, so it had to wait until each of them had its turn. ${budgetText(item)}`;
     case "kind_limit":
       return "The policy limits how many items of this kind a prompt may have.";
     case "pair":

@@ -19,7 +19,7 @@ pub enum Event {
     ItemsExcluded {
         /// Their ids, in the order they were dropped.
         item_ids: Vec<String>,
-        /// The drop reason: `sensitivity`, `dedup`, `kind_limit`, `budget`, …
+        /// The drop reason: `sensitivity`, `dedup`, `kind_limit`, `budget`, `near_repeat`, …
         reason: String,
     },
     /// More was wanted than the budget allows.

@@ -17,7 +17,8 @@ use contextweaver_base::Result;
 pub struct DroppedItem {
     /// Id of the item.
     pub item_id: String,
-    /// Why: `sensitivity`, `dedup`, `kind_limit`, `budget` or `pair` (what it belongs to was dropped).
+    /// Why: `sensitivity`, `dedup`, `kind_limit`, `budget`, `near_repeat` (others in the prompt have all of its lines) or
+    /// `pair` (what it belongs to was dropped).
     pub reason: Cow<'static, str>,
     /// The stage that decided; absent in records of 0.18.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -108,3 +108,88 @@ fn a_query_that_says_nothing_gets_the_newest_items() {
     let newest: Vec<String> = (80 - 3..80).map(|n| format!("t{n}")).collect();
     assert!(last >= 4 && found[last - 3..] == newest, "{found:?}");
 }
+
+/// A call with its result.
+fn call(id: &str, name: &str, text: &str) -> [ContextItem; 2] {
+    let result = item(&format!("r{id}"), ItemKind::ToolResult, text);
+    [
+        item(&format!("c{id}"), ItemKind::ToolCall, &format!("{name} {id}")),
+        ContextItem { parent_id: Some(format!("c{id}")), ..result },
+    ]
+}
+
+/// A file of such lines, indented or not.
+fn file(lines: std::ops::Range<usize>, indent: &str) -> String {
+    lines.map(|n| format!("{indent}retry policy {n} waits {n}7 seconds and gives up\n")).collect()
+}
+
+#[test]
+fn what_others_show_already_does_not_take_a_second_place() {
+    // The file was read twice, the second time without what indents it.
+    let mut items = talk(60, 0, "hello");
+    items.extend(call("1", "read", &file(0..8, "    ")));
+    items.extend(call("2", "read", &file(0..8, "")));
+    items.extend(call("3", "grep", "the retry policy is set in gateway.toml, line 40"));
+    items.extend(talk(1, 0, "What is the retry policy?").into_iter().map(|last| item("last", last.kind, &last.text)));
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    manager.ingest_all(items.clone()).unwrap();
+    let request = |budget| BuildRequest {
+        budget_tokens: Some(budget),
+        explain: true,
+        ..BuildRequest::new(Phase::Answer, "retry policy seconds")
+    };
+    let pack = build(&mut manager, &request(330)).unwrap();
+    let found: Vec<String> = pack.items.unwrap().into_iter().map(|item| item.id).collect();
+    assert!(has(&found, "r2") && has(&found, "r3") && !has(&found, "r1"), "{found:?}");
+    let drop = pack.stats.dropped_items.iter().find(|drop| drop.item_id == "r1").unwrap();
+    assert_eq!(drop.reason, "near_repeat");
+    // It is left out for room alone.
+    let pack = build(&mut manager, &request(4000)).unwrap();
+    assert!(pack.items.unwrap().iter().any(|item| item.id == "r1"));
+}
+
+#[test]
+fn a_line_that_differs_is_no_repeat() {
+    let mut items = talk(10, 0, "hello");
+    items.extend(call("1", "read", &file(0..8, "")));
+    items.extend(call("2", "read", &format!("{}retry policy 7 waits 0 seconds\n", file(2..7, ""))));
+    let found = shown(items, "retry policy seconds", 400);
+    assert!(has(&found, "r1") && has(&found, "r2"), "{found:?}");
+}
+
+#[test]
+fn calls_that_end_alike_are_two_events() {
+    let mut items = talk(40, 0, "hello");
+    for id in ["1", "2"] {
+        items.extend(call(id, "refund", "{\n  \"status\": \"refunded\"\n}"));
+    }
+    let found = shown(items, "was it refunded?", 160);
+    assert!(has(&found, "r1") && has(&found, "r2"), "{found:?}");
+}
+
+/// How far a long message is ranked above a short one that says the same.
+fn lead_of_the_long(budget: u64) -> f64 {
+    let mut items = talk(900, 9, &"The marathon is planned for week 12, in June. ".repeat(30));
+    items[8] = item("t8", ItemKind::UserTurn, "The marathon is planned for week 12, in June.");
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    manager.ingest_all(items).unwrap();
+    let request = BuildRequest {
+        budget_tokens: Some(budget),
+        explain: true,
+        ..BuildRequest::new(Phase::Answer, "for when is the marathon planned?")
+    };
+    let pack = build(&mut manager, &request).unwrap();
+    let candidates = pack.explanation.unwrap().candidates;
+    let priority = |id: &str| {
+        let found = candidates.iter().find(|candidate| candidate.item_id == id).unwrap();
+        found.detail.as_ref().unwrap().priority.unwrap()
+    };
+    priority("t9") / priority("t8")
+}
+
+#[test]
+fn the_more_room_the_less_a_long_message_leads() {
+    let leads = [1000, 2000, 4000, 8000].map(lead_of_the_long);
+    assert!(leads[1] > 0.95 * leads[0], "below a bound only the score counts: {leads:?}");
+    assert!(leads[2] < 0.9 * leads[1] && leads[3] < 0.8 * leads[2], "{leads:?}");
+}

@@ -1,6 +1,7 @@
 //! Stage 7: what goes in under the budget, and in which order.
 
 pub mod group;
+mod lines;
 pub mod plan;
 pub mod units;
 

@@ -1,11 +1,14 @@
 //! The default selection: pins, a share for the newest, then units by score until the budget is used.
 
+use super::lines::ShownLines;
 use super::plan::{CandidateRow, MIN_GROWTH, PlannedPart, Planner, SqueezeLevel};
+use crate::compile::prompt::EntryContent;
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextPolicy, ItemKind, RenderedAs, TakenBy};
 
-/// Share of the budget that goes to the newest units where the query says nothing; the more it says, the less.
+/// Share of the budget that goes to the newest units where the query says nothing; it falls with the square of what the
+/// query leaves open.
 const RECENCY_SHARE: f64 = 0.2;
 /// Tokens below which trying further is not worth it.
 const REST_TOKENS: u64 = 10;
@@ -20,6 +23,13 @@ const MAX_GROWN: usize = 64;
 /// Units are ranked by score over size to this power: size hardly counts.
 const SIZE_EXPONENT: f64 = 0.2;
 const MIN_SIZE_TOKENS: f64 = 24.0;
+/// What is said at length is ranked by more of its size for every doubling of the budget: where little fits, by the score
+/// of what fits; where much does, by the score of each token, which finds the most answers. Results have a cap for that.
+const LONG_MESSAGE_TOKENS: f64 = 60.0;
+const DENSITY_TOKENS: f64 = 2000.0;
+const DENSITY_GAIN: f64 = 0.2;
+/// A power of one in all: score by token.
+const MAX_DENSITY: f64 = 1.0 - SIZE_EXPONENT;
 /// What a step of the running turn gains for being new, and the items after which that has halved: twenty steps of a
 /// thought, a call and a result. What a next step needs is more often in the steps just before it.
 const STEP_WEIGHT: f64 = 0.3;
@@ -32,6 +42,8 @@ const STEP_CAP_SHARE: f64 = 0.25;
 /// Share of the budget one unit may take without being cut, and its floor in tokens.
 const CAP_SHARE: f64 = 0.33;
 const MIN_CAP_TOKENS: u64 = 120;
+/// Why a unit is left out that has nothing but lines of others: it comes in after them, where there is room.
+const NEAR_REPEAT: &str = "near_repeat";
 
 /// Returns the largest number of tokens that one unit may take without being cut.
 pub fn cap(limit_tokens: u64) -> u64 {
@@ -129,8 +141,11 @@ pub struct UnitSelector<'a> {
 impl UnitSelector<'_> {
     /// Chooses. Fails with `BUDGET_EXCEEDED` when the pinned units do not fit even in their smallest form.
     pub fn choose(&self) -> Result<UnitSelection> {
-        let mut state =
-            SelectionState { selection: UnitSelection::of(self.units.len()), counts: [0; ItemKind::ALL.len()] };
+        let mut state = SelectionState {
+            selection: UnitSelection::of(self.units.len()),
+            counts: [0; ItemKind::ALL.len()],
+            lines: ShownLines::default(),
+        };
         let total: u64 = self.units.iter().map(|unit| unit.quarters).sum();
         let capped = !self.policy.max_items_per_kind.is_empty();
         let more = self.rows.iter().any(|row| self.planner.has_more(row));
@@ -163,6 +178,9 @@ impl UnitSelector<'_> {
         for part in &parts {
             state.selection.used += part.quarters;
             state.counts[self.planner.item(part.at).kind.index()] += 1;
+        }
+        if by != TakenBy::All {
+            self.texts(&parts).for_each(|text| state.lines.add(text));
         }
         state.selection.taken[unit] = Some(parts);
     }
@@ -259,7 +277,7 @@ impl UnitSelector<'_> {
     }
 
     fn take_newest(&self, state: &mut SelectionState) {
-        let share = (self.limit as f64 * RECENCY_SHARE * self.thinness) as u64;
+        let share = (self.limit as f64 * RECENCY_SHARE * self.thinness * self.thinness) as u64;
         for row in self.rows.iter().rev() {
             if state.selection.has(row.unit) {
                 continue;
@@ -281,20 +299,53 @@ impl UnitSelector<'_> {
             .map(|unit| (self.ranking(unit), unit))
             .collect();
         sort_by(&mut order, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        let mut repeats = Vec::new();
         for (priority, unit) in order {
             state.selection.records[unit].priority = Some(priority);
-            if state.selection.has(unit) {
-                continue;
+            match self.consider(state, unit, true) {
+                Some(NEAR_REPEAT) => repeats.push(unit),
+                Some(reason) => state.selection.dropped.push((unit, reason)),
+                None => {}
             }
-            if !self.within_caps(state, unit) {
-                state.selection.dropped.push((unit, "kind_limit"));
-            } else if !self.try_take(state, unit) {
-                state.selection.dropped.push((unit, "budget"));
+        }
+        for unit in repeats {
+            if self.consider(state, unit, false).is_some() {
+                state.selection.dropped.push((unit, NEAR_REPEAT));
             }
         }
         // An earlier drop may have come in as somebody's parent.
         let UnitSelection { taken, dropped, .. } = &mut state.selection;
         dropped.retain(|(unit, _)| taken[*unit].is_none());
+    }
+
+    /// Takes a unit, or says why not.
+    fn consider(&self, state: &mut SelectionState, unit: usize, repeats_wait: bool) -> Option<&'static str> {
+        if state.selection.has(unit) {
+            return None;
+        }
+        if !self.within_caps(state, unit) {
+            return Some("kind_limit");
+        }
+        let Some(parts) = self.fitting(state, unit) else { return Some("budget") };
+        if repeats_wait && state.lines.have_all(self.texts(&parts)) {
+            return Some(NEAR_REPEAT);
+        }
+        self.take(state, unit, parts, TakenBy::Priority);
+        self.take_parents(state, unit);
+        None
+    }
+
+    /// Returns the texts of parts that a repeat would say again: those that are neither calls nor in the place of something.
+    fn texts<'p>(&'p self, parts: &'p [PlannedPart]) -> impl Iterator<Item = &'p str> {
+        parts.iter().filter_map(|part| {
+            let item = self.planner.item(part.at);
+            match &part.content {
+                _ if item.kind == ItemKind::ToolCall || part.form == RenderedAs::Stub => None,
+                EntryContent::Own => Some(item.text.as_str()),
+                EntryContent::Quote { text, .. } => Some(text.as_str()),
+                EntryContent::Redacted(_) => None,
+            }
+        })
     }
 
     fn ranking(&self, unit: usize) -> f64 {
@@ -308,28 +359,35 @@ impl UnitSelector<'_> {
                 score *= THOUGHT_SHARE;
             }
         }
+        if self.is_said(unit) {
+            let doublings = libm::log2((self.limit as f64 / 4.0 / DENSITY_TOKENS).max(1.0));
+            let density = (DENSITY_GAIN * doublings).min(MAX_DENSITY);
+            score /= libm::pow((tokens / LONG_MESSAGE_TOKENS).max(1.0), density);
+        }
         score / libm::pow(tokens.max(MIN_SIZE_TOKENS), SIZE_EXPONENT)
     }
 
-    fn try_take(&self, state: &mut SelectionState, unit: usize) -> bool {
+    /// Tells whether a unit is only what a person or the model said.
+    fn is_said(&self, unit: usize) -> bool {
+        let kind = |row: &usize| self.planner.item(self.rows[*row].at).kind;
+        self.units[unit].rows.iter().map(kind).all(|kind| matches!(kind, ItemKind::UserTurn | ItemKind::AgentMsg))
+    }
+
+    /// Returns the parts of a unit, if there is room for them.
+    fn fitting(&self, state: &mut SelectionState, unit: usize) -> Option<Vec<PlannedPart>> {
         let room = self.limit - state.selection.used;
         state.selection.records[unit].weighed = Some((room, self.units[unit].quarters));
         // A unit never gets smaller than its uncuttable minimum, so hopeless ones are not planned at all.
         if room < 4 * REST_TOKENS {
-            return false;
+            return None;
         }
         if self.units[unit].quarters > room && self.units[unit].quarters / 4 <= self.planner.cap.get() {
-            return false;
+            return None;
         }
         let (parts, quarters) = self.plan(unit, SqueezeLevel::None);
         state.selection.work += parts.len() as u64;
         state.selection.records[unit].weighed = Some((room, quarters));
-        if quarters > room {
-            return false;
-        }
-        self.take(state, unit, parts, TakenBy::Priority);
-        self.take_parents(state, unit);
-        true
+        (quarters <= room).then_some(parts)
     }
 
     /// Takes along what a unit answers to, all the way up, where that fits in one unit's share; else nothing of it.
@@ -370,4 +428,6 @@ impl UnitSelector<'_> {
 struct SelectionState {
     selection: UnitSelection,
     counts: [u64; ItemKind::ALL.len()],
+    /// Of what was taken.
+    lines: ShownLines,
 }

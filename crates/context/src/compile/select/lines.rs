@@ -1,0 +1,36 @@
+//! Which lines a prompt shows already: an agent reads a file twice, or runs a test again.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Lines with words from which on a text is no repeat by chance: `OK` stands below many calls.
+const LEAST_LINES: usize = 3;
+
+/// The lines with words of the parts that are in, without what indents them.
+#[derive(Debug, Default)]
+pub struct ShownLines(HashSet<u64>);
+
+impl ShownLines {
+    /// Adds those of a text.
+    pub fn add(&mut self, text: &str) {
+        self.0.extend(lines(text));
+    }
+
+    /// Tells whether texts have nothing but lines that are shown, and enough of them.
+    pub fn have_all<'t>(&self, texts: impl Iterator<Item = &'t str>) -> bool {
+        let mut found = 0;
+        let is_shown = |line| {
+            found += 1;
+            self.0.contains(&line)
+        };
+        texts.flat_map(lines).all(is_shown) && found >= LEAST_LINES
+    }
+}
+
+fn lines(text: &str) -> impl Iterator<Item = u64> {
+    text.lines().map(str::trim).filter(|line| line.contains(char::is_alphanumeric)).map(|line| {
+        let mut hasher = DefaultHasher::new();
+        line.hash(&mut hasher);
+        hasher.finish()
+    })
+}
