@@ -2,6 +2,7 @@
 
 use super::table;
 use super::tree::JsonTree;
+use contextweaver_text::unicode::floor_char_boundary;
 
 /// The shape of a text, which decides how it is digested, paged and searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,10 +113,7 @@ fn tree(text: &str) -> Option<JsonTree<'_>> {
 
 /// The first lines that are not blank.
 fn sample(text: &str) -> Vec<&str> {
-    let mut end = text.len().min(SAMPLE_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = floor_char_boundary(text, SAMPLE_BYTES);
     text[..end].lines().filter(|line| !line.trim().is_empty()).take(SAMPLE_LINES).collect()
 }
 

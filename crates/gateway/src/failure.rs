@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, JsonMap, nearest};
 use contextweaver_text::quote::quote;
-use contextweaver_text::unicode::{is_space, prefix};
+use contextweaver_text::unicode::{floor_char_boundary, is_space, prefix};
 use contextweaver_text::{SECRET_MASK, SecretRules, redact_secrets};
 
 /// Code points of what a server said about its failure.
@@ -311,10 +311,7 @@ pub fn upstream_detail_within(text: &str, chars: usize) -> String {
 
 /// Cuts a text that is too long to be read, between two words: half a credential is not recognised as one.
 fn within_bytes(text: &str) -> &str {
-    let mut end = text.len().min(READ_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = floor_char_boundary(text, READ_BYTES);
     let read = &text[..end];
     if end == text.len() {
         read

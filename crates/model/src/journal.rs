@@ -12,6 +12,7 @@ use contextweaver_base::limits;
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::hash::Hash;
+use contextweaver_text::unicode::floor_char_boundary;
 
 /// Version of the format.
 pub const JOURNAL_VERSION: u64 = 1;
@@ -137,11 +138,7 @@ fn pieces(text: &str, size: usize) -> Vec<&str> {
     let mut rest = text;
     while !rest.is_empty() {
         // A character has at most four bytes, and a piece at least one character.
-        let mut end = size.max(4).min(rest.len());
-        while !rest.is_char_boundary(end) {
-            end -= 1;
-        }
-        let (piece, after) = rest.split_at(end);
+        let (piece, after) = rest.split_at(floor_char_boundary(rest, size.max(4)));
         pieces.push(piece);
         rest = after;
     }

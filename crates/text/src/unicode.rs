@@ -88,6 +88,23 @@ pub fn prefix(text: &str, chars: usize) -> &str {
     }
 }
 
+/// Returns the last boundary between code points at or before a byte. The standard library has the same from Rust 1.91 on.
+///
+/// ```
+/// use contextweaver_text::unicode::floor_char_boundary;
+///
+/// // The `ö` is two bytes.
+/// assert_eq!(floor_char_boundary("schön", 4), 3);
+/// assert_eq!(floor_char_boundary("schön", 100), 6);
+/// ```
+pub fn floor_char_boundary(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
 /// Cuts text to `chars` code points and marks the cut with `…`; shorter text is unchanged.
 ///
 /// ```
@@ -219,6 +236,14 @@ mod tests {
         assert_eq!(truncate("añ😀b", 3), "añ😀…");
         assert_eq!(truncate("añ😀b", 4), "añ😀b");
         assert_eq!(prefix("", 3), "");
+    }
+
+    #[test]
+    fn boundaries_are_never_inside_a_code_point() {
+        let text = "añ€😀";
+        let floors: Vec<usize> = (0..=text.len() + 2).map(|at| floor_char_boundary(text, at)).collect();
+        assert_eq!(floors, [0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10, 10]);
+        assert_eq!(floor_char_boundary("", 3), 0);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::sniff::Shape;
 use crate::tree::{JsonNode, JsonTree};
 use contextweaver_base::{Result, StepBudget, limits};
 use contextweaver_text::pattern::{Matcher, Pattern};
+use contextweaver_text::unicode::floor_char_boundary;
 
 /// A line longer than this is shown in windows about its hits; so many bytes on either side.
 const LONG_LINE: usize = 600;
@@ -102,8 +103,8 @@ impl MatchFinder<'_> {
     fn windows(&mut self, text: &str, push: &mut dyn FnMut(&mut Self, Span)) -> Result<()> {
         let mut from = 0;
         while let Some((start, end)) = self.matcher.find(text, from, &mut self.budget)? {
-            let left = border(text, start.saturating_sub(WINDOW).max(from));
-            let right = border(text, (end + WINDOW).min(text.len()));
+            let left = floor_char_boundary(text, start.saturating_sub(WINDOW).max(from));
+            let right = floor_char_boundary(text, end + WINDOW);
             push(self, (left as u32, right as u32));
             if right >= text.len() {
                 break;
@@ -151,14 +152,6 @@ impl MatchFinder<'_> {
         }
         Ok(())
     }
-}
-
-/// The nearest start of a character at or before a byte.
-fn border(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 /// Writes a hit in JSON: the path to it, and what matches.
@@ -225,7 +218,7 @@ impl ShownLines<'_> {
             }
             match hit.window {
                 _ if hit.line as usize != number => {
-                    let end = border(line, line.len().min(CONTEXT_LINE));
+                    let end = floor_char_boundary(line, CONTEXT_LINE);
                     let _ = write!(out, "{number}-{}{}", &line[..end], if end < line.len() { "…" } else { "" });
                 }
                 None => drop(write!(out, "{number}:{line}")),

@@ -22,6 +22,7 @@ use contextweaver_base::{Result, order};
 use contextweaver_model::json::{Fields, as_uint};
 use contextweaver_model::{ContextItem, ItemKind, LedgerStats, RenderedAs, Stage};
 use contextweaver_text::terms::{for_each_spelling, for_each_term};
+use contextweaver_text::unicode::floor_char_boundary;
 
 /// What of the budget it may take: a fiftieth.
 const SHARE: u64 = 50;
@@ -247,10 +248,7 @@ impl LedgerPlan {
             let home = homes.remove(place);
             let item = &state.items()[home];
             let text = index.entry(home).source(item, state.sources.artifacts);
-            let end = (0..=budget.min(MOST_READ_OF_ONE).min(text.len()))
-                .rev()
-                .find(|end| text.is_char_boundary(*end))
-                .unwrap_or(0);
+            let end = floor_char_boundary(text, budget.min(MOST_READ_OF_ONE));
             let text = &text[..end];
             budget -= end;
             let wanted: Vec<usize> = (0..left.len()).filter(|at| left[*at].home == home).collect();

@@ -7,7 +7,7 @@ use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_text::quote::quote;
-use contextweaver_text::unicode::is_space;
+use contextweaver_text::unicode::{floor_char_boundary, is_space};
 
 /// How tools become cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,10 +71,7 @@ pub fn truncate_description(text: &str, max_tokens: u64, count: &dyn Fn(&str) ->
 pub(super) fn longest_beginning(text: &str, fits: &dyn Fn(&str) -> bool) -> usize {
     let (mut fitting, mut beyond) = (0, text.len() + 1);
     while fitting + 1 < beyond {
-        let mut middle = usize::midpoint(fitting, beyond);
-        while !text.is_char_boundary(middle) {
-            middle -= 1;
-        }
+        let mut middle = floor_char_boundary(text, usize::midpoint(fitting, beyond));
         if middle <= fitting {
             // Only parts of one character are left below the middle.
             middle = text[fitting..].chars().next().map_or(beyond, |ch| fitting + ch.len_utf8());
