@@ -7,6 +7,7 @@ use super::survey::{LineUnit, Survey, bare, form, has_digit, indent, level, pair
 use super::{DigestFacts, PIECE_CHARS, Rank, around, around_within, count, json, leaves, lines_at, tables};
 use crate::sniff::Shape;
 use contextweaver_base::order;
+use contextweaver_text::unicode::floor_char_boundary;
 
 /// Bytes from which on a line is read piece by piece.
 const LONG_LINE: usize = 400;
@@ -81,16 +82,12 @@ fn each_unit<'a>(text: &'a str, skip: &[(usize, usize)], take: &mut dyn FnMut(Li
 
 /// The end of a sentence if one is near, otherwise the end of a word, otherwise anywhere.
 fn piece_end(text: &str) -> usize {
-    let mut limit = PIECE_CHARS + 40;
-    while !text.is_char_boundary(limit) {
-        limit += 1;
-    }
-    let window = &text[..limit];
+    let window = &text[..floor_char_boundary(text, PIECE_CHARS + 40)];
     let bytes = window.as_bytes();
     let ends = |at: usize| matches!(bytes[at], b'.' | b'!' | b'?' | b';') && bytes.get(at + 1) == Some(&b' ');
     match (24..bytes.len()).find(|at| ends(*at)) {
         Some(at) => at + 1,
-        None => window.rfind(' ').filter(|at| *at > 0).unwrap_or(limit),
+        None => window.rfind(' ').filter(|at| *at > 0).unwrap_or(window.len()),
     }
 }
 
