@@ -77,6 +77,8 @@ export interface SyncedMessages {
   readonly superseded: readonly string[];
   /** How many messages are as they were. */
   readonly unchanged: number;
+  /** Id of the item of what the user said last: while it stays, the turn is the same. Absent where the user has said nothing. */
+  readonly user_turn?: string;
   readonly warnings: readonly MessageWarning[];
 }
 

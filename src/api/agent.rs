@@ -60,7 +60,7 @@ pub fn ingest_messages(manager: &mut ContextManager, arguments: &str) -> Result<
 }
 
 /// Brings the log in line with a whole conversation: `{messages, format, id_prefix?, system?, unchanged?}` answers `{added,
-/// superseded, unchanged, warnings}`.
+/// superseded, unchanged, user_turn?, warnings}`.
 pub fn sync_messages(manager: &mut ContextManager, arguments: &str) -> Result<String> {
     let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
     let format = Format::parse(&fields.string("format")?).map_err(|error| error.at("/format"))?;

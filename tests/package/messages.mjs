@@ -117,7 +117,8 @@ export const messageCases = {
           const synced = manager.syncMessages(given, format);
           assert.deepEqual([synced.superseded, synced.unchanged, synced.warnings], [[], end - 1, []]);
         }
-        assert.deepEqual(manager.syncMessages(messages, format), { added: [], superseded: [], unchanged: messages.length, warnings: [] });
+        const [{ id: user_turn }] = manager.events.list({ kinds: ["user_turn"] }).slice(-1);
+        assert.deepEqual(manager.syncMessages(messages, format), { added: [], superseded: [], unchanged: messages.length, user_turn, warnings: [] });
         assert.deepEqual(manager.buildMessages({ phase: "answer", format, close_calls: false }).messages, messages);
         const restored = cw.ContextManager.fromJSON(JSON.stringify(manager));
         assert.deepEqual(restored.syncMessages(messages, format).added, []);

@@ -19,7 +19,7 @@ use contextweaver_context::callbacks::Need;
 use contextweaver_context::handoff::HandoffEntry;
 use contextweaver_context::memory::{ConsolidationPolicy, ConsolidationReport};
 use contextweaver_context::{
-    CompactResult, Event, ForgottenItem, Ingested, ManagerStats, RecallAnswer, Slice, SummaryRequest,
+    CompactResult, Event, ForgottenItem, Ingested, ManagerStats, RecallAnswer, Slice, SummaryRequest, SyncedMessages,
 };
 use contextweaver_convert::mcp::{McpHints, McpSession, McpTool};
 use contextweaver_model::{
@@ -55,8 +55,6 @@ const WITHOUT_DECLARATION: &[&str] = &[
     "JournalCounts",
     // A record without the fields that say nothing.
     "SparseItem",
-    // Taken apart at the boundary.
-    "SyncedMessages",
     // Compared by their fields, as answers.
     "ChildTypesJson",
     "ChoiceGraph",
@@ -112,6 +110,7 @@ impl Declarations {
         all.visit::<Ingested>();
         all.visit::<RecallAnswer>();
         all.visit::<Slice>();
+        all.visit::<SyncedMessages>();
         all.visit::<CompactResult>();
         all.visit::<SummaryRequest>();
         all.visit::<ForgottenItem>();

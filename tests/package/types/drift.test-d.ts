@@ -79,6 +79,7 @@ import type {
   McpReadOptions,
   McpToolOptions,
   MemoryEntry,
+  MessageWarning,
   MemorySelection,
   NamespaceCount,
   PackedCards,
@@ -130,6 +131,7 @@ import type {
   SummaryRequest,
   SummaryRequestOptions,
   SuppliedSummary,
+  SyncedMessages,
   ToolFeedback,
   ToolProvider,
   ToolResult,
@@ -220,6 +222,7 @@ export const records: { readonly [Name in keyof Records]: true } = {
   MatchedField: same<Records["MatchedField"], RouteMatch["terms"][number]["fields"][number]>(),
   MatchedTerm: same<Records["MatchedTerm"], RouteMatch["terms"][number]>(),
   MemoryEntry: same<Records["MemoryEntry"], Required<MemoryEntry>>(),
+  MessageWarning: same<Records["MessageWarning"], MessageWarning>(),
   Mode: fits<{ mode: Records["Mode"] }, Profile>(),
   // What the engine asks is what the caller's functions take.
   Need: same<
@@ -281,6 +284,7 @@ export const records: { readonly [Name in keyof Records]: true } = {
   Status: same<Records["Status"], ResultEnvelope["status"]>(),
   Strategy: same<Records["Strategy"], FirewallStrategy>(),
   SummaryRequest: same<Records["SummaryRequest"], SummaryRequest>(),
+  SyncedMessages: same<Records["SyncedMessages"], SyncedMessages>(),
   ToolFeedback: same<Records["ToolFeedback"], Required<ToolFeedback>>(),
   ViewSpec: same<Records["ViewSpec"], ViewSpec>(),
 };

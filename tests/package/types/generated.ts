@@ -400,6 +400,12 @@ export type MemoryEntry = {
   metadata: JsonObject,
 };
 
+export type MessageWarning = {
+  code: string,
+  message: string,
+  path: string,
+};
+
 export type Mode = "strict" | "seeded" | "adaptive";
 
 export type Need = { "kind": "count",
@@ -698,6 +704,14 @@ export type SummaryRequest = {
   text: string,
   tokens: number,
   max_tokens: number,
+};
+
+export type SyncedMessages = {
+  added: Array<string>,
+  superseded: Array<string>,
+  unchanged: number,
+  user_turn?: string,
+  warnings: Array<MessageWarning>,
 };
 
 export type TakenBy = "all" | "pinned" | "newest" | "priority" | "parent";
@@ -1023,6 +1037,7 @@ export interface Records {
   McpSession: McpSession;
   McpTool: McpTool;
   MemoryEntry: MemoryEntry;
+  MessageWarning: MessageWarning;
   Mode: Mode;
   Need: Need;
   NormaliseReport: NormaliseReport;
@@ -1062,6 +1077,7 @@ export interface Records {
   Status: Status;
   Strategy: Strategy;
   SummaryRequest: SummaryRequest;
+  SyncedMessages: SyncedMessages;
   TakenBy: TakenBy;
   TermOrigin: TermOrigin;
   TokenCalibration: TokenCalibration;

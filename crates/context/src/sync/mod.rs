@@ -20,7 +20,7 @@ use crate::ingest::items::IngestedItems;
 use crate::manager::ContextManager;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{Format, MessageWarning};
-use contextweaver_model::{ItemKind, SUPERSEDED};
+use contextweaver_model::{ContextItem, ItemKind, SUPERSEDED};
 
 use self::record::KnownMessage;
 
@@ -42,6 +42,7 @@ pub struct Conversation {
 
 /// What became of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct SyncedMessages {
     /// Ids of the items that were appended, in the order of the log.
     pub added: Vec<String>,
@@ -49,6 +50,10 @@ pub struct SyncedMessages {
     pub superseded: Vec<String>,
     /// How many messages were as before.
     pub unchanged: usize,
+    /// Id of what the user said last, as the log has it now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub user_turn: Option<String>,
     /// What reading the new messages repaired or could not convert.
     pub warnings: Vec<MessageWarning>,
     /// What the hooks should hear.
@@ -142,7 +147,9 @@ impl ContextManager {
         let order = self.order(&change, &owners, fresh);
         self.supersede(&superseded, order);
         self.known_messages.set_from(format, rest, change.into_known(owners));
-        Ok(Outcome::Done(SyncedMessages { added, superseded, unchanged, warnings, events }))
+        let is_asked = |item: &&ContextItem| item.kind == ItemKind::UserTurn && !item.is_superseded();
+        let user_turn = self.events.items().iter().rfind(is_asked).map(|item| item.id.clone());
+        Ok(Outcome::Done(SyncedMessages { added, superseded, unchanged, user_turn, warnings, events }))
     }
 
     /// Tells whether messages begin with all those that were read of their format: a conversation handed over again, which

@@ -99,6 +99,23 @@ fn the_whole_conversation_again_adds_what_is_new() {
 }
 
 #[test]
+fn the_same_words_said_again_are_another_turn_of_the_user() {
+    for format in Format::ALL.iter().copied() {
+        let mut manager = ContextManager::new(ManagerOptions::default());
+        let mut said = |turns: &[Turn]| sync(&mut manager, turns, format).user_turn;
+        let all = [user("yes"), call(1, "refunded"), agent("Shall I write to them?"), user("yes"), call(2, "written")];
+        let first = said(&all[..1]);
+        assert!(first.is_some(), "{format:?}");
+        assert_eq!((said(&all[..2]), said(&all[..3])), (first.clone(), first.clone()), "{format:?}");
+        let second = said(&all[..4]);
+        assert!(second.is_some() && second != first, "{format:?}");
+        assert_eq!((said(&all), said(&all)), (second.clone(), second), "{format:?}");
+        assert_eq!(said(&all[..3]), first, "what was taken back is no turn any more: {format:?}");
+        assert_eq!(said(&[]), None, "{format:?}");
+    }
+}
+
+#[test]
 fn what_was_edited_stays_and_stands_in_no_prompt() {
     for format in Format::ALL.iter().copied() {
         let mut manager = ContextManager::new(ManagerOptions::default());
