@@ -168,3 +168,42 @@ for (const name of Object.keys(ADAPTERS)) {
     }
   });
 }
+
+/** Adapters that are given all tools at once, in the form of each. */
+const WITH_TOOLS = {
+  anthropic: ({ name, description }) => ({ name, description, input_schema: { type: "object" } }),
+  "openai, chat": (tool) => ({ type: "function", function: { ...tool, parameters: { type: "object" } } }),
+  "openai, responses": (tool) => ({ type: "function", strict: false, ...tool, parameters: { type: "object" } }),
+};
+for (const [name, form] of Object.entries(WITH_TOOLS)) {
+  test(`${name}: tools are looked for once in a turn of the user, and again for the same words in another`, async () => {
+    const shelves = Array.from({ length: 30 }, (_, n) => ({ name: `work_${n}`, description: `Counts the boxes of shelf ${n}` }));
+    const tools = [...shelves, { name: "refund_order", description: "Refunds an order" }, { name: "order_status", description: "Tells where a parcel is" }];
+    const steps = [];
+    const asked = [];
+    const manager = new entries.ContextManager();
+    const { turnsBefore } = entries.ContextManager.prototype;
+    manager.turnsBefore = (query) => (asked.push(query), turnsBefore.call(manager, query));
+    const cw = contextWeaverOf(name)({ tools: tools.map(form), budget_tokens: 4_000, max_tools: 4, manager, onStep: (step) => steps.push(step) });
+    const turns = [];
+    const step = async (...more) => {
+      turns.push(...more);
+      await ADAPTERS[name](() => cw, {}, turns);
+      return steps.at(-1).tools;
+    };
+    const call = (id, tool) => ({ calls: [{ id, name: tool, input: { id: 7 }, result: `done ${id}` }] });
+    const first = await step({ user: "Where is the parcel 7?" });
+    assert.ok(first.includes("order_status"), first.join());
+    for (const id of ["a", "b", "c"]) await step(call(id, "order_status"));
+    assert.deepEqual(asked, ["Where is the parcel 7?"]);
+    const agreed = await step({ agent: "It was lost. Shall I refund the order?" }, { user: "yes, please" });
+    assert.ok(agreed.includes("refund_order"), agreed.join());
+    for (const id of ["d", "e"]) assert.deepEqual(await step(call(id, "refund_order")), agreed);
+    const again = await step({ agent: "It is refunded. Shall I look where the parcel of your other order is?" }, { user: "yes, please" });
+    assert.ok(again.includes("order_status"), again.join());
+    await step(call("f", "order_status"));
+    assert.deepEqual(asked.slice(1), ["yes, please", "yes, please"]);
+    cw.free();
+    manager.free();
+  });
+}

@@ -167,6 +167,8 @@ export class AgentLoop {
   #found: string[] = [];
   /** The tools of the present turn: they do not change within it, for the sake of the provider's prompt cache. */
   #turn: { readonly key: string; readonly names: readonly string[]; readonly completion?: QueryCompletion | undefined } | undefined;
+  /** What the user said last, as the log has it. */
+  #userTurn: string | undefined;
   /** Tokens that were estimated for the last step. */
   #estimated = 0;
   /** Tokens of a model for one of the estimator. */
@@ -246,7 +248,9 @@ export class AgentLoop {
   }
 
   #sync<F extends MessageFormat>(format: F, messages: readonly unknown[], { system }: AgentLoopTurn<F>): SyncedMessages {
-    return this.manager.syncMessages(messages, format, system === undefined ? {} : { system });
+    const synced = this.manager.syncMessages(messages, format, system === undefined ? {} : { system });
+    this.#userTurn = synced.user_turn;
+    return synced;
   }
 
   #compile<F extends MessageFormat>(
@@ -461,11 +465,10 @@ export class AgentLoop {
   /** What the present turn brings: the tools for what the user said last, completed from what was said before if need be. */
   #ofTurn(query: string): { readonly names: readonly string[]; readonly completion?: QueryCompletion | undefined } {
     if (!this.#router) return { names: [...this.#tools.keys()] };
-    const conversation = this.manager.turnsBefore(query);
     // A second "yes" is about something else.
-    const key = JSON.stringify([query, conversation.filter(({ kind }) => kind === "user_turn").at(-1)?.id]);
+    const key = JSON.stringify([query, this.#userTurn]);
     if (this.#turn?.key !== key) {
-      const route = query.trim() === "" ? undefined : this.#router.route(query, { top_k: this.#maxTools, conversation });
+      const route = query.trim() === "" ? undefined : this.#router.route(query, { top_k: this.#maxTools, conversation: this.manager.turnsBefore(query) });
       this.#turn = { key, names: [...this.#unsaid(), ...(route?.candidate_ids ?? [])], completion: route?.completion };
     }
     return this.#turn;
