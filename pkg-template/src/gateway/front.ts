@@ -29,10 +29,8 @@ const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "aler
 
 /** What a client sends back with its answers, signed. */
 export interface RoundState {
-  /** Of a call that waits here. */
-  readonly waiting?: string;
-  /** Of an upstream that keeps nothing itself. */
-  readonly upstream?: string;
+  /** The key of the call that waits. */
+  readonly waiting: string;
 }
 
 /** A call whose client has to answer before it goes on. */
@@ -129,10 +127,6 @@ export class ClientFront {
     return this.#level === undefined || LEVELS.indexOf(level) >= LEVELS.indexOf(this.#level);
   }
 
-  get level(): string | undefined {
-    return this.#level;
-  }
-
   /** Whether the client wants to know when a resource of a connection changes. */
   isSubscribed(uri: string, connection: UpstreamConnection): boolean {
     return this.#subscribed.get(uri) === connection;
@@ -203,7 +197,7 @@ export class ClientFront {
   /** Goes on with a call that waits for answers which this request brings, or begins one. */
   async #rounds(method: GatewayCallMethod, context: RequestContext, begin: () => Promise<Fields>): Promise<Fields> {
     const state = context.mcpReq.requestState<RoundState>();
-    if (state?.waiting === undefined) return watchedRun(this.#host.watch?.begin(method, this.#watchedClient(context)), context, begin);
+    if (!state) return watchedRun(this.#host.watch?.begin(method, this.#watchedClient(context)), context, begin);
     const waiting = this.#host.waiting.take(state.waiting, this.client.key);
     if (!waiting) throw this.#error(INVALID_PARAMS, "the call does not wait any more: begin it again");
     waiting.call.answer(context.mcpReq.inputResponses ?? {});
@@ -284,13 +278,13 @@ export class ClientFront {
   }
 
   /** A result by which the client learns what it must answer first. */
-  async #ask(asking: Omit<Waiting, "session">, inputRequests: Readonly<Record<string, McpRequest>>, context: RequestContext, upstream?: string): Promise<Fields> {
+  async #ask(asking: Omit<Waiting, "session">, inputRequests: Readonly<Record<string, McpRequest>>, context: RequestContext): Promise<Fields> {
     const key = crypto.randomUUID();
     const watched = watching.get(context);
     // Nobody waits for its end then.
     if (watched) asking.call.signal.addEventListener("abort", () => watched.complete("cancelled"), { once: true });
     this.#host.waiting.put(key, { ...asking, session: this.client.key, watched });
-    const requestState = await this.#host.state.mint({ waiting: key, ...(upstream !== undefined && { upstream }) }, context);
+    const requestState = await this.#host.state.mint({ waiting: key }, context);
     return { resultType: "input_required", inputRequests, requestState };
   }
 
