@@ -1,6 +1,7 @@
 // The clients of a gateway: who is there, who is told what changed, and who is asked what an upstream wants to know.
 import { ClientFront } from "./front.js";
-import type { FrontClient, FrontHost } from "./front.js";
+import type { FrontClient } from "./front-client.js";
+import type { FrontHost } from "./front-host.js";
 import { UpstreamCall } from "./bridge.js";
 import { METHOD_NOT_FOUND } from "./rpc-codes.js";
 import type { ListChanges } from "./runtime-types.js";
@@ -185,7 +186,7 @@ export class GatewayClients {
     }
     const fronts = connection.inFlight.size > 0 ? [] : this.#of(connection);
     if (fronts.length !== 1) this.undelivered += 1;
-    else if (fronts[0]?.wants(String(params["level"])) === true) void fronts[0].server.notification({ method: "notifications/message", params }).catch(this.#host.onError);
+    else if (fronts[0]?.client.wants(String(params["level"])) === true) void fronts[0].server.notification({ method: "notifications/message", params }).catch(this.#host.onError);
   }
 
   /** The clients that a connection serves. */

@@ -1,0 +1,191 @@
+// Calls of tools: the runtime says step by step what becomes of one, and what a server answers goes to whoever keeps results.
+import type { DrilldownInput } from "../adapters/read-on.js";
+import type { JsonObject } from "../types.js";
+import { canElicit } from "./bridge.js";
+import type { CallProgress, UpstreamCall } from "./bridge.js";
+import { failureOf, maskedText } from "./failure.js";
+import type { ServedClient } from "./front-client.js";
+import { protocolError } from "./front-errors.js";
+import type { FrontHost } from "./front-host.js";
+import { answersOf, watchedOf } from "./front-rounds.js";
+import type { FrontRounds } from "./front-rounds.js";
+import type { FrontUpstream } from "./front-upstream.js";
+import { asToolResult } from "./primitive-result.js";
+import { INTERNAL_ERROR, MISSING_CAPABILITY } from "./rpc-codes.js";
+import type { ForwardedCall, NextStep, StoredPart } from "./runtime-types.js";
+import type { Fields, McpRequest, RequestContext } from "./server-sdk.js";
+
+/** The question by which a call is confirmed. */
+const CONFIRM = "confirm";
+
+/** What a result is the answer to. */
+interface Answered {
+  readonly call: number;
+  readonly server: string;
+  readonly tool: string;
+  readonly arguments: JsonObject;
+}
+
+/** The calls of tools of a client. */
+export class FrontCalls {
+  readonly #host: FrontHost;
+  readonly #client: ServedClient;
+  readonly #rounds: FrontRounds;
+  readonly #upstream: FrontUpstream;
+  readonly #toolsChanged: () => void;
+
+  /** `toolsChanged` hears when the client sees other tools after a call. */
+  constructor(host: FrontHost, client: ServedClient, rounds: FrontRounds, upstream: FrontUpstream, toolsChanged: () => void) {
+    [this.#host, this.#client, this.#rounds, this.#upstream, this.#toolsChanged] = [host, client, rounds, upstream, toolsChanged];
+  }
+
+  async begin({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
+    await this.#host.started();
+    const { key: session, caller, results } = this.#client;
+    const { handle } = (params["arguments"] ?? {}) as Fields;
+    const owned = typeof handle === "string" ? await results.ownerOf(handle) : undefined;
+    if (owned) this.#host.runtime.ownHandles(session, [owned]);
+    const step = this.#host.runtime.beginCall({
+      session,
+      caller,
+      name: String(params["name"]),
+      arguments: (params["arguments"] ?? {}) as JsonObject,
+      ...(context.mcpReq._meta !== undefined && { meta: context.mcpReq._meta as JsonObject }),
+      can_confirm: canElicit(this.#client.capabilities(context)),
+      now_ms: Date.now(),
+    });
+    return this.#take(step, context);
+  }
+
+  async #take(step: NextStep, context: RequestContext): Promise<Fields> {
+    watchedOf(context)?.note(step.info);
+    if ("reply" in step) return step.reply;
+    if ("error" in step) throw protocolError(this.#host, step.error.code, step.error.message, step.error.data);
+    if ("drilldown" in step) return this.#read(step.drilldown, context);
+    if ("recall" in step) {
+      const { reply, error_type } = await this.#client.results.recall(step.recall);
+      if (error_type !== undefined) watchedOf(context)?.failed(error_type);
+      return reply;
+    }
+    if ("confirm" in step) return this.#confirm(step.confirm, context);
+    if ("forward" in step) {
+      const { forward } = step;
+      return this.#run(forward, "tools/call", { name: forward.tool, arguments: forward.arguments }, context, forward);
+    }
+    if ("read_resource" in step) {
+      const { call, server, uri } = step.read_resource;
+      return this.#run({ call, server, tool: uri, arguments: {} }, "resources/read", { uri }, context);
+    }
+    if (!("get_prompt" in step)) throw protocolError(this.#host, INTERNAL_ERROR, "a call that has not begun cannot be tried again");
+    const { call, server, name, arguments: given } = step.get_prompt;
+    return this.#run({ call, server, tool: name, arguments: given }, "prompts/get", { name, arguments: given }, context);
+  }
+
+  /** Reads a part of a stored result. */
+  async #read({ plain = false, ...part }: StoredPart, context: RequestContext): Promise<Fields> {
+    const input = part as unknown as DrilldownInput;
+    const watched = watchedOf(context);
+    if (plain) {
+      const outcome = await this.#client.results.slice(input);
+      if ("error" in outcome) watched?.failed(outcome.error.code);
+      return this.#host.runtime.viewReply(part.handle, outcome);
+    }
+    const { reply, error_type } = await this.#client.results.read(input);
+    if (error_type !== undefined) watched?.failed(error_type);
+    return reply;
+  }
+
+  /** Has the user confirm a call, by a form without fields. */
+  async #confirm({ call, message }: { readonly call: number; readonly message: string }, context: RequestContext): Promise<Fields> {
+    const asking = this.#upstream.call(context);
+    const resume = (then: RequestContext): Promise<Fields> => {
+      const answer = then.mcpReq.inputResponses?.[CONFIRM] as Fields | undefined;
+      return this.#take(this.#host.runtime.confirmCall(call, answer?.["action"] === "accept", Date.now()), then);
+    };
+    asking.signal.addEventListener("abort", () => this.#host.runtime.cancelCall(call), { once: true });
+    const form = { message, requestedSchema: { type: "object", properties: {} }, ...(this.#client.is_modern && { mode: "form" }) };
+    return this.#rounds.ask({ call: asking, resume }, { [CONFIRM]: { method: "elicitation/create", params: form } }, context);
+  }
+
+  /** Sends a request to an upstream until it is answered, and hands the result to whoever keeps it. */
+  async #run(about: Answered, method: string, params: Fields, context: RequestContext, step?: ForwardedCall): Promise<Fields> {
+    const { runtime } = this.#host;
+    const call = this.#upstream.call(context);
+    call.signal.addEventListener("abort", () => runtime.cancelCall(about.call), { once: true });
+    const send = (answers?: Fields): void => {
+      const envelope = this.#client.envelope(context);
+      call.start(() => this.#upstream.send(about.server, call, method, { ...params, ...answers }, { meta: step?.meta, envelope, watched: watchedOf(context) }));
+    };
+    send(answersOf(context));
+    const proceed = async (now: RequestContext): Promise<Fields> => {
+      for (;;) {
+        const progress = await call.next(now);
+        const asked = await this.#rounds.asked(progress, call, now, send, proceed);
+        if (asked) return asked;
+        const lacking = this.#lacking(call, progress);
+        if (lacking) {
+          runtime.cancelCall(about.call);
+          throw lacking;
+        }
+        if ("result" in progress) return this.#finish(about, progress.result, now);
+        if (!("error" in progress)) continue;
+        const after = runtime.failCall({ call: about.call, failure: failureOf(progress.error, []), random: Math.random() });
+        if (!("retry" in after)) return this.#take(after, now);
+        await pause(after.retry.after_ms, call.signal);
+        send();
+      }
+    };
+    return proceed(context);
+  }
+
+  /**
+   * Revision 2026-07-28 has an error for what failed since the client cannot answer the server's questions. Servers of the earlier ones
+   * cannot know it: for each request it is another client.
+   */
+  #lacking(call: UpstreamCall, progress: CallProgress): Error | undefined {
+    const { lacking } = call;
+    if (lacking === undefined || !this.#client.is_modern) return undefined;
+    const said = "error" in progress ? failureOf(progress.error, []).message : "result" in progress && progress.result["isError"] === true ? textOf(progress.result) : undefined;
+    if (said === undefined) return undefined;
+    const message = `the server asked for ${Object.keys(lacking).join(", ")}, which the client has not declared: ${maskedText(said, [])}`;
+    return protocolError(this.#host, MISSING_CAPABILITY, message, { requiredCapabilities: lacking });
+  }
+
+  async #finish(about: Answered, result: Fields, context: RequestContext): Promise<Fields> {
+    const { server, tool: name, arguments: given } = about;
+    const digested = await this.#client.results.digest({ name, arguments: given, server, result: asToolResult(result) }, (error) => this.#host.onError(error));
+    watchedOf(context)?.measured(digested);
+    const { reply, changed } = this.#host.runtime.finishCall({
+      call: about.call,
+      reply: digested.result as JsonObject,
+      ...(digested.envelope && { envelope: digested.envelope as unknown as JsonObject }),
+      measured: {
+        tokens: digested.tokens,
+        shown_tokens: digested.shown_tokens,
+        bytes: digested.bytes,
+        is_error: result["isError"] === true,
+        ...(digested.handle !== undefined && { handle: digested.handle }),
+        ...(digested.envelope && { handles: digested.envelope.artifacts.map(({ handle }) => handle) }),
+      },
+      now_ms: Date.now(),
+    });
+    if (changed.tools) this.#toolsChanged();
+    return reply;
+  }
+}
+
+/** The text of a result. */
+function textOf({ content }: Fields): string {
+  const blocks = Array.isArray(content) ? (content as readonly Fields[]) : [];
+  return blocks.map(({ text }) => (typeof text === "string" ? text : "")).join("\n");
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((done) => {
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      done();
+    }, { once: true });
+  });
+}

@@ -1,0 +1,35 @@
+// What the fronts of a gateway share.
+import type { PendingCalls } from "./bridge.js";
+import type { ClientFront } from "./front.js";
+import type { RoundState, WaitingCall } from "./front-rounds.js";
+import type { GatewayRuntime } from "./runtime.js";
+import type { Fields, SdkStateCodec, ServerSdk } from "./server-sdk.js";
+import type { ResourceSubscriptions } from "./subscriptions.js";
+import type { Upstream } from "./upstream.js";
+import type { GatewayWatch } from "./watch.js";
+
+/** What the fronts of a gateway share. */
+export interface FrontHost {
+  readonly sdk: ServerSdk;
+  readonly runtime: GatewayRuntime;
+  readonly info: Fields;
+  readonly state: SdkStateCodec<RoundState>;
+  readonly waiting: PendingCalls<WaitingCall>;
+  readonly subscriptions: ResourceSubscriptions;
+  /** Where hooks hear of calls. */
+  readonly watch: GatewayWatch | undefined;
+  /** Keys of `_meta` that pass. */
+  readonly metaAllowed: readonly string[];
+  /** The schema of a tool of which clients repeat arguments in headers (SEP-2243), by the name it is shown under. */
+  schemaWithHeaders(session: string, caller: string, name: string): Fields | undefined;
+  upstream(name: string): Upstream;
+  /** Extensions of the protocol that servers declare, by server. */
+  extensions(): ReadonlyMap<string, Fields>;
+  /** Tells a client that it sees other tools now. */
+  toolsChanged(front: ClientFront): void;
+  /** Resolves when the servers have answered, or should have. */
+  started(): Promise<void>;
+  /** Headers of a request that servers may be given, in lower case. */
+  forwarded(request: Request): Readonly<Record<string, string>>;
+  onError(error: unknown): void;
+}

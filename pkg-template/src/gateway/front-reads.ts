@@ -1,0 +1,98 @@
+// Resources, prompts and what completes their arguments: they are asked of the server that has them, and its answer passes as it is.
+import { ContextWeaverError } from "../errors.js";
+import { firstKnown, isUnknown } from "./first-known.js";
+import type { ServedClient } from "./front-client.js";
+import { protocolError, toldError } from "./front-errors.js";
+import type { FrontHost } from "./front-host.js";
+import type { FrontUpstream } from "./front-upstream.js";
+import { INVALID_PARAMS, RESOURCE_NOT_FOUND } from "./rpc-codes.js";
+import type { Fields, McpRequest, RequestContext } from "./server-sdk.js";
+
+/** A server that may have a resource, with the address that it has for it. */
+export interface ResourcePlace {
+  readonly server: string;
+  readonly uri: string;
+}
+
+/** What a client reads of servers. */
+export class FrontReads {
+  readonly #host: FrontHost;
+  readonly #client: ServedClient;
+  readonly #upstream: FrontUpstream;
+
+  constructor(host: FrontHost, client: ServedClient, upstream: FrontUpstream) {
+    [this.#host, this.#client, this.#upstream] = [host, client, upstream];
+  }
+
+  async resource({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
+    await this.#host.started();
+    const uri = String(params["uri"]);
+    return this.ofResource(uri, ({ server, uri: known }) => this.#upstream.pass(server, "resources/read", { uri: known }, context));
+  }
+
+  /** What is done with a resource at the first server that knows it. */
+  async ofResource<T>(uri: string, run: (place: ResourcePlace) => Promise<T>): Promise<T> {
+    const places = this.#having(uri);
+    if (places.length === 0) throw protocolError(this.#host, this.#client.is_modern ? INVALID_PARAMS : RESOURCE_NOT_FOUND, "Resource not found", { uri });
+    try {
+      return await firstKnown(places, run);
+    } catch (error) {
+      throw toldError(this.#host, error);
+    }
+  }
+
+  async prompt({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
+    await this.#host.started();
+    const name = String(params["name"]);
+    const found = this.#prompt(name);
+    if (!found) throw protocolError(this.#host, INVALID_PARAMS, `no prompt is called \`${name.slice(0, 100)}\``);
+    try {
+      return await this.#upstream.pass(found.server, "prompts/get", { ...params, name: found.name }, context);
+    } catch (error) {
+      throw toldError(this.#host, error);
+    }
+  }
+
+  async completion({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
+    await this.#host.started();
+    const ref = (params["ref"] ?? {}) as Fields;
+    try {
+      if (ref["type"] === "ref/prompt") {
+        const found = this.#prompt(String(ref["name"]));
+        if (found) return await this.#upstream.pass(found.server, "completion/complete", { ...params, ref: { ...ref, name: found.name } }, context);
+      } else {
+        for (const { server, uri } of this.#having(String(ref["uri"]))) {
+          try {
+            return await this.#upstream.pass(server, "completion/complete", { ...params, ref: { ...ref, uri } }, context);
+          } catch (error) {
+            if (!isUnknown(error)) throw error;
+          }
+        }
+      }
+    } catch (error) {
+      throw toldError(this.#host, error);
+    }
+    throw protocolError(this.#host, INVALID_PARAMS, "no server has what is to be completed");
+  }
+
+  /** The servers that may have a resource. */
+  #having(uri: string): readonly ResourcePlace[] {
+    const found = known(() => this.#host.runtime.findResource(this.#client.key, uri));
+    return found?.servers.map((server, place) => ({ server, uri: place === 0 ? found.uri : uri })) ?? [];
+  }
+
+  /** The server of a prompt, with the name that it has there. */
+  #prompt(name: string): ReturnType<FrontHost["runtime"]["findPrompt"]> | undefined {
+    return known(() => this.#host.runtime.findPrompt(this.#client.key, name));
+  }
+}
+
+/** What the runtime finds; nothing where there is no such thing. */
+function known<T>(find: () => T): T | undefined {
+  try {
+    return find();
+  } catch (error) {
+    if (ContextWeaverError.is(error) && error.code === "NOT_FOUND") return undefined;
+    throw error;
+  }
+}
