@@ -216,7 +216,8 @@ export interface ContextManagerOptions {
    * Name in each prompt that something left identifiers of it that are likely to be asked for (ids, paths, addresses), with the
    * handle or item by which `recall` and `drilldown` find them: a line of at most a fiftieth of the budget and 240 tokens, below the
    * instructions, and in messages one of the user. In append mode it changes only at a cut. None is written below 2,000 tokens, where
-   * everything fits, or where there is nothing to name. Default: false. Without effect under `compat`.
+   * everything fits, or where there is nothing to name. Default: for budgets of 4,000 tokens and more, but not in append mode.
+   * Without effect under `compat`.
    */
   readonly ledger?: boolean;
   /**

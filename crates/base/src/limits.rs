@@ -22,6 +22,7 @@
 //! | [`MAX_SEARCH_STEPS`] | 33,554,432 | steps of one search, of choosing rows and columns, of all rules of one check |
 //! | [`MAX_RECALL_BYTES`] | 8 MiB | UTF-8 bytes of the texts that one recall reads, the likeliest first |
 //! | [`LEDGER_TOKENS`] | 240 | tokens of the ledger in a prompt, and a fiftieth of the budget |
+//! | [`LEDGER_BUDGET`] | 4,000 | tokens of a budget from which on a prompt has a ledger by default |
 //! | [`LEDGER_IDENTIFIERS`] | 64 | identifiers that it names |
 //! | [`MAX_SCHEMA_STEPS`] | 33,554,432 | steps of checking one value against a schema |
 //! | [`MAX_REWRITE_STEPS`] | 50,000 | values copied while one schema is rewritten for a provider |
@@ -155,6 +156,8 @@ pub const HANDOFF_TOKENS: u64 = 1500;
 pub const RECALL_TOKENS: u64 = 300;
 /// Most tokens of the ledger in a prompt; below that it may have a fiftieth of the budget.
 pub const LEDGER_TOKENS: u64 = 240;
+/// Tokens of a budget from which on a prompt has a ledger unless it is switched off: below, its room costs answers.
+pub const LEDGER_BUDGET: u64 = 4000;
 /// Identifiers that a ledger names at most.
 pub const LEDGER_IDENTIFIERS: usize = 64;
 /// Bytes of the texts that one recall reads: masked, taken apart and compared, they take half a second.

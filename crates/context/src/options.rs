@@ -201,9 +201,9 @@ pub struct ManagerOptions {
     pub firewall: FirewallOptions,
     /// Whether prompts only grow, for the sake of provider prompt caches.
     pub append: bool,
-    /// Whether a prompt that something left names identifiers of it that may be asked for, and where they stand. The compat
-    /// mode never does.
-    pub ledger: bool,
+    /// Whether a prompt that something left names identifiers of it that may be asked for, and where they stand; where that
+    /// is not said, it does from [`limits::LEDGER_BUDGET`] on, but for append mode. The compat mode never does.
+    pub ledger: Option<bool>,
     /// Share of a prompt of append mode that the next one is to repeat on average, from 0 to 1. The more, the less of what
     /// the query asks for is fetched.
     pub stability: f64,
@@ -239,7 +239,7 @@ impl Default for ManagerOptions {
             scoring: ScoringConfig::default(),
             firewall: FirewallOptions::default(),
             append: false,
-            ledger: false,
+            ledger: None,
             stability: limits::APPEND_STABILITY,
             calibrate: true,
             trim_active_turn: true,
@@ -336,10 +336,16 @@ impl ManagerOptions {
         Ok(())
     }
 
+    /// Tells whether prompts of such a budget, in tokens, have a ledger. In append mode its room, and that it changes at
+    /// each cut, cost more than it finds.
+    pub(crate) fn has_ledger(&self, budget: u64) -> bool {
+        self.ledger.unwrap_or(!self.append && budget >= limits::LEDGER_BUDGET)
+    }
+
     fn read_switches(&mut self, fields: &mut Fields) -> Result<()> {
         self.firewall.read(fields)?;
         self.read_append(fields)?;
-        self.ledger = fields.bool_or("ledger", self.ledger)?;
+        self.ledger = fields.opt_bool("ledger")?;
         self.calibrate = fields.bool_or("calibrate", true)?;
         self.trim_active_turn = fields.parsed_or("active_turn", self.trim_active_turn, |text| match text {
             "keep" => Ok(false),

@@ -249,9 +249,17 @@ impl Fields {
     /// # Errors
     /// `INVALID_INPUT` for another type.
     pub fn bool_or(&mut self, key: &'static str, default: bool) -> Result<bool> {
+        Ok(self.opt_bool(key)?.unwrap_or(default))
+    }
+
+    /// Takes a boolean if present.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` if it is something else.
+    pub fn opt_bool(&mut self, key: &'static str) -> Result<Option<bool>> {
         match self.take(key) {
-            None => Ok(default),
-            Some(Value::Bool(flag)) => Ok(flag),
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(flag)),
             Some(other) => Err(wrong_type(&self.at(key), "true or false", &other)),
         }
     }

@@ -279,7 +279,7 @@ impl<'a> PrefixChoice<'a> {
         let is_missing = |unit: usize| prefix.rows[unit] < self.state.units[unit].rows.len();
         let is_extension = self.is_extension(prefix.keep);
         // A ledger is made anew at each cut, and stands above what could be kept.
-        if self.state.sources.options.ledger && prefix.keep > 0 && !is_extension {
+        if self.state.sources.options.ledger == Some(true) && prefix.keep > 0 && !is_extension {
             return None;
         }
         let base = (BASE_SHARE * self.limit as f64) as u64;

@@ -67,7 +67,7 @@ impl Ledger {
     pub fn may_stay(&self, state: &BuildState, frame: &PromptFrame) -> bool {
         let fits = self.quarters(state) <= share(frame.budget);
         let fates = Fates::of(state);
-        state.sources.options.ledger && fits && self.homes.iter().all(|at| fates.is_open(*at))
+        state.sources.options.has_ledger(frame.budget) && fits && self.homes.iter().all(|at| fates.is_open(*at))
     }
 
     /// Reads the snapshot form.
@@ -207,7 +207,11 @@ impl LedgerPlan {
     fn of(state: &BuildState, frame: &PromptFrame, room: u64) -> Option<Self> {
         let most = share(frame.budget);
         let wanted: u64 = state.units.iter().map(|unit| unit.quarters).sum();
-        if !state.sources.options.ledger || wanted <= room || most < 4 * LEAST_TOKENS || 2 * most > room {
+        if !state.sources.options.has_ledger(frame.budget)
+            || wanted <= room
+            || most < 4 * LEAST_TOKENS
+            || 2 * most > room
+        {
             return None;
         }
         let fates = Fates::of(state);

@@ -16,7 +16,7 @@ use crate::support::{SECRETS, build, build_asking, ingest_result};
 const TITLE: &str = "[LEFT OUT]\nrecall finds: ";
 
 fn options(ledger: bool) -> ManagerOptions {
-    ManagerOptions { ledger, ..ManagerOptions::default() }
+    ManagerOptions { ledger: Some(ledger), ..ManagerOptions::default() }
 }
 
 fn request(budget: u64, query: &str) -> BuildRequest {
@@ -105,8 +105,22 @@ fn without_it_every_byte_is_as_before_and_with_it_only_its_room_is_less() {
 fn the_option_is_a_boolean() {
     let error = ManagerOptions::from_value(json!({ "ledger": "no" })).unwrap_err();
     assert_eq!((error.code(), error.path()), (ErrorCode::InvalidInput, "/ledger"));
-    assert!(!ManagerOptions::from_value(json!({ "ledger": false })).unwrap().ledger);
-    assert!(ManagerOptions::from_value(json!({ "ledger": true })).unwrap().ledger);
+    let read = |given: Value| ManagerOptions::from_value(given).unwrap().ledger;
+    assert_eq!(read(json!({ "ledger": false })), Some(false));
+    assert_eq!(read(json!({ "ledger": true })), Some(true));
+    assert_eq!((read(json!({})), read(json!({ "ledger": null }))), (None, None));
+}
+
+#[test]
+fn where_nothing_is_said_a_large_budget_has_one() {
+    let has = |options: ManagerOptions, budget: u64| {
+        build(&mut conversation(options), &request(budget, "velvet lantern")).unwrap().stats.ledger.is_some()
+    };
+    assert!(has(ManagerOptions::default(), 4000));
+    assert!(!has(ManagerOptions::default(), 3999));
+    assert!(!has(options(false), 4000));
+    assert!(!has(ManagerOptions { append: true, ..ManagerOptions::default() }, 4000));
+    assert!(has(ManagerOptions { append: true, ..options(true) }, 4000));
 }
 
 #[test]
@@ -282,7 +296,7 @@ proptest! {
         let question = BuildRequest { phase, ..request(budget, "which lantern, Ord_7001?") };
         let mut manager = ContextManager::new(options.clone());
         manager.ingest_all(items.clone()).unwrap();
-        let mut without = ContextManager::new(ManagerOptions { ledger: false, ..options.clone() });
+        let mut without = ContextManager::new(ManagerOptions { ledger: Some(false), ..options.clone() });
         without.ingest_all(items.clone()).unwrap();
         let (with, without) = (build(&mut manager, &question), build(&mut without, &question));
         // It never makes a build fail, and never helps one to succeed.
