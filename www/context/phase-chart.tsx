@@ -7,7 +7,7 @@ import type { PhaseView, Share } from "../worker/builds.ts";
 import { PHASE, PHASES, TERM, reasonName } from "./words.ts";
 
 /** The order of kinds wherever they stand together. */
-const ORDER = ["policy", "memory_fact", "plan_state", "user_turn", "agent_msg", "tool_call", "tool_result", "retrieved_doc", "doc_snippet", "header and footer"];
+const ORDER = ["policy", "memory_fact", "plan_state", "user_turn", "agent_msg", "tool_call", "tool_result", "retrieved_doc", "doc_snippet", "names of what left", "header and footer"];
 const placeOf = (name: string): number => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
 const ordered = (shares: readonly Share[]): Share[] => [...shares].sort((a, b) => placeOf(a.name) - placeOf(b.name));
 

@@ -57,10 +57,11 @@ function Sentence({ phase, view, items }: StoryProps & { view: PhaseView }): JSX
 /** What became of all tokens of the log: the parts add up to the whole, withheld items included. */
 export function Ledger({ phase, view }: StoryProps & { view: PhaseView }): JSX.Element | null {
   if (view.problem) return null;
-  const { prompt_tokens, cut, shortened, left, whole, rounding } = view;
+  const { prompt_tokens, named, cut, shortened, left, whole, rounding } = view;
   return (
     <p class="ledger small" id="ledger">
-      <b>{number(prompt_tokens)}</b> in the {phase} prompt
+      <b>{number(prompt_tokens - named)}</b> in the {phase} prompt
+      {named > 0 && ` (beside ${number(named)} for names of what left)`}
       {cut > 0 && (
         <>
           {" "}

@@ -28,6 +28,9 @@ export interface Held {
   readonly isIn: boolean;
 }
 
+/** What a prompt says of that which left it, beside its kinds of items. */
+export const LEDGER = "names of what left";
+
 /** A phase in numbers. */
 export interface PhaseView {
   readonly phase: Phase;
@@ -36,8 +39,10 @@ export interface PhaseView {
   /** Where there is no prompt for lack of budget: the smallest that has one. */
   readonly needs?: number;
   readonly prompt_tokens: number;
+  /** Of these the line that names what left. */
+  readonly named: number;
   readonly included: number;
-  /** By kind, header and footer at the end. */
+  /** By kind, what names that which left, header and footer at the end. */
   readonly shares: readonly Share[];
   readonly free: number;
   /** Tokens that items in the prompt have whole, and not there: what was cut from them. */
@@ -235,7 +240,7 @@ function attempt(present: Log, options: BuildOptions, values: readonly string[])
     };
     return { built, view: viewOf(present, built, values) };
   } catch (error) {
-    const nothing = { prompt_tokens: 0, included: 0, shares: [], free: 0, cut: 0, shortened: 0, whole: 0, rounding: 0, holds: [], grows: false, left: [], warnings: [] };
+    const nothing = { prompt_tokens: 0, named: 0, included: 0, shares: [], free: 0, cut: 0, shortened: 0, whole: 0, rounding: 0, holds: [], grows: false, left: [], warnings: [] };
     const over = ContextWeaverError.is(error) && error.code === "BUDGET_EXCEEDED" ? Number(error.details?.["over_by"]) : Number.NaN;
     const needs = Number.isInteger(over) ? { needs: budget + over } : {};
     return { built: undefined, view: { phase, budget, problem: problemOf(error), ...needs, ...nothing }, error };
@@ -251,7 +256,12 @@ function viewOf(present: Log, built: Built, values: readonly string[]): PhaseVie
   const shares = Object.entries(stats.tokens_per_section)
     .filter(([, tokens]) => tokens > 0)
     .map(([name, tokens]) => ({ name, tokens, items: counts.get(name) ?? 0 }));
-  if (stats.header_footer_tokens > 0) shares.push({ name: "header and footer", tokens: stats.header_footer_tokens, items: 0 });
+  // It is rounded by itself: what differs by one is all that stands around the items.
+  const told = stats.ledger?.tokens ?? 0;
+  const named = told > 0 && Math.abs(stats.header_footer_tokens - told) <= 1 ? stats.header_footer_tokens : told;
+  if (named > 0) shares.push({ name: LEDGER, tokens: named, items: 0 });
+  const around = stats.header_footer_tokens - named;
+  if (around > 0) shares.push({ name: "header and footer", tokens: around, items: 0 });
   const prompt_tokens = stats.prompt_tokens ?? 0;
   const budget = stats.budget_tokens ?? 0;
   const left = leftOut(present, built);
@@ -262,14 +272,15 @@ function viewOf(present: Log, built: Built, values: readonly string[]): PhaseVie
     shortened += 1;
     cut += Math.max(0, (whole ?? 0) - (tokens ?? 0));
   }
-  const sum = prompt_tokens + cut + left.reduce((all, { tokens }) => all + tokens, 0);
-  const rounding = (present.whole ?? 0) + stats.header_footer_tokens - sum;
+  const sum = prompt_tokens - named + cut + left.reduce((all, { tokens }) => all + tokens, 0);
+  const rounding = (present.whole ?? 0) + around - sum;
   // Beyond that it would be no rounding: digests, for one, have another size in each prompt.
   const isRounding = rounding >= 0 && rounding <= present.items.length;
   return {
     phase,
     budget,
     prompt_tokens,
+    named,
     included: stats.included_count,
     shares,
     free: Math.max(0, budget - prompt_tokens),

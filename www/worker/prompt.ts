@@ -1,7 +1,7 @@
 // The prompt in pages of sections, and what changed since the one before.
 import { countTokens } from "contextweaver/slim";
 import type { Phase } from "contextweaver/slim";
-import { type Built, baseOf, built, builtOrThrow } from "./builds.ts";
+import { type Built, LEDGER, baseOf, built, builtOrThrow } from "./builds.ts";
 import { type Log, log } from "./log.ts";
 import { head, masked, safe } from "./text.ts";
 
@@ -117,11 +117,12 @@ function pieceOf(present: Log, build: Built, { id, start, end }: Section): Piece
   const form = id === null ? undefined : build.forms.get(id);
   const place = id === null ? undefined : present.places.get(id);
   const text = safe(textOf(build, start, end)).replace(/^\n+|\n+$/g, "");
-  const where = start === 0 ? "header" : "header and footer";
+  const isLedger = id === null && build.pack.stats.ledger !== undefined && text.startsWith("[LEFT OUT]\n");
+  const around = isLedger ? LEDGER : "header and footer";
   return {
     place: place ?? null,
-    label: id === null ? where : safe(id),
-    kind: place === undefined ? "header and footer" : present.item(place).kind,
+    label: id !== null ? safe(id) : start === 0 && !isLedger ? "header" : around,
+    kind: place === undefined ? around : present.item(place).kind,
     form: form?.rendered_as ?? "whole",
     tokens: form?.tokens ?? null,
     start,
