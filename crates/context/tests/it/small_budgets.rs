@@ -120,7 +120,8 @@ fn call(id: &str, name: &str, text: &str) -> [ContextItem; 2] {
 
 /// A file of such lines, indented or not.
 fn file(lines: std::ops::Range<usize>, indent: &str) -> String {
-    lines.map(|n| format!("{indent}retry policy {n} waits {n}7 seconds and gives up\n")).collect()
+    let lines = lines.map(|n| format!("{indent}retry policy {n} waits {n}7 seconds and gives up"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -152,7 +153,7 @@ fn what_others_show_already_does_not_take_a_second_place() {
 fn a_line_that_differs_is_no_repeat() {
     let mut items = talk(10, 0, "hello");
     items.extend(call("1", "read", &file(0..8, "")));
-    items.extend(call("2", "read", &format!("{}retry policy 7 waits 0 seconds\n", file(2..7, ""))));
+    items.extend(call("2", "read", &format!("{}\nretry policy 7 waits 0 seconds", file(2..7, ""))));
     let found = shown(items, "retry policy seconds", 400);
     assert!(has(&found, "r1") && has(&found, "r2"), "{found:?}");
 }
