@@ -266,22 +266,21 @@ fn build_call(manager: &mut ContextManager, arguments: Value) -> Result<String> 
 
 /// Returns what choosing a tool needs to know of the conversation: the budget of the phase, what was called, and what was said
 /// before the query. In the compat mode no query is completed, as none is by contextweaver 0.18.
-fn route_plan(manager: &ContextManager, arguments: Value) -> Result<String> {
+fn route_plan(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
     let query = fields.string("query")?;
     fields.finish()?;
-    let items = manager.events().items();
-    let mut history = RouteHistory::from_log(items);
-    let last = items.iter().rfind(|item| item.kind == ItemKind::ToolResult);
-    let floor = manager.options().policy.sensitivity_floor;
-    let is_withheld = last.is_some_and(|item| item.sensitivity >= floor);
-    if let Some(history) = history.as_mut().filter(|_| is_withheld) {
-        history.last_result_summary = None;
-    }
-    let is_compat = manager.strategy().is_some();
-    let conversation = if is_compat { Vec::new() } else { RouteTurn::from_log(items, &query, floor) };
     let budget = manager.options().budget.of(Phase::Route);
-    done(&json!({ "budget_tokens": budget, "history": history, "conversation": conversation }))
+    let is_compat = manager.strategy().is_some();
+    answered(manager.judged(|items, is_withheld| {
+        let mut history = RouteHistory::from_log(items);
+        let last = items.iter().rfind(|item| item.kind == ItemKind::ToolResult);
+        if let Some(history) = history.as_mut().filter(|_| last.is_some_and(is_withheld)) {
+            history.last_result_summary = None;
+        }
+        let conversation = if is_compat { Vec::new() } else { RouteTurn::from_log(items, &query, is_withheld) };
+        json!({ "budget_tokens": budget, "history": history, "conversation": conversation })
+    }))
 }
 
 fn handoff(manager: &mut ContextManager, arguments: Value) -> Result<String> {

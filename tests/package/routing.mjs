@@ -854,6 +854,22 @@ const promptCases = {
     for (const one of [manager, old, router]) one.free();
   },
 
+  "what a classifier withholds completes no query"(cw, assert) {
+    const { router } = routing(cw);
+    const messages = [{ role: "user", content: "How is ada@example.com?" }, { role: "assistant", content: "123-45-6789 is unpaid. Shall I send an email to them?" }];
+    const asked = [];
+    const own = ({ text }) => (asked.push(text), text.includes("unpaid") ? "restricted" : "public");
+    for (const [classifier, texts] of [["heuristic", ["", ""]], [own, ["How is ada@example.com?", ""]]]) {
+      const manager = new cw.ContextManager({ classifier });
+      manager.syncMessages(messages, "openai-chat");
+      assert.deepEqual(manager.turnsBefore("yes, do it").map(({ text }) => text), texts);
+      assert.equal(manager.buildRoute({ router, query: "yes, do it" }).route.completion, undefined);
+      manager.free();
+    }
+    assert.deepEqual(new Set(asked), new Set(messages.map(({ content }) => content)));
+    router.free();
+  },
+
   "turns that are none are refused with their path"(cw, assert) {
     const { router } = routing(cw);
     const ask = (turn) => () => router.route("yes", { conversation: [{ kind: "user_turn", text: "hi" }, turn] });

@@ -7,7 +7,7 @@ use super::report::masked;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::called_tool;
 use contextweaver_model::json::Fields;
-use contextweaver_model::{ContextItem, ItemKind, Sensitivity};
+use contextweaver_model::{ContextItem, ItemKind};
 use contextweaver_text::quote::quote;
 use contextweaver_text::unicode::{prefix, trim};
 
@@ -102,8 +102,9 @@ impl RouteTurn {
     }
 
     /// Reads the last turns before a query off an event log, the oldest first. The turn that asks the query is left out, and so
-    /// is what came after it. Texts at or above `floor` are empty, credentials in others masked; calls are named as the log names them.
-    pub fn from_log(items: &[ContextItem], query: &str, floor: Sensitivity) -> Vec<Self> {
+    /// is what came after it. Texts of items that are withheld are empty, credentials in others masked; calls are named as the log
+    /// names them.
+    pub fn from_log(items: &[ContextItem], query: &str, is_withheld: &dyn Fn(&ContextItem) -> bool) -> Vec<Self> {
         let is_live = |item: &&ContextItem| !item.is_superseded();
         let is_asked = |item: &ContextItem| item.kind == ItemKind::UserTurn && trim(&item.text) == trim(query);
         let last_user = items.iter().rposition(|item| item.kind == ItemKind::UserTurn && !item.is_superseded());
@@ -114,7 +115,6 @@ impl RouteTurn {
             if turns.len() == MAX_TURNS {
                 break;
             }
-            let is_withheld = item.sensitivity >= floor;
             match item.kind {
                 ItemKind::ToolResult if !item.metadata_flag("is_error") => answered.extend(item.parent_id.as_deref()),
                 ItemKind::ToolCall => turns.push(Self {
@@ -127,7 +127,7 @@ impl RouteTurn {
                 ItemKind::UserTurn | ItemKind::AgentMsg => turns.push(Self {
                     id: Some(item.id.clone()),
                     kind: item.kind,
-                    text: if is_withheld { String::new() } else { bounded(&item.text, item.kind) },
+                    text: if is_withheld(item) { String::new() } else { bounded(&item.text, item.kind) },
                     tool: None,
                     is_open: false,
                 }),

@@ -62,7 +62,7 @@ fn our_own_follow_ups() {
         let expected: Vec<&str> = case["expected"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
         let mut items = log(&case);
         items.push(ContextItem::new("now", ItemKind::UserTurn, query));
-        let turns = RouteTurn::from_log(&items, query, Sensitivity::Confidential);
+        let turns = from_log(&items, query);
         let with = route(&mut router, query, turns, 5);
         let without = route(&mut router, query, Vec::new(), 5);
         let is_right = |ids: &[String]| match expected.as_slice() {
@@ -200,7 +200,7 @@ fn small() -> (Router, Vec<ContextItem>) {
 }
 
 fn from_log(items: &[ContextItem], query: &str) -> Vec<RouteTurn> {
-    RouteTurn::from_log(items, query, Sensitivity::Confidential)
+    RouteTurn::from_log(items, query, &|item| item.sensitivity >= Sensitivity::Confidential)
 }
 
 fn owned(ids: &[&str]) -> Vec<String> {
