@@ -375,9 +375,17 @@ export class ContextManager {
    * Returns the turns and calls of the log before a query, at most the last 24, as {@link RouteOptions.conversation} takes them: for
    * routes of your own, beside `buildRoute`, which reads them itself. The turn that asks the query is no part of it, nor what came
    * after it. Texts at or above the sensitivity floor are empty. Empty under `compat: "0.18"`.
+   *
+   * Given messages, it reads them in place of the log, for whoever chooses tools before {@link ContextManager.syncMessages}. These
+   * turns have no ids. Nothing is appended.
    */
-  turnsBefore(query: string): readonly RouteTurn[] {
-    return this.#routePlan(text(query, "/query")).conversation;
+  turnsBefore(query: string): readonly RouteTurn[];
+  turnsBefore(query: string, messages: readonly unknown[], format: MessageFormat): readonly RouteTurn[];
+  turnsBefore(query: string, messages?: readonly unknown[], format?: MessageFormat): readonly RouteTurn[] {
+    const asked = text(query, "/query");
+    if (messages === undefined) return this.#routePlan(asked).conversation;
+    const args = encode({ query: asked, messages, format: text(format, "/format") }, "", MESSAGES);
+    return this.#session.run<readonly RouteTurn[]>("turns_before", args).value;
   }
 
   #routePlan(query: string): RoutePlan {

@@ -360,6 +360,7 @@ function invoke(glue: ContextGlue, handle: number, { name, args, bytes, result }
   if (result) return glue.manager_ingest_mcp_result(handle, args, result.json, result.bytes as Uint8Array[]);
   if (name === "ingest_messages") return glue.manager_ingest_messages(handle, args);
   if (name === "sync_messages") return glue.manager_sync_messages(handle, args);
+  if (name === "turns_before") return glue.manager_turns_before(handle, args);
   if (!bytes) return glue.manager_call(handle, name, args);
   if (name === "reload_artifact") return glue.manager_reload_artifact(handle, args, bytes);
   if (name === "put_artifact") return glue.manager_put_artifact(handle, args, bytes);

@@ -2,11 +2,11 @@
 //! Only in a module that has the converters beside the context.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::compat::Compat;
 use super::convert::withholds_links;
-use super::{done_with, ingested, need};
+use super::{answered, done, done_with, ingested, need};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
@@ -15,8 +15,11 @@ use contextweaver_context::{
     open_calls,
 };
 use contextweaver_convert::mcp::{McpResultOptions, Revision, mcp_result_with_bytes, put_back};
-use contextweaver_convert::providers::{Format, MessageWarning, WriteOptions, messages_to_items, read_options};
+use contextweaver_convert::providers::{
+    Format, MessageWarning, ReadOptions, WriteOptions, messages_to_items, read_options,
+};
 use contextweaver_model::json::{self, Fields};
+use contextweaver_routing::router::RouteTurn;
 
 /// Appends messages of a provider: `{messages, format, id_prefix?, system?}` answers `{ids, warnings}`. The log says how
 /// many were read before, and which calls they may answer.
@@ -76,6 +79,24 @@ pub fn sync_messages(manager: &mut ContextManager, arguments: &str) -> Result<St
         Outcome::Need(needs) => need(&needs),
         Outcome::Done(synced) => done_with(&synced, &synced.events),
     }
+}
+
+/// Reads what was said before a query in a conversation that the log is not in line with: `{query, messages, format}` answers the
+/// turns, which have no ids, as they are no items. Empty in the compat mode.
+pub fn turns_before(manager: &mut ContextManager, arguments: &str) -> Result<String> {
+    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
+    let query = fields.string("query")?;
+    let format = Format::parse(&fields.string("format")?).map_err(|error| error.at("/format"))?;
+    let messages = fields.require("messages")?;
+    fields.finish()?;
+    let items = messages_to_items(messages, format, &ReadOptions::default())?.items;
+    if manager.strategy().is_some() {
+        return done(&json!([]));
+    }
+    answered(manager.judged(|_, is_withheld| {
+        let turns = RouteTurn::from_log(&items, &query, is_withheld);
+        turns.into_iter().map(|turn| RouteTurn { id: None, ..turn }).collect::<Vec<_>>()
+    }))
 }
 
 /// Compiles a prompt as messages: `{format, close_calls?}` beside the fields of a build.

@@ -21,7 +21,7 @@ mod stores;
 
 #[cfg(all(feature = "context-exports", feature = "convert-exports"))]
 pub use agent::read_mcp_result;
-pub use agent::{ingest_mcp_result, ingest_messages, sync_messages};
+pub use agent::{ingest_mcp_result, ingest_messages, sync_messages, turns_before};
 pub use stores::{artifact_bytes, put_artifact};
 
 use serde::Serialize;

@@ -15,6 +15,11 @@ pub fn sync_messages(_: &mut ContextManager, _: &str) -> Result<String> {
 }
 
 /// Fails with `UNSUPPORTED`.
+pub fn turns_before(_: &mut ContextManager, _: &str) -> Result<String> {
+    Err(unsupported("messages of providers"))
+}
+
+/// Fails with `UNSUPPORTED`.
 pub(super) fn build_messages(_: &mut ContextManager, _: Value) -> Result<String> {
     Err(unsupported("messages of providers"))
 }

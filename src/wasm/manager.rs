@@ -95,6 +95,12 @@ pub fn manager_sync_messages(handle: u32, arguments: &str) -> Answer<String> {
     handles::with(&MANAGERS, handle, |manager| api::sync_messages(manager, arguments))
 }
 
+/// Reads what was said before a query in a conversation that the log is not in line with.
+#[wasm_bindgen]
+pub fn manager_turns_before(handle: u32, arguments: &str) -> Answer<String> {
+    handles::with(&MANAGERS, handle, |manager| api::turns_before(manager, arguments))
+}
+
 /// Takes the result of an MCP tool, with the bytes that were taken out of its JSON: each is copied once, to where it stays.
 #[wasm_bindgen]
 #[allow(clippy::needless_pass_by_value, reason = "a list of JavaScript values has no borrowed form in wasm-bindgen")]

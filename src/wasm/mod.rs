@@ -57,7 +57,7 @@ pub use journal::{journal_read, journal_write};
 pub use manager::{
     artifact_bytes, manager_blob, manager_call, manager_free, manager_ingest_mcp_result, manager_ingest_messages,
     manager_ingest_tool_result, manager_journal, manager_new, manager_put_artifact, manager_reload_artifact,
-    manager_restore, manager_restore_journal, manager_snapshot, manager_sync_messages, text_call,
+    manager_restore, manager_restore_journal, manager_snapshot, manager_sync_messages, manager_turns_before, text_call,
 };
 #[cfg(feature = "routing-exports")]
 pub use routing::{

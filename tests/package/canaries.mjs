@@ -459,6 +459,8 @@ const ROWS = {
     () => manager.turnsBefore("deploy"),
     () => manager.turnsBefore(text("deploy")),
     () => manager.turnsBefore(WITHHELD),
+    ...FORMATS.map((format) => () => manager.turnsBefore("deploy", CONVERSATIONS[format], format)),
+    ...FORMATS.map((format) => () => manager.turnsBefore("deploy", [{ role: SECRET, content: SECRET }], format)),
   ),
   "ContextManager.handoff": ({ manager }) => {
     manager.ingest(item("d2", { kind: "tool_result", text: `Decision: ${text("kept")}`, artifact_ref: { handle: NAME, media_type: "text/plain", size_bytes: 1, label: SECRET } }));

@@ -870,6 +870,33 @@ const promptCases = {
     router.free();
   },
 
+  "what was said before a query is read off messages that the log does not have"(cw, assert) {
+    const messages = [
+      { role: "user", content: "List the invoices of ACME" },
+      { role: "assistant", tool_calls: [{ id: "c1", type: "function", function: { name: "list_invoices", arguments: "{}" } }] },
+      { role: "tool", tool_call_id: "c1", content: "INV-7" },
+      { role: "assistant", content: "There is INV-7. Shall I send an email to them?" },
+      { role: "user", content: "yes, do it" },
+    ];
+    const manager = new cw.ContextManager();
+    const turns = manager.turnsBefore("yes, do it", messages, "openai-chat");
+    assert.equal(manager.events.list().length, 0, "nothing is appended");
+    manager.syncMessages(messages, "openai-chat");
+    assert.deepEqual(turns, manager.turnsBefore("yes, do it").map(({ id, ...turn }) => ({ ...turn, id: null })));
+    assert.deepEqual(turns.map(({ kind, tool, is_open }) => [kind, tool, is_open]), [["user_turn", null, false], ["tool_call", "list_invoices", false], ["agent_msg", null, false]]);
+    const refused = (code, path, ask) => assert.throws(ask, (error) => (assert.deepEqual([error.code, error.path], [code, path]), true));
+    refused("INVALID_INPUT", "/format", () => manager.turnsBefore("yes", messages, "other"));
+    refused("INVALID_INPUT", "/format", () => manager.turnsBefore("yes", messages));
+    refused("INVALID_INPUT", "/messages", () => manager.turnsBefore("yes", {}, "openai-chat"));
+    refused("MISSING_FIELD", "/messages/0/role", () => manager.turnsBefore("yes", [{}], "openai-chat"));
+    manager.free();
+    const withheld = new cw.ContextManager({ classifier: ({ text }) => (text.includes("INV-7") ? "restricted" : "public") });
+    assert.deepEqual(withheld.turnsBefore("yes, do it", messages, "openai-chat").map(({ text }) => text), ["List the invoices of ACME", "", ""]);
+    const old = new cw.ContextManager({ compat: "0.18" });
+    assert.deepEqual(old.turnsBefore("yes, do it", messages, "openai-chat"), []);
+    for (const one of [withheld, old]) one.free();
+  },
+
   "turns that are none are refused with their path"(cw, assert) {
     const { router } = routing(cw);
     const ask = (turn) => () => router.route("yes", { conversation: [{ kind: "user_turn", text: "hi" }, turn] });
