@@ -1,6 +1,6 @@
 // `contextweaver/mastra`: an input processor for the agents of Mastra 1. It imports no Mastra.
 import { FIND_TOOLS, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
-import type { AgentLoop, AgentLoopOptions, AgentLoopStep, ChosenTools, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
+import type { AgentLoop, AgentLoopOptions, AgentLoopStep, ChosenTools, ConversationAhead, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
 import { lastTurn } from "./adapters/last-turn.js";
@@ -19,7 +19,7 @@ export interface MastraMessageList {
 
 /** What the framework tells `processInputStep`, as far as it is needed. */
 export interface MastraStepInput {
-  readonly messages: readonly { readonly id: string }[];
+  readonly messages: readonly { readonly id: string; readonly role: string }[];
   readonly messageList: MastraMessageList;
   readonly tools?: Readonly<Record<string, unknown>>;
   readonly activeTools?: readonly string[];
@@ -148,7 +148,7 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
 /** Chooses the tools of a step. */
 function stepOf(
   { loop, kept }: ServedConversation<Kept>,
-  { tools = {}, activeTools, toolChoice, structuredOutput, messageList, model }: MastraStepInput,
+  { messages: stored, tools = {}, activeTools, toolChoice, structuredOutput, messageList, model }: MastraStepInput,
 ): Pick<StepState, "chosen" | "reserved_tokens" | "error"> {
   try {
     const active = Object.fromEntries(Object.entries(tools).filter(([name]) => activeTools?.includes(name) ?? true));
@@ -158,8 +158,9 @@ function stepOf(
     }
     const messages = messageList.get.all.aiV5.model() as readonly Fields[];
     const { query, called } = lastTurn(messages);
-    const hasResults = messages.some(({ role }) => role === "tool");
-    const chosen = loop.choose(query, [...called, ...demanded(toolChoice)], hasResults, loop.factorOf(modelId(model)));
+    // Only the prompt that comes after has the form that the log knows.
+    const ahead: ConversationAhead = { format: FORMAT, messages, user_turn: turnOf(stored), has_results: messages.some(({ role }) => role === "tool") };
+    const chosen = loop.choose(query, [...called, ...demanded(toolChoice)], loop.factorOf(modelId(model)), ahead);
     return { chosen, reserved_tokens: formatTokens(structuredOutput) };
   } catch (error) {
     if (!ContextWeaverError.is(error)) throw error;
@@ -185,6 +186,11 @@ function keyOf(context: object | undefined, messages: MastraStepInput["messages"
   const { get } = (context ?? {}) as { readonly get?: (key: string) => unknown };
   const { thread } = (get?.call(context, "MastraMemory") ?? {}) as { readonly thread?: { readonly id?: unknown } };
   return typeof thread?.id === "string" ? thread.id : `message:${String(messages[0]?.id)}`;
+}
+
+/** Names what the user said last: an answer of many steps is stored behind it. */
+function turnOf(messages: MastraStepInput["messages"]): string {
+  return String(messages.filter(({ role }) => role !== "assistant").at(-1)?.id);
 }
 
 /** The name of a model, as far as it has one. */

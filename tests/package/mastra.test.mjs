@@ -322,3 +322,56 @@ test("Mastra: what cannot be is said before the model is asked", async () => {
     assert.throws(() => contextWeaver(options), (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));
   }
 });
+
+for (const [name, run] of Object.entries(HOW)) {
+  test(`Mastra, ${name}: what the agent proposed is offered in the first step after the user agreed, and stays`, async () => {
+    const does = (id, description) => createTool({ id, description, inputSchema: z.object({}), execute: async () => ({ done: id }) });
+    const shelves = Array.from({ length: 30 }, (_, n) => does(`work_${n}`, `Counts the boxes of shelf ${n}`));
+    const all = [...shelves, does("refund_order", "Refunds an order"), does("order_status", "Tells where a parcel is")];
+    const tools = Object.fromEntries(all.map((one) => [one.id, one]));
+    const REFUND = "Shall I refund the order?";
+    const session = async ({ between = () => {}, ...options }) => {
+      const steps = [];
+      const answers = [
+        [says(`It was lost. ${REFUND}`)],
+        [said(call("r", "refund_order", {})), said(call("w", "work_7", {})), says("It is refunded. Shall I look where the parcel of your other order is?")],
+        [says("It is on its way.")],
+      ];
+      const model = modelOf(4, (asked) => (accepts(asked), answers[0].shift()));
+      const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 4, onStep: (step) => steps.push(step), ...options });
+      const agent = agentOf({ model, tools, cw, memory: new MockMemory() });
+      const turns = [];
+      for (const text of ["Why did the boxes of shelf 3 not come?", "yes, please", "yes, please"]) {
+        await run(agent, text, { maxSteps: 5, memory: memoryOf("t") });
+        await between(agent, cw);
+        turns.push(steps.splice(0));
+        answers.shift();
+      }
+      return { turns, cw };
+    };
+    const offers = (steps, tool) => steps.map((step) => step.tools.includes(tool));
+    const { turns, cw } = await session({});
+    assert.deepEqual(offers(turns[1], "refund_order"), [true, true, true]);
+    assert.deepEqual(offers(turns[2], "order_status"), [true]);
+    // It says from which item of the log, and the tools of a turn stay.
+    const { completion } = turns[1][0];
+    const { text } = cw.manager("t").events.get(completion.item_ids[0]);
+    assert.deepEqual([completion.reason, completion.query, text], ["agreement", text, `It was lost. ${REFUND}`]);
+    const found = turns[1].map(({ tools: names }) => names.filter((one) => !["drilldown", "recall", "work_7"].includes(one)));
+    assert.deepEqual(found, [found[0], found[0], found[0]]);
+    assert.deepEqual(turns.flat().flatMap(({ synced }) => synced.superseded), []);
+    cw.free();
+
+    // Without the log, which had to give way, the framework's own list is what is known.
+    const other = (agent) => run(agentOf({ model: modelOf(4, () => says("hi")), tools, cw: agent, memory: new MockMemory() }), "Hi", { memory: memoryOf("u") });
+    const evicted = await session({ max_conversations: 1, between: (_, cw) => other(cw) });
+    assert.ok(evicted.turns[1][0].tools.includes("refund_order"));
+    evicted.cw.free();
+
+    // What the policy withholds completes nothing.
+    const classifier = ({ text }) => (text.includes(REFUND) ? "restricted" : "public");
+    const withheld = await session({ manager: { classifier } });
+    assert.deepEqual([offers(withheld.turns[1], "refund_order")[0], withheld.turns[1][0].completion], [false, undefined]);
+    withheld.cw.free();
+  });
+}

@@ -9,6 +9,8 @@ import type {
   MessageWarning,
   Phase,
   QueryCompletion,
+  RouteResult,
+  RouteTurn,
   SelectableItem,
   SyncedMessages,
 } from "contextweaver";
@@ -67,6 +69,15 @@ export interface AgentLoopTurn<F extends MessageFormat> {
   /** The model that is going to be called, where what it costs is told by `observe`. */
   readonly model?: string | undefined;
   readonly translated?: (step: Omit<AgentLoopStep<F>, "warnings">) => readonly MessageWarning[];
+}
+
+/** A conversation where tools are chosen before the log is in line with it. */
+export interface ConversationAhead {
+  readonly format: MessageFormat;
+  readonly messages: readonly unknown[];
+  /** Names what the user said last: while it stays, the turn is the same. */
+  readonly user_turn: string;
+  readonly has_results: boolean;
 }
 
 /** A tool of a framework, as far as a choice among tools needs to know. */
@@ -261,7 +272,8 @@ export class AgentLoop {
   ): AgentLoopStep<F> {
     const factor = this.factorOf(model);
     const { budget_tokens, phase = "answer", onStep } = this.#options;
-    const { names, tokens, left_out, completion } = chosen ?? this.choose(query, called, false, factor);
+    const { names, tokens, left_out, completion: completed } = chosen ?? this.choose(query, called, factor);
+    const completion = this.#named(query, completed);
     const beside = tokens + reserved_tokens;
     const room = Math.max(0, budget_tokens - Math.ceil(beside * factor));
     const built = this.manager.buildMessages({ phase, query, format, budget_tokens: room, ...(factor !== 1 && model !== undefined && { model }) });
@@ -415,15 +427,15 @@ export class AgentLoop {
 
   /**
    * Chooses the tools of a step: first those that must be there, then what the query brings, as many as half of the budget has room
-   * for. `has_results` tells that there are results which the log may not have yet, `factor` what the tokens of a model are to those
-   * of the estimator.
+   * for. `factor` tells what the tokens of a model are to those of the estimator, `ahead` the conversation that the log has not seen
+   * yet.
    */
-  choose(query: string, called: readonly string[], has_results = false, factor = 1): ChosenTools {
+  choose(query: string, called: readonly string[], factor = 1, ahead?: ConversationAhead): ChosenTools {
     const { always = [], budget_tokens } = this.#options;
-    const { names: ofTurn, completion } = this.#ofTurn(query);
+    const { names: ofTurn, completion } = this.#ofTurn(query, ahead);
     const names = new Set([...always, ...called, ...[...this.#found].reverse(), ...ofTurn]);
     const wanted = [
-      ...(has_results || this.manager.stats().artifacts > 0 ? [this.#drilldown, this.#recall] : []),
+      ...(ahead?.has_results || this.manager.stats().artifacts > 0 ? [this.#drilldown, this.#recall] : []),
       ...(this.#router ? [this.#findTools] : []),
       ...[...names].flatMap((name) => this.#tools.get(name) ?? []),
     ];
@@ -463,15 +475,29 @@ export class AgentLoop {
   }
 
   /** What the present turn brings: the tools for what the user said last, completed from what was said before if need be. */
-  #ofTurn(query: string): { readonly names: readonly string[]; readonly completion?: QueryCompletion | undefined } {
+  #ofTurn(query: string, ahead?: ConversationAhead): { readonly names: readonly string[]; readonly completion?: QueryCompletion | undefined } {
     if (!this.#router) return { names: [...this.#tools.keys()] };
     // A second "yes" is about something else.
-    const key = JSON.stringify([query, this.#userTurn]);
+    const key = JSON.stringify([query, ahead?.user_turn ?? this.#userTurn]);
     if (this.#turn?.key !== key) {
-      const route = query.trim() === "" ? undefined : this.#router.route(query, { top_k: this.#maxTools, conversation: this.manager.turnsBefore(query) });
+      const before = ahead ? this.manager.turnsBefore(query, ahead.messages, ahead.format) : this.manager.turnsBefore(query);
+      const route = this.#route(query, before);
       this.#turn = { key, names: [...this.#unsaid(), ...(route?.candidate_ids ?? [])], completion: route?.completion };
     }
     return this.#turn;
+  }
+
+  /** Names the items of a completion that was made before the log had them. */
+  #named(query: string, completion: QueryCompletion | undefined): QueryCompletion | undefined {
+    if (!completion || completion.item_ids.length > 0 || !this.#turn) return completion;
+    const logged = this.#route(query, this.manager.turnsBefore(query))?.completion;
+    if (logged?.query !== completion.query) return completion;
+    this.#turn = { ...this.#turn, completion: logged };
+    return logged;
+  }
+
+  #route(query: string, conversation: readonly RouteTurn[]): RouteResult | undefined {
+    return query.trim() === "" ? undefined : this.#router?.route(query, { top_k: this.#maxTools, conversation });
   }
 }
 
