@@ -240,7 +240,15 @@ impl LedgerPlan {
     /// Returns what may be named as the items spell it, the likeliest to be asked for first.
     fn spelled(&self, state: &BuildState, shown: &Shown) -> Vec<(usize, String)> {
         let index = state.sources.index;
+        let estimator = &state.sources.options.estimator;
         let left = self.candidates.iter().filter(|candidate| !shown.has(candidate.term, index));
+        // Some are not spelled out or masked: twice as many as there is room for.
+        let mut wanted = 0;
+        let left = left.take_while(|candidate| {
+            let has_room = wanted < 2 * self.quarters;
+            wanted += estimator.quarters(index.word(candidate.term)) + estimator.quarters(", ");
+            has_room
+        });
         let left: Vec<&Candidate> = left.take(2 * limits::LEDGER_IDENTIFIERS).collect();
         let mut spellings: Vec<Option<String>> = vec![None; left.len()];
         let mut homes: Vec<usize> = left.iter().map(|candidate| candidate.home).collect();
@@ -279,7 +287,7 @@ fn needed(state: &BuildState, candidates: &[Candidate], most: u64) -> u64 {
         named +=
             estimator.quarters(&state.sources.index.word(candidate.term).to_uppercase()) + estimator.quarters(", ");
         if homes.insert(candidate.home) {
-            named += estimator.quarters(&place(state.items(), candidate.home)) + estimator.quarters(" (); ");
+            named += place_quarters(state, candidate.home);
         }
         if named >= most {
             return most;
@@ -367,44 +375,42 @@ impl Shown {
     }
 }
 
-/// Writes as many as the room holds, those of one item together.
+/// Writes as many as the room holds, those of one item together. Each is weighed by itself, which the caller checks.
 fn compose(state: &BuildState, named: &[(usize, String)], after: usize, room: u64) -> Option<Ledger> {
-    let mut groups: Vec<(usize, String)> = Vec::new();
-    let (mut best, mut identifiers) = (None, 0);
+    let estimator = &state.sources.options.estimator;
+    let mut groups: Vec<(usize, Vec<&str>)> = Vec::new();
+    let (mut used, mut identifiers) = (estimator.quarters(TITLE) + estimator.quarters(OPENING), 0);
     for (home, spelling) in named {
-        let before = groups.clone();
-        match groups.iter_mut().find(|(at, _)| at == home) {
-            Some((_, said)) => {
-                said.push_str(", ");
-                said.push_str(spelling);
-            }
-            None => groups.push((*home, spelling.clone())),
-        }
-        let text = line(state.items(), &groups);
-        if text_estimate(state, &text) > room {
-            groups = before;
+        let group = groups.iter().position(|(at, _)| at == home);
+        let named = estimator.quarters(spelling) + estimator.quarters(", ");
+        let more = if group.is_some() { named } else { named + place_quarters(state, *home) };
+        if used + more > room {
             continue;
         }
+        used += more;
+        match group {
+            Some(group) => groups[group].1.push(spelling),
+            None => groups.push((*home, vec![spelling])),
+        }
         identifiers += 1;
-        best = Some(text);
         if identifiers as usize == limits::LEDGER_IDENTIFIERS {
             break;
         }
     }
-    let text = best.filter(|text| state.sources.options.mask_secrets(text) == text.as_str())?;
+    let said = groups.iter().map(|(at, said)| format!("{} ({})", said.join(", "), place(state.items(), *at)));
+    let text = format!("{TITLE}\n{OPENING}{}", said.collect::<Vec<_>>().join("; "));
+    if groups.is_empty() || state.sources.options.mask_secrets(&text) != text.as_str() {
+        return None;
+    }
     let mut homes: Vec<usize> = groups.into_iter().map(|(at, _)| at).collect();
     order::sort_distinct(&mut homes);
     Some(Ledger { text, after, identifiers, homes })
 }
 
-/// Weighs it by the built-in estimator, so that a caller's function is asked once for the finished one.
-fn text_estimate(state: &BuildState, text: &str) -> u64 {
-    state.sources.options.estimator.quarters(text) + 2
-}
-
-fn line(items: &[ContextItem], groups: &[(usize, String)]) -> String {
-    let groups: Vec<String> = groups.iter().map(|(at, said)| format!("{said} ({})", place(items, *at))).collect();
-    format!("{TITLE}\n{OPENING}{}", groups.join("; "))
+/// Weighs where an item is looked for, with what stands around it, in quarter tokens.
+fn place_quarters(state: &BuildState, at: usize) -> u64 {
+    let estimator = &state.sources.options.estimator;
+    estimator.quarters(&place(state.items(), at)) + estimator.quarters(" (); ")
 }
 
 /// Returns where an item is looked for: the handle of a result, the id of another.
