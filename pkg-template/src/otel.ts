@@ -81,7 +81,7 @@ function metricsOf(meter: OtelMeter) {
 function ofBuild({ stats, tokens, prefix }: ContextBuilt): Record<string, OtelValue> {
   const { total_candidates, included_count, dropped_reasons, budget_tokens, firewall_events } = stats;
   const dropped = Object.entries(dropped_reasons).map(([reason, count]) => [`contextweaver.dropped.${reason}`, count] as const);
-  const isCompacted = (dropped_reasons["budget"] ?? 0) > 0 || firewall_events.some(({ triggered, strategy }) => triggered && SHORTENED.includes(strategy));
+  const isCompacted = (dropped_reasons["budget"] ?? 0) + (dropped_reasons["near_repeat"] ?? 0) > 0 || firewall_events.some(({ triggered, strategy }) => triggered && SHORTENED.includes(strategy));
   return {
     "contextweaver.candidates": total_candidates,
     "contextweaver.selected": included_count,

@@ -223,7 +223,7 @@ function Found({ why: { budget, now, pin }, isIn, phase, item, onBudget, onItem 
     <div id="why-answer">
       {budget === null ? (
         <p>
-          <b>Budget:</b> none would keep it. {item.reason === "budget" ? "" : `The reason is another one: ${reasonName(item.reason)}.`}
+          <b>Budget:</b> none would keep it. {["budget", "near_repeat"].includes(item.reason) ? "" : `The reason is another one: ${reasonName(item.reason)}.`}
         </p>
       ) : (
         <>

@@ -10,7 +10,7 @@ use crate::compile::excerpt::GAP;
 use crate::compile::frame::PromptFrame;
 use crate::compile::prompt::{EntryContent, EntryRendering};
 use crate::compile::select::plan::{PlannedPart, Planner, SqueezeLevel};
-use crate::compile::select::units::{INSTRUCTIONS, SelectionUnit, UnitSelection};
+use crate::compile::select::units::{INSTRUCTIONS, NO_ROOM, SelectionUnit, UnitSelection};
 use crate::compile::state::BuildState;
 use contextweaver_base::Result;
 use contextweaver_base::order;
@@ -398,7 +398,7 @@ impl<'a> PrefixChoice<'a> {
         for (index, unit) in self.state.units.iter().enumerate() {
             let shown: Vec<PlannedPart> = unit.rows.iter().filter_map(|row| parts[*row].take()).collect();
             if shown.is_empty() {
-                selection.dropped.push((index, "budget"));
+                selection.dropped.push((index, NO_ROOM));
             } else {
                 selection.taken[index] = Some(shown);
             }

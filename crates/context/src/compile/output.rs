@@ -4,7 +4,7 @@ use crate::compile::closure::TornResult;
 use crate::compile::frame::PromptFrame;
 use crate::compile::prompt::StructuredPrompt;
 use crate::compile::render::text::TextPrompt;
-use crate::compile::select::units::UnitSelection;
+use crate::compile::select::units::{NEAR_REPEAT, NO_ROOM, UnitSelection};
 use crate::compile::state::BuildState;
 use crate::event::Event;
 use crate::masking::mask_envelope;
@@ -79,8 +79,9 @@ pub fn events(
             .collect();
         events.push(Event::ItemsExcluded { item_ids, reason: reason.clone() });
     }
+    let has_no_room = |reason: &str| reason == NO_ROOM || reason == NEAR_REPEAT;
     let over: Vec<usize> =
-        selection.dropped.iter().filter(|(_, reason)| *reason == "budget").map(|(unit, _)| *unit).collect();
+        selection.dropped.iter().filter(|(_, reason)| has_no_room(reason)).map(|(unit, _)| *unit).collect();
     if !over.is_empty() {
         let wanted: u64 = over.iter().map(|unit| build.units[*unit].quarters).sum::<u64>() / 4;
         let requested = stats.prompt_tokens() + wanted;

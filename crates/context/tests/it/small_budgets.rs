@@ -1,8 +1,11 @@
 //! What a small prompt is spent on: a query's words in any form, steps of a running turn, the newest items.
 #![allow(clippy::unwrap_used, reason = "a test stops at the first thing that is wrong")]
 
+use contextweaver_base::ErrorCode;
 use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions};
 use contextweaver_model::{ContextItem, ItemKind, Phase};
+
+use serde_json::json;
 
 use crate::support::build;
 
@@ -124,16 +127,21 @@ fn file(lines: std::ops::Range<usize>, indent: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-#[test]
-fn what_others_show_already_does_not_take_a_second_place() {
-    // The file was read twice, the second time without what indents it.
+/// A talk, a file that was read twice, the second time without what indents it, and a result that speaks to the query in one line.
+fn read_twice() -> Vec<ContextItem> {
     let mut items = talk(60, 0, "hello");
     items.extend(call("1", "read", &file(0..8, "    ")));
     items.extend(call("2", "read", &file(0..8, "")));
     items.extend(call("3", "grep", "the retry policy is set in gateway.toml, line 40"));
     items.extend(talk(1, 0, "What is the retry policy?").into_iter().map(|last| item("last", last.kind, &last.text)));
+    items
+}
+
+#[test]
+fn what_others_show_already_does_not_take_a_second_place() {
+    let items = read_twice();
     let mut manager = ContextManager::new(ManagerOptions::default());
-    manager.ingest_all(items.clone()).unwrap();
+    manager.ingest_all(items).unwrap();
     let request = |budget| BuildRequest {
         budget_tokens: Some(budget),
         explain: true,
@@ -193,4 +201,15 @@ fn the_more_room_the_less_a_long_message_leads() {
     let leads = [1000, 2000, 4000, 8000].map(lead_of_the_long);
     assert!(leads[1] > 0.95 * leads[0], "below a bound only the score counts: {leads:?}");
     assert!(leads[2] < 0.9 * leads[1] && leads[3] < 0.8 * leads[2], "{leads:?}");
+}
+
+#[test]
+fn a_repeat_without_room_is_an_overflow() {
+    let raising = json!({ "policy": { "overflow_action": "raise", "overflow_raise_kinds": ["tool_result"] } });
+    let mut manager = ContextManager::new(ManagerOptions::from_value(raising).unwrap());
+    manager.ingest_all(read_twice()).unwrap();
+    let request = BuildRequest { budget_tokens: Some(330), ..BuildRequest::new(Phase::Answer, "retry policy seconds") };
+    let error = build(&mut manager, &request).unwrap_err();
+    assert_eq!((error.code(), &error.details()["dropped_kinds"]), (ErrorCode::BudgetExceeded, &json!(["tool_result"])));
+    assert_eq!(error.details()["stats"]["dropped_reasons"]["near_repeat"], 2);
 }

@@ -42,8 +42,10 @@ const STEP_CAP_SHARE: f64 = 0.25;
 /// Share of the budget one unit may take without being cut, and its floor in tokens.
 const CAP_SHARE: f64 = 0.33;
 const MIN_CAP_TOKENS: u64 = 120;
-/// Why a unit is left out that has nothing but lines of others: it comes in after them, where there is room.
-const NEAR_REPEAT: &str = "near_repeat";
+/// Why a unit is left out that does not fit.
+pub const NO_ROOM: &str = "budget";
+/// Why one is that does not fit and has nothing but lines of others: it had to wait for them.
+pub const NEAR_REPEAT: &str = "near_repeat";
 
 /// Returns the largest number of tokens that one unit may take without being cut.
 pub fn cap(limit_tokens: u64) -> u64 {
@@ -309,8 +311,8 @@ impl UnitSelector<'_> {
             }
         }
         for unit in repeats {
-            if self.consider(state, unit, false).is_some() {
-                state.selection.dropped.push((unit, NEAR_REPEAT));
+            if let Some(reason) = self.consider(state, unit, false) {
+                state.selection.dropped.push((unit, if reason == NO_ROOM { NEAR_REPEAT } else { reason }));
             }
         }
         // An earlier drop may have come in as somebody's parent.
@@ -326,7 +328,7 @@ impl UnitSelector<'_> {
         if !self.within_caps(state, unit) {
             return Some("kind_limit");
         }
-        let Some(parts) = self.fitting(state, unit) else { return Some("budget") };
+        let Some(parts) = self.fitting(state, unit) else { return Some(NO_ROOM) };
         if repeats_wait && state.lines.have_all(self.texts(&parts)) {
             return Some(NEAR_REPEAT);
         }
