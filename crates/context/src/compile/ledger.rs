@@ -240,13 +240,12 @@ impl LedgerPlan {
     /// Returns what may be named as the items spell it, the likeliest to be asked for first.
     fn spelled(&self, state: &BuildState, shown: &Shown) -> Vec<(usize, String)> {
         let index = state.sources.index;
-        let estimator = &state.sources.options.estimator;
         let left = self.candidates.iter().filter(|candidate| !shown.has(candidate.term, index));
         // Some are not spelled out or masked: twice as many as there is room for.
         let mut wanted = 0;
         let left = left.take_while(|candidate| {
             let has_room = wanted < 2 * self.quarters;
-            wanted += estimator.quarters(index.word(candidate.term)) + estimator.quarters(", ");
+            wanted += name_quarters(state, index.word(candidate.term));
             has_room
         });
         let left: Vec<&Candidate> = left.take(2 * limits::LEDGER_IDENTIFIERS).collect();
@@ -280,12 +279,10 @@ impl LedgerPlan {
 
 /// Estimates what all of them need, if that is less than the most that they may have.
 fn needed(state: &BuildState, candidates: &[Candidate], most: u64) -> u64 {
-    let estimator = &state.sources.options.estimator;
     let (mut named, mut homes) = (0, HashSet::new());
     for candidate in candidates {
         // In upper case, as they may stand in the items, they cost more.
-        named +=
-            estimator.quarters(&state.sources.index.word(candidate.term).to_uppercase()) + estimator.quarters(", ");
+        named += name_quarters(state, &state.sources.index.word(candidate.term).to_uppercase());
         if homes.insert(candidate.home) {
             named += place_quarters(state, candidate.home);
         }
@@ -382,8 +379,8 @@ fn compose(state: &BuildState, named: &[(usize, String)], after: usize, room: u6
     let (mut used, mut identifiers) = (estimator.quarters(TITLE) + estimator.quarters(OPENING), 0);
     for (home, spelling) in named {
         let group = groups.iter().position(|(at, _)| at == home);
-        let named = estimator.quarters(spelling) + estimator.quarters(", ");
-        let more = if group.is_some() { named } else { named + place_quarters(state, *home) };
+        let name = name_quarters(state, spelling);
+        let more = if group.is_some() { name } else { name + place_quarters(state, *home) };
         if used + more > room {
             continue;
         }
@@ -405,6 +402,12 @@ fn compose(state: &BuildState, named: &[(usize, String)], after: usize, room: u6
     let mut homes: Vec<usize> = groups.into_iter().map(|(at, _)| at).collect();
     order::sort_distinct(&mut homes);
     Some(Ledger { text, after, identifiers, homes })
+}
+
+/// Weighs a name with what stands behind it, in quarter tokens.
+fn name_quarters(state: &BuildState, name: &str) -> u64 {
+    let estimator = &state.sources.options.estimator;
+    estimator.quarters(name) + estimator.quarters(", ")
 }
 
 /// Weighs where an item is looked for, with what stands around it, in quarter tokens.

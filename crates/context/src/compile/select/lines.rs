@@ -8,9 +8,9 @@ const LEAST_LINES: usize = 3;
 
 /// The lines with words of the parts that are in, without what indents them.
 #[derive(Debug, Default)]
-pub struct ShownLines(HashSet<u64>);
+pub struct PromptLines(HashSet<u64>);
 
-impl ShownLines {
+impl PromptLines {
     /// Adds those of a text.
     pub fn add(&mut self, text: &str) {
         self.0.extend(lines(text));

@@ -1,6 +1,6 @@
 //! The default selection: pins, a share for the newest, then units by score until the budget is used.
 
-use super::lines::ShownLines;
+use super::lines::PromptLines;
 use super::plan::{CandidateRow, MIN_GROWTH, PlannedPart, Planner, SqueezeLevel};
 use crate::compile::prompt::EntryContent;
 use contextweaver_base::order::sort_by;
@@ -146,7 +146,7 @@ impl UnitSelector<'_> {
         let mut state = SelectionState {
             selection: UnitSelection::of(self.units.len()),
             counts: [0; ItemKind::ALL.len()],
-            lines: ShownLines::default(),
+            lines: PromptLines::default(),
         };
         let total: u64 = self.units.iter().map(|unit| unit.quarters).sum();
         let capped = !self.policy.max_items_per_kind.is_empty();
@@ -296,9 +296,11 @@ impl UnitSelector<'_> {
     }
 
     fn take_by_score(&self, state: &mut SelectionState) {
+        let doublings = libm::log2((self.limit as f64 / 4.0 / DENSITY_TOKENS).max(1.0));
+        let density = (DENSITY_GAIN * doublings).min(MAX_DENSITY);
         let mut order: Vec<(f64, usize)> = (0..self.units.len())
             .filter(|unit| !state.selection.has(*unit))
-            .map(|unit| (self.ranking(unit), unit))
+            .map(|unit| (self.ranking(unit, density), unit))
             .collect();
         sort_by(&mut order, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
         let mut repeats = Vec::new();
@@ -350,7 +352,8 @@ impl UnitSelector<'_> {
         })
     }
 
-    fn ranking(&self, unit: usize) -> f64 {
+    /// Ranks a unit; of what is said at length, `density` is the power of its size that counts beside that of all.
+    fn ranking(&self, unit: usize, density: f64) -> f64 {
         let quarters: u64 =
             self.units[unit].rows.iter().map(|row| self.planner.planned_quarters(&self.rows[*row])).sum();
         let tokens = (quarters / 4).min(self.planner.cap.get()) as f64;
@@ -362,8 +365,6 @@ impl UnitSelector<'_> {
             }
         }
         if self.is_said(unit) {
-            let doublings = libm::log2((self.limit as f64 / 4.0 / DENSITY_TOKENS).max(1.0));
-            let density = (DENSITY_GAIN * doublings).min(MAX_DENSITY);
             score /= libm::pow((tokens / LONG_MESSAGE_TOKENS).max(1.0), density);
         }
         score / libm::pow(tokens.max(MIN_SIZE_TOKENS), SIZE_EXPONENT)
@@ -431,5 +432,5 @@ struct SelectionState {
     selection: UnitSelection,
     counts: [u64; ItemKind::ALL.len()],
     /// Of what was taken.
-    lines: ShownLines,
+    lines: PromptLines,
 }
