@@ -38,8 +38,8 @@ pub const MODULES: [Module; 6] = [
     Module { name: "gateway", features: "gateway-exports,compat", limit_kib: 372, on_disk: "gateway" },
 ];
 
-/// The modules that the package's own entry imports; without one of them it does not load.
-const ENTRY_MODULES: [&str; 3] = ["agent", "routing", "decisions"];
+/// The modules that the package's own entry and its program import; without one of them they do not load.
+const ENTRY_MODULES: [&str; 4] = ["agent", "routing", "decisions", "gateway"];
 
 /// After the passes, what rustc enables for this target by default; wasm-opt must know to accept the module.
 const OPT_FLAGS: &[&str] = &[
