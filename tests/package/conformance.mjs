@@ -100,20 +100,39 @@ export async function clientResults(suite, client) {
 async function results(suite, kind, args) {
   const found = [];
   for (const { revision, args: more, scenarios } of runsOf(suite, kind)) {
-    const folder = await mkdtemp(join(tmpdir(), "conformance-"));
-    try {
-      const all = [suite.program, kind, ...args, ...more, "--output-dir", folder];
-      const output = await run(suite.node, all, { cwd: folder, check: false, timeout: PATIENCE });
-      const checks = await checksIn(folder, kind);
-      for (const scenario of scenarios) {
-        const result = checks.has(scenario) ? summary(checks.get(scenario)) : lost(output);
-        found.push({ suite: suite.version, revision, scenario, ...result });
-      }
-    } finally {
-      await rm(folder, { recursive: true, force: true });
+    const { checks, output } = await play(suite, kind, [...args, ...more]);
+    for (const scenario of scenarios) {
+      const result = checks.has(scenario) ? summary(checks.get(scenario)) : lost(output);
+      const known = { suite: suite.version, revision, scenario };
+      const isDone = result.status === "pass" || reasonFor(known) !== undefined;
+      found.push({ ...known, ...(isDone ? result : ((await passesAlone(suite, kind, args, known, result)) ?? result)) });
     }
   }
   return found;
+}
+
+/**
+ * Some scenarios go by the clock: `server-stateless` gives a call half a second, `sse-retry` a client a fifth. Where everything
+ * runs at once that says how busy the machine is, so what did not pass is run once more, alone. Nothing if it does not pass then.
+ */
+async function passesAlone(suite, kind, args, { revision, scenario }, { status, problems }) {
+  const hasRevision = revision !== EXTENSION && revision !== suite.version;
+  const { checks } = await play(suite, kind, [...args, "--scenario", scenario, ...(hasRevision ? ["--spec-version", revision] : [])]);
+  const again = checks.has(scenario) ? summary(checks.get(scenario)) : undefined;
+  if (again?.status !== "pass") return undefined;
+  console.log(`${scenario} at ${revision} passes alone; beside the others: ${status}, ${problems.join("; ")}`);
+  return again;
+}
+
+/** Runs the suite once. Returns what it checked, by scenario, and what it printed. */
+async function play(suite, kind, args) {
+  const folder = await mkdtemp(join(tmpdir(), "conformance-"));
+  try {
+    const output = await run(suite.node, [suite.program, kind, ...args, "--output-dir", folder], { cwd: folder, check: false, timeout: PATIENCE });
+    return { checks: await checksIn(folder, kind), output };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** The checks by scenario: each has a folder of its name and the time, below a folder where its name has a slash. */
