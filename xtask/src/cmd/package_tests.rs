@@ -19,6 +19,8 @@ const LANES: usize = 3;
 /// cases several times, drives a browser, or starts a compiler or a program per test. The others take seconds.
 const LONGEST_FIRST: &[&str] = &[
     "page-firefox",
+    "page-firefox-story",
+    "page-firefox-tools",
     "gateway",
     "gateway-inspector",
     "inspect",
@@ -144,7 +146,7 @@ fn run_file(dirs: &Dirs, equipment: &Equipment<'_>, name: &str) -> Outcome<FileR
     }
     let mut command = Command::new("node");
     command
-        .args(["--test", if equipment.is_long { "--test-timeout=3600000" } else { "--test-timeout=300000" }])
+        .args(["--test", if equipment.is_long { "--test-timeout=3600000" } else { "--test-timeout=600000" }])
         .args(["--test-reporter=spec", "--test-reporter-destination=stdout"])
         .arg("--test-reporter=tap")
         .arg(format!("--test-reporter-destination={}", tap.display()))

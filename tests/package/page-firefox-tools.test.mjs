@@ -1,0 +1,3 @@
+// What page-tools.test.mjs asks of Chromium, in Firefox.
+process.env.CONTEXTWEAVER_TEST_BROWSER = "firefox";
+await import("./page-tools.test.mjs");
