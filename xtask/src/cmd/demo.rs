@@ -17,11 +17,7 @@ use crate::run::{self, say};
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
     no_arguments("demo", args)?;
     let dirs = Dirs::find()?;
-    let package = build::build_demo(&dirs)?;
-    let project = install(&dirs, &package)?;
-    let mut command = Command::new("node");
-    command.args(["node_modules/contextweaver/bin/contextweaver.js", "demo"]).current_dir(&project);
-    let code = run::attached(&mut command)?;
+    let code = run::attached(&mut program(&dirs)?)?;
     if code != 0 {
         return Ok(ExitCode::from(code));
     }
@@ -29,6 +25,15 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
         say("\nThe same in a browser: cargo xtask serve");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Builds and installs what the demo needs, and returns the program that runs it.
+pub fn program(dirs: &Dirs) -> Outcome<Command> {
+    let package = build::build_demo(dirs)?;
+    let project = install(dirs, &package)?;
+    let mut command = Command::new("node");
+    command.args(["node_modules/contextweaver/bin/contextweaver.js", "demo"]).current_dir(&project);
+    Ok(command)
 }
 
 fn install(dirs: &Dirs, package: &Package) -> Outcome<PathBuf> {

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::build;
+use super::demo;
 use super::package_tests::{self, Equipment};
 use crate::changed;
 use crate::dirs::Dirs;
@@ -176,7 +177,17 @@ fn package_stages(
         is_long: extent == Extent::Long,
     };
     package_tests::run(dirs, &equipment, &package_tests::all(dirs)?, report);
+    demo_stage(dirs, report);
     Ok(())
+}
+
+/// Runs `cargo xtask demo`: it builds a part of the package, which must be enough for its program.
+fn demo_stage(dirs: &Dirs, report: &mut Report) {
+    let started = Instant::now();
+    match demo::program(dirs).and_then(|mut program| run::step(dirs, "demo", "demo", &mut program)) {
+        Ok(_) => report.ran("demo", Counts::ONE_PASSED, started.elapsed(), Vec::new()),
+        Err(failure) => report.broke("demo", &failure, started.elapsed()),
+    }
 }
 
 /// Runs a cargo test command as one stage.
