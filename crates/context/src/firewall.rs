@@ -16,6 +16,12 @@ pub fn handle_of(item_id: &str) -> String {
     format!("artifact:{item_id}")
 }
 
+/// Returns the handle under which the text of a result can be read; none for other items.
+pub fn handle_of_item(item: &ContextItem) -> Option<String> {
+    let artifact = item.artifact_ref.as_ref().map(|artifact| artifact.handle.clone());
+    (item.kind == ItemKind::ToolResult).then(|| artifact.unwrap_or_else(|| handle_of(&item.id)))
+}
+
 /// Returns the label of a kept result.
 pub fn label_of(item_id: &str) -> String {
     format!("raw tool result for {item_id}")

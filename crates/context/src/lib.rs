@@ -78,6 +78,7 @@ mod stores;
 mod strategy;
 mod summaries;
 mod sync;
+mod withheld;
 
 pub use calibration::ObservedUsage;
 pub use call_prompt::SchemaOverrides;

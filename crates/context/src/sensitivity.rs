@@ -1,7 +1,6 @@
 //! Labels of items, and what a policy makes of what is labelled too high.
 
-use crate::callbacks::{CallbackAnswers, Outcome};
-use crate::manager::ContextManager;
+use crate::callbacks::CallbackAnswers;
 use crate::options::{Classifier, ManagerOptions};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextItem, ContextPolicy, Sensitivity, SensitivityAction};
@@ -37,34 +36,6 @@ pub fn classified(item: &ContextItem, options: &ManagerOptions, answers: &Callba
         Classifier::Custom(_) => answers.level(item).unwrap_or(item.sensitivity),
     };
     item.sensitivity.max(found)
-}
-
-impl ContextManager {
-    /// Reads something of which the texts of some items are withheld. `read` is told the log, and what says whether an item, of
-    /// the log or not, is at or above the sensitivity floor after classification.
-    ///
-    /// ```
-    /// use contextweaver_context::{Classifier, ContextManager, ManagerOptions};
-    /// use contextweaver_model::{ContextItem, ItemKind};
-    ///
-    /// let classifier = Classifier::Heuristic { pii: true };
-    /// let mut manager = ContextManager::new(ManagerOptions { classifier, ..ManagerOptions::default() });
-    /// manager.ingest(ContextItem::new("u1", ItemKind::UserTurn, "My SSN is 123-45-6789."))?;
-    /// let withheld = manager.judged(|log, is_withheld| log.iter().map(is_withheld).collect::<Vec<_>>());
-    /// assert_eq!(withheld.done(), Some(vec![true]));
-    /// # Ok::<(), contextweaver_base::Error>(())
-    /// ```
-    pub fn judged<T>(&mut self, read: impl FnOnce(&[ContextItem], &dyn Fn(&ContextItem) -> bool) -> T) -> Outcome<T> {
-        self.answers.reset();
-        let floor = self.options.policy.sensitivity_floor;
-        let is_withheld = |item: &ContextItem| classified(item, &self.options, &self.answers) >= floor;
-        let found = read(self.events.items(), &is_withheld);
-        if self.answers.is_waiting() {
-            return Outcome::Need(self.answers.take_needs());
-        }
-        self.answers.settle(self.events.len());
-        Outcome::Done(found)
-    }
 }
 
 /// Names the classifier for `metadata.sensitivity_raised_by`.

@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::compile::frame::PromptFrame;
-use crate::compile::ledger::Ledger;
-use crate::compile::prompt::{EntryContent, PromptEntry, StructuredPrompt};
+
+use crate::compile::prompt::{EntryContent, Ledger, PromptEntry, StructuredPrompt};
 use crate::compile::render::text::TextPrompt;
 use crate::compile::select::plan::Planner;
 use crate::compile::select::units::UnitSelection;

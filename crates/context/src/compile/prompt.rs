@@ -2,10 +2,14 @@
 
 use std::borrow::Cow;
 
-use crate::compile::ledger::Ledger;
+use serde::Serialize;
+use serde_json::Value;
+
 use crate::index::IndexEntry;
 use crate::labels;
 use crate::options::ManagerOptions;
+use contextweaver_base::Result;
+use contextweaver_model::json::{Fields, as_uint};
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 
 /// A section above the items.
@@ -109,14 +113,6 @@ impl PromptEntry<'_> {
     }
 }
 
-impl StructuredPrompt<'_> {
-    /// Returns what the ledger says where it stands above the entry at a place, or behind all of them.
-    pub fn ledger_above(&self, place: usize) -> Option<&str> {
-        let ledger = self.ledger.as_ref()?;
-        (ledger.after.min(self.entries.len()) == place).then_some(&ledger.text)
-    }
-}
-
 /// A prompt: sections above, entries, what stands below.
 #[derive(Debug)]
 pub struct StructuredPrompt<'a> {
@@ -128,4 +124,39 @@ pub struct StructuredPrompt<'a> {
     pub ledger: Option<Ledger>,
     /// The caller's footer; may be empty.
     pub footer: &'a str,
+}
+
+impl StructuredPrompt<'_> {
+    /// Returns what the ledger says where it stands above the entry at a place, or behind all of them.
+    pub fn ledger_above(&self, place: usize) -> Option<&str> {
+        let ledger = self.ledger.as_ref()?;
+        (ledger.after.min(self.entries.len()) == place).then_some(&ledger.text)
+    }
+}
+
+/// A ledger as it stands in a prompt: a line with identifiers of what left it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Ledger {
+    /// Its text, title included.
+    pub text: String,
+    /// Entries of the prompt above it.
+    pub after: usize,
+    /// Count of the identifiers.
+    pub identifiers: u64,
+    /// Positions of the items that it names, ascending.
+    pub homes: Vec<usize>,
+}
+
+impl Ledger {
+    /// Reads the snapshot form.
+    pub fn from_value(value: Value, path: &str, entries: usize, items: usize) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let last = items.saturating_sub(1) as u64;
+        Ok(Self {
+            text: fields.string("text")?,
+            after: fields.uint_or("after", 0, entries as u64)? as usize,
+            identifiers: fields.uint_or("identifiers", 0, u64::MAX)?,
+            homes: fields.records("homes", |value, at| Ok(as_uint(&value, at, last)? as usize))?,
+        })
+    }
 }

@@ -4,7 +4,8 @@ use crate::compile::closure::DependencyClosure;
 use crate::compile::inputs::BuildInputs;
 use crate::compile::render::renderer::Renderer;
 use crate::compile::select::plan::{CandidateRow, Planner};
-use crate::compile::select::units::{SelectionUnit, UnitSelector};
+use crate::compile::select::selector::UnitSelector;
+use crate::compile::select::units::SelectionUnit;
 use crate::request::BuildRequest;
 use contextweaver_model::{ContextItem, ItemKind, ScoreParts, Sensitivity, Stage};
 

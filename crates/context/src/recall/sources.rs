@@ -7,7 +7,7 @@ use super::request::RecallRequest;
 use super::search::Wanted;
 use crate::compile::excerpt::split;
 use crate::digest_note;
-use crate::firewall::handle_of;
+use crate::firewall::handle_of_item;
 use crate::manager::ContextManager;
 use contextweaver_base::limits::MAX_RECALL_BYTES;
 use contextweaver_base::order::sort_by;
@@ -196,12 +196,6 @@ impl<'a> Texts<'a> {
             Cow::Owned(text) => Cow::Owned(manager.options.mask_secrets(&text).into_owned()),
         })
     }
-}
-
-/// Returns the handle under which the text of a result is read on in.
-pub(crate) fn handle_of_item(item: &ContextItem) -> Option<String> {
-    let artifact = item.artifact_ref.as_ref().map(|artifact| artifact.handle.clone());
-    (item.kind == ItemKind::ToolResult).then(|| artifact.unwrap_or_else(|| handle_of(&item.id)))
 }
 
 /// Brings the best places to the front, and forgets those that are too many.

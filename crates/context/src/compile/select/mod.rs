@@ -3,6 +3,7 @@
 pub mod group;
 mod lines;
 pub mod plan;
+pub mod selector;
 pub mod units;
 
 use std::cell::Cell;
@@ -42,7 +43,7 @@ pub fn select(state: &BuildState, scope: &SelectionScope) -> Result<(UnitSelecti
         sources: state.sources,
         renderer: state.renderer,
         wanted: ExcerptQuery::new(state.sources.index, scope.terms, state.rows.len()),
-        cap: Cell::new(units::cap(limit / 4)),
+        cap: Cell::new(selector::cap(limit / 4)),
         last: state.rows.last().map(|row| row.at),
         work: Cell::new(0),
     };

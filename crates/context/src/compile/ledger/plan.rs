@@ -1,26 +1,16 @@
-//! The ledger: a line in a prompt that something left, with identifiers of it that may be asked for and where they stand.
-//!
-//! It stands below the instructions that the log begins with, so that these keep their place in a provider's prompt cache, and
-//! is no system text, as what it names others have written.
+//! What a ledger may cost, and which identifiers it then names.
 
-use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use serde::Serialize;
-use serde_json::Value;
-
-use crate::compile::append::PromptManifest;
+use super::candidates::{Candidate, Fates, candidates};
 use crate::compile::frame::PromptFrame;
-use crate::compile::prompt::{EntryContent, PromptEntry, StructuredPrompt};
-use crate::compile::select::units::UnitSelection;
+use crate::compile::prompt::{EntryContent, Ledger, PromptEntry};
 use crate::compile::state::BuildState;
 use crate::digest_note::safe_handle;
+use crate::firewall::handle_of_item;
 use crate::index::LogIndex;
-use crate::recall::sources::handle_of_item;
-use contextweaver_base::limits;
-use contextweaver_base::{Result, order};
-use contextweaver_model::json::{Fields, as_uint};
-use contextweaver_model::{ContextItem, ItemKind, LedgerStats, RenderedAs, Stage};
+use contextweaver_base::{limits, order};
+use contextweaver_model::{ContextItem, ItemKind, LedgerStats, RenderedAs};
 use contextweaver_text::terms::{for_each_spelling, for_each_term};
 use contextweaver_text::unicode::floor_char_boundary;
 
@@ -28,12 +18,6 @@ use contextweaver_text::unicode::floor_char_boundary;
 const SHARE: u64 = 50;
 /// Tokens below which there is no room for one that helps.
 const LEAST_TOKENS: u64 = 40;
-/// Passages that hold an identifier, above which it is no name of one thing.
-const MOST_PASSAGES: usize = 16;
-/// Identifiers that are weighed against what the prompt shows.
-const MOST_CANDIDATES: usize = 1024;
-/// Mentions after which further ones do not count.
-const MANY_MENTIONS: u32 = 2;
 /// Bytes that are read to learn how identifiers are spelled, and of one item.
 const MOST_READ: usize = 128 << 10;
 const MOST_READ_OF_ONE: usize = 32 << 10;
@@ -43,19 +27,6 @@ const ROUNDS: usize = 4;
 /// What stands above its line.
 const TITLE: &str = "[LEFT OUT]";
 const OPENING: &str = "recall finds: ";
-
-/// A ledger as it stands in a prompt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Ledger {
-    /// Its text, title included.
-    pub text: String,
-    /// Entries of the prompt above it.
-    pub after: usize,
-    /// Count of the identifiers.
-    pub identifiers: u64,
-    /// Positions of the items that it names, ascending.
-    pub homes: Vec<usize>,
-}
 
 impl Ledger {
     /// Weighs it with what the renderer puts around it, in quarter tokens.
@@ -70,131 +41,22 @@ impl Ledger {
         state.sources.options.has_ledger(frame.budget) && fits && self.homes.iter().all(|at| fates.is_open(*at))
     }
 
-    /// Reads the snapshot form.
-    pub fn from_value(value: Value, path: &str, entries: usize, items: usize) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let last = items.saturating_sub(1) as u64;
-        Ok(Self {
-            text: fields.string("text")?,
-            after: fields.uint_or("after", 0, entries as u64)? as usize,
-            identifiers: fields.uint_or("identifiers", 0, u64::MAX)?,
-            homes: fields.records("homes", |value, at| Ok(as_uint(&value, at, last)? as usize))?,
-        })
-    }
-
     /// Counts it.
     pub fn stats(&self, state: &BuildState) -> LedgerStats {
         LedgerStats { tokens: self.quarters(state).div_ceil(4), identifiers: self.identifiers }
     }
 }
 
-/// What a build knows of its ledger: the one of the prompt before, as long as append mode goes on with that, or a plan.
-pub struct LedgerWriter<'a> {
-    before: Option<&'a Ledger>,
-    /// Whether that one may stay, if there is one.
-    keeps: bool,
-    /// What a new one would say: found when it is needed.
-    plan: OnceCell<Option<LedgerPlan>>,
-    room: u64,
-    quarters: u64,
-}
-
-impl<'a> LedgerWriter<'a> {
-    /// Sets aside what it takes out of the room that items have.
-    pub fn new(state: &BuildState, frame: &PromptFrame, previous: Option<&'a PromptManifest>, room: u64) -> Self {
-        let before = previous.and_then(PromptManifest::ledger);
-        let keeps = before.is_none_or(|ledger| ledger.may_stay(state, frame));
-        let kept = before.filter(|_| keeps).map(|ledger| ledger.quarters(state).max(share(frame.budget)));
-        let plan = if kept.is_some() { OnceCell::new() } else { LedgerPlan::of(state, frame, room).into() };
-        let planned = plan.get().and_then(|plan| plan.as_ref()).map(|plan| plan.quarters);
-        Self { before, keeps, plan, room, quarters: kept.or(planned).unwrap_or(0).min(room) }
-    }
-
-    /// Returns what is set aside, in quarter tokens.
-    pub fn quarters(&self) -> u64 {
-        self.quarters
-    }
-
-    /// Tells whether a prompt of append mode may go on with the ledger it has, or without one.
-    pub fn keeps(&self) -> bool {
-        self.keeps
-    }
-
-    /// Goes without one, where nothing else fits beside it. Tells whether there was anything to give up.
-    pub fn give_up(&mut self) -> bool {
-        self.plan = None.into();
-        self.keeps &= self.before.is_none();
-        std::mem::take(&mut self.quarters) > 0
-    }
-
-    /// Returns the ledger of a prompt whose entries are chosen.
-    pub fn of(
-        &self,
-        state: &BuildState,
-        frame: &PromptFrame,
-        selection: &UnitSelection,
-        prompt: &StructuredPrompt,
-    ) -> Option<Ledger> {
-        // Only a prompt that goes on repeats sections.
-        if selection.parts().any(|part| part.earlier.is_some()) {
-            return self.before.cloned();
-        }
-        let plan = self.plan.get_or_init(|| LedgerPlan::of(state, frame, self.room));
-        plan.as_ref()?.write(state, frame, &prompt.entries)
-    }
-}
-
 /// What a build sets aside for a ledger before it selects.
-struct LedgerPlan {
+pub struct LedgerPlan {
     /// Quarter tokens for it, with what is put around it.
-    quarters: u64,
+    pub quarters: u64,
     candidates: Vec<Candidate>,
     fates: Fates,
 }
 
-/// An identifier that may be named.
-struct Candidate {
-    term: u32,
-    /// The item to look in.
-    home: usize,
-    /// The newest that holds it.
-    newest: usize,
-    /// Items by a person or the model that do.
-    mentions: u32,
-}
-
-/// What may be said of each item of the log.
-struct Fates(Vec<Fate>);
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    /// Not a candidate of the build: of another phase, or replaced.
-    Absent,
-    /// It may be named.
-    Open,
-    /// Its text is redacted, or left for its label.
-    Withheld,
-}
-
-impl Fates {
-    fn of(state: &BuildState) -> Self {
-        let mut fates = vec![Fate::Absent; state.sources.events.len()];
-        for row in &state.rows {
-            fates[row.at] = if row.redacted.is_some() || row.stub { Fate::Withheld } else { Fate::Open };
-        }
-        for item in state.excluded.iter().filter(|item| item.stage == Stage::Sensitivity) {
-            fates[item.at] = Fate::Withheld;
-        }
-        Self(fates)
-    }
-
-    fn is_open(&self, at: usize) -> bool {
-        self.0.get(at) == Some(&Fate::Open)
-    }
-}
-
 /// Returns the quarter tokens that it may have.
-fn share(budget: u64) -> u64 {
+pub fn share(budget: u64) -> u64 {
     (4 * budget / SHARE).min(4 * limits::LEDGER_TOKENS)
 }
 
@@ -204,7 +66,7 @@ fn text_quarters(state: &BuildState, text: &str) -> u64 {
 
 impl LedgerPlan {
     /// Sets room aside where not everything fits, and where there are identifiers.
-    fn of(state: &BuildState, frame: &PromptFrame, room: u64) -> Option<Self> {
+    pub fn of(state: &BuildState, frame: &PromptFrame, room: u64) -> Option<Self> {
         let most = share(frame.budget);
         let wanted: u64 = state.units.iter().map(|unit| unit.quarters).sum();
         if !state.sources.options.has_ledger(frame.budget)
@@ -221,7 +83,7 @@ impl LedgerPlan {
     }
 
     /// Writes the ledger of a prompt: identifiers that stand nowhere in it, as many as there is room for.
-    fn write(&self, state: &BuildState, frame: &PromptFrame, entries: &[PromptEntry]) -> Option<Ledger> {
+    pub fn write(&self, state: &BuildState, frame: &PromptFrame, entries: &[PromptEntry]) -> Option<Ledger> {
         let shown = Shown::of(state, frame, entries);
         let named = self.spelled(state, &shown);
         let after = entries.iter().take_while(|entry| entry.kind() == ItemKind::Policy).count();
@@ -291,52 +153,6 @@ fn needed(state: &BuildState, candidates: &[Candidate], most: u64) -> u64 {
         }
     }
     (named + text_quarters(state, &format!("{TITLE}\n{OPENING}"))).min(most)
-}
-
-/// Returns the identifiers of the log that may be named: those that a person or the model said themselves first, repeatedly
-/// before once, then the newest.
-fn candidates(state: &BuildState, fates: &Fates) -> Vec<Candidate> {
-    let (index, items) = (state.sources.index, state.items());
-    let names = index.names().iter().filter(|term| index.postings(**term).len() <= MOST_PASSAGES);
-    let mut found: Vec<Candidate> = names.filter_map(|term| candidate(index, items, fates, *term)).collect();
-    // Of a long log most are not needed: what stands behind so many others is left out before they are put in order.
-    let rank = |candidate: &Candidate| {
-        let class = (MANY_MENTIONS - candidate.mentions.min(MANY_MENTIONS)) as usize;
-        (class + 1) * items.len() - 1 - candidate.newest
-    };
-    let mut counts = vec![0; (MANY_MENTIONS as usize + 1) * items.len()];
-    for candidate in &found {
-        counts[rank(candidate)] += 1;
-    }
-    let mut before = 0;
-    let last = counts.iter().position(|count| {
-        before += count;
-        before >= MOST_CANDIDATES
-    });
-    found.retain(|candidate| last.is_none_or(|last| rank(candidate) <= last));
-    // Ids of terms depend on the order in which a log came: equals go by their texts.
-    order::sort_by(&mut found, |a, b| rank(a).cmp(&rank(b)).then_with(|| index.word(a.term).cmp(index.word(b.term))));
-    found
-}
-
-fn candidate(index: &LogIndex, items: &[ContextItem], fates: &Fates, term: u32) -> Option<Candidate> {
-    let (mut newest, mut result, mut mentions) = (None, None, 0);
-    for posting in index.postings(term) {
-        let at = index.passages()[posting.passage as usize].at as usize;
-        match fates.0[at] {
-            Fate::Withheld => return None,
-            Fate::Open if newest != Some(at) => {}
-            _ => continue,
-        }
-        newest = Some(at);
-        match items[at].kind {
-            ItemKind::ToolResult => result = newest,
-            ItemKind::UserTurn | ItemKind::AgentMsg | ItemKind::ToolCall => mentions += 1,
-            _ => {}
-        }
-    }
-    // A result says most about it.
-    Some(Candidate { term, home: result.or(newest)?, newest: newest?, mentions })
 }
 
 /// The terms that stand in a prompt.

@@ -1,20 +1,14 @@
-//! The next prompt of append mode: how much of the previous one stays, and what comes after it.
-//!
-//! A fresh selection says what the query wants. The previous prompt may stay whole, or up to one of its sections; each
-//! choice is worth the share of the wanted scores that it shows, less a price for the bytes that are not repeated and for
-//! the room that is used up. The price rises as less is repeated than the option `append.stability` asks for, and falls
-//! where the previous prompt shows little of what the query wants.
+//! Which prefix of the previous prompt stays, and what comes behind it.
 
-use crate::compile::append::{ManifestSection, PromptLayout, PromptManifest, cut};
+use super::standing::StandingSections;
+use crate::compile::append::{PromptLayout, PromptManifest};
 use crate::compile::excerpt::GAP;
-use crate::compile::frame::PromptFrame;
-use crate::compile::prompt::{EntryContent, EntryRendering};
+use crate::compile::prompt::EntryContent;
 use crate::compile::select::plan::{PlannedPart, Planner, SqueezeLevel};
 use crate::compile::select::units::{INSTRUCTIONS, NO_ROOM, SelectionUnit, UnitSelection};
 use crate::compile::state::BuildState;
-use contextweaver_base::Result;
 use contextweaver_base::order;
-use contextweaver_model::{ItemKind, RenderedAs};
+use contextweaver_model::ItemKind;
 
 /// What the label of a recalled item costs more, in quarter tokens.
 const MARK_QUARTERS: u64 = 11;
@@ -39,96 +33,9 @@ const BASE_SHARE: f64 = 0.6;
 /// Highest stability for which there is a price; beyond it hardly anything is cut that need not be.
 const MAX_STABILITY: f64 = 0.98;
 
-/// Extends the previous prompt, or keeps a part of it where the query asks for what it has no room for.
-pub fn extend(
-    state: &BuildState,
-    planner: &Planner,
-    manifest: &PromptManifest,
-    frame: &PromptFrame,
-    limit: u64,
-) -> Result<(UnitSelection, Option<PromptLayout>)> {
-    let standing = StandingSections::of(state, planner, manifest, frame);
-    let fresh = state.selector(planner, limit).choose();
-    let choice = PrefixChoice::new(state, planner, manifest, &standing, fresh.as_ref().ok(), limit);
-    let Some(plan) = choice.best() else {
-        // Beside marks of recalled items there is no room for what must stand there.
-        fresh?;
-        let selection = cut(state, planner, limit)?;
-        let layout = PromptLayout::of_log(state, &selection, "overflow");
-        return Ok((selection, Some(layout)));
-    };
-    let is_whole = standing.is_whole && plan.keep == standing.parts.len();
-    let reason = match () {
-        () if !standing.has_header => "header",
-        () if is_whole && !manifest.footer.is_empty() => "footer",
-        () if is_whole => "none",
-        () if !standing.is_whole => "changed",
-        () if choice.can_extend() => "query",
-        () => "overflow",
-    };
-    Ok(choice.finish(&plan, reason))
-}
-
-/// The sections of the previous prompt, up to the first that may not stand as it did.
-struct StandingSections {
-    parts: Vec<PlannedPart>,
-    recalled: Vec<bool>,
-    /// Share of the previous prompt up to each section: one more than there are sections.
-    shares: Vec<f64>,
-    /// Whether all of them may stand.
-    is_whole: bool,
-    /// Whether the header above them is the same.
-    has_header: bool,
-}
-
-impl StandingSections {
-    fn of(state: &BuildState, planner: &Planner, manifest: &PromptManifest, frame: &PromptFrame) -> Self {
-        let mut row_at = vec![None; state.sources.events.len()];
-        for (index, row) in state.rows.iter().enumerate() {
-            row_at[row.at] = Some(index);
-        }
-        let has_header = manifest.header == frame.header;
-        let mut standing =
-            Self { parts: Vec::new(), recalled: Vec::new(), shares: vec![0.0], is_whole: true, has_header };
-        let mut bytes = manifest.header.len();
-        for section in &manifest.sections {
-            let row = row_at.get(section.at).copied().flatten();
-            let Some(part) = row.and_then(|row| repeated(state, planner, section, row)) else {
-                standing.is_whole = false;
-                break;
-            };
-            bytes += crate::labels::SEPARATOR.len() + section.text.len();
-            let share = (bytes as f64 / manifest.prompt.len().max(1) as f64).min(1.0);
-            standing.parts.push(part);
-            standing.recalled.push(section.recalled);
-            standing.shares.push(if has_header { share } else { 0.0 });
-        }
-        standing
-    }
-}
-
-/// Returns a section as a part to be repeated byte for byte; none when it may no longer stand as it did.
-fn repeated(state: &BuildState, planner: &Planner, section: &ManifestSection, index: usize) -> Option<PlannedPart> {
-    if state.rows[index].redacted.is_some() != (section.form == RenderedAs::Redacted) {
-        return None;
-    }
-    let content = section.content();
-    let rendering = EntryRendering { form: section.form, content: &content, earlier: Some(&section.text) };
-    let quarters = planner.renderer.entry_quarters(state.sources, section.at, &rendering);
-    Some(PlannedPart {
-        row: index,
-        at: section.at,
-        form: section.form,
-        content,
-        earlier: Some(section.text.clone()),
-        quarters,
-        omitted_chars: section.omitted_chars,
-    })
-}
-
 /// A prefix of the previous prompt, and the units to stand after it.
-struct PrefixPlan {
-    keep: usize,
+pub struct PrefixPlan {
+    pub keep: usize,
     units: Vec<usize>,
     value: f64,
 }
@@ -142,7 +49,7 @@ struct Prefix {
     rows: Vec<usize>,
 }
 
-struct PrefixChoice<'a> {
+pub struct PrefixChoice<'a> {
     state: &'a BuildState<'a>,
     planner: &'a Planner<'a>,
     standing: &'a StandingSections,
@@ -166,7 +73,7 @@ struct PrefixChoice<'a> {
 }
 
 impl<'a> PrefixChoice<'a> {
-    fn new(
+    pub fn new(
         state: &'a BuildState<'a>,
         planner: &'a Planner<'a>,
         manifest: &PromptManifest,
@@ -220,7 +127,7 @@ impl<'a> PrefixChoice<'a> {
     }
 
     /// Returns the best of the prefixes; none where what must be there does not fit behind any.
-    fn best(&self) -> Option<PrefixPlan> {
+    pub fn best(&self) -> Option<PrefixPlan> {
         let mut best: Option<PrefixPlan> = None;
         self.for_each_prefix(|prefix| {
             if let Some(plan) = self.plan(prefix)
@@ -233,7 +140,7 @@ impl<'a> PrefixChoice<'a> {
     }
 
     /// Tells whether the whole previous prompt could have been extended.
-    fn can_extend(&self) -> bool {
+    pub fn can_extend(&self) -> bool {
         let mut can = false;
         self.for_each_prefix(|prefix| can = self.is_extension(prefix.keep) && self.plan(prefix).is_some());
         can
@@ -278,8 +185,7 @@ impl<'a> PrefixChoice<'a> {
     fn plan(&self, prefix: &Prefix) -> Option<PrefixPlan> {
         let is_missing = |unit: usize| prefix.rows[unit] < self.state.units[unit].rows.len();
         let is_extension = self.is_extension(prefix.keep);
-        // A ledger is made anew at each cut, and stands above what could be kept.
-        if self.state.sources.options.ledger == Some(true) && prefix.keep > 0 && !is_extension {
+        if self.standing.has_ledger && prefix.keep > 0 && !is_extension {
             return None;
         }
         let base = (BASE_SHARE * self.limit as f64) as u64;
@@ -354,7 +260,7 @@ impl<'a> PrefixChoice<'a> {
         }
     }
 
-    fn finish(mut self, plan: &PrefixPlan, reason: &'static str) -> (UnitSelection, Option<PromptLayout>) {
+    pub fn finish(mut self, plan: &PrefixPlan, reason: &'static str) -> (UnitSelection, Option<PromptLayout>) {
         let items = self.state.sources.events.items();
         let mut parts: Vec<Option<PlannedPart>> = vec![None; self.state.rows.len()];
         let mut marked = vec![false; items.len()];

@@ -1,0 +1,359 @@
+//! The default selection: pins, a share for the newest, then units by score until the budget is used.
+
+use super::lines::PromptLines;
+use super::plan::{CandidateRow, MIN_GROWTH, PlannedPart, Planner, SqueezeLevel};
+use super::units::{INSTRUCTIONS, NEAR_REPEAT, NO_ROOM, SelectionUnit, UnitSelection};
+use crate::compile::prompt::EntryContent;
+use contextweaver_base::order::sort_by;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::{ContextPolicy, ItemKind, RenderedAs, TakenBy};
+
+/// Share of the budget that goes to the newest units where the query says nothing; it falls with the square of what the
+/// query leaves open.
+const RECENCY_SHARE: f64 = 0.2;
+/// Tokens below which trying further is not worth it.
+const REST_TOKENS: u64 = 10;
+/// Share of the budget up to which the instructions at the head of a log stay whole; beyond it they compete like other items.
+const INSTRUCTIONS_SHARE: f64 = 0.5;
+/// Share of the budget up to which pinned units show more of what was cut, before others are chosen.
+const PINNED_SHARE: f64 = 0.5;
+/// Most parts of a prompt that are tried in a larger form: each attempt reads a whole text.
+const MAX_GROWN: usize = 64;
+/// Units are ranked by score over size to this power: size hardly counts.
+const SIZE_EXPONENT: f64 = 0.2;
+const MIN_SIZE_TOKENS: f64 = 24.0;
+/// What is said at length is ranked by more of its size for every doubling of the budget: where little fits, by the score
+/// of what fits; where much does, by the score of each token, which finds the most answers. Results have a cap for that.
+const LONG_MESSAGE_TOKENS: f64 = 60.0;
+const DENSITY_TOKENS: f64 = 2000.0;
+const DENSITY_GAIN: f64 = 0.2;
+/// A power of one in all: score by token.
+const MAX_DENSITY: f64 = 1.0 - SIZE_EXPONENT;
+/// What a step of the running turn gains for being new, and the items after which that has halved: twenty steps of a
+/// thought, a call and a result. What a next step needs is more often in the steps just before it.
+const STEP_WEIGHT: f64 = 0.3;
+const STEP_HALF_LIFE: f64 = 60.0;
+/// What an agent's words between the steps of its running turn count beside results: they repeat what these say.
+const THOUGHT_SHARE: f64 = 0.2;
+/// Share of what pinned units leave that one unit may take without being cut, in a running turn: the message that opened
+/// it may leave little.
+const STEP_CAP_SHARE: f64 = 0.25;
+/// Share of the budget one unit may take without being cut, and its floor in tokens.
+const CAP_SHARE: f64 = 0.33;
+const MIN_CAP_TOKENS: u64 = 120;
+
+/// Returns the largest number of tokens that one unit may take without being cut.
+pub fn cap(limit_tokens: u64) -> u64 {
+    ((limit_tokens as f64 * CAP_SHARE) as u64).max(MIN_CAP_TOKENS)
+}
+
+/// Chooses units: pinned ones, the newest, then by score.
+pub struct UnitSelector<'a> {
+    /// The rows of all units.
+    pub rows: &'a [CandidateRow],
+    /// The units, in log order of their first member.
+    pub units: &'a [SelectionUnit],
+    pub planner: &'a Planner<'a>,
+    /// Quarter tokens that may be used.
+    pub limit: u64,
+    pub policy: &'a ContextPolicy,
+    /// How little the query says of itself, 0 to 1.
+    pub thinness: f64,
+    /// Whether what is left of the limit shows more of what was cut.
+    pub fills: bool,
+}
+
+impl UnitSelector<'_> {
+    /// Chooses. Fails with `BUDGET_EXCEEDED` when the pinned units do not fit even in their smallest form.
+    pub fn choose(&self) -> Result<UnitSelection> {
+        let mut state = SelectionState {
+            selection: UnitSelection::of(self.units.len()),
+            counts: [0; ItemKind::ALL.len()],
+            lines: PromptLines::default(),
+        };
+        let total: u64 = self.units.iter().map(|unit| unit.quarters).sum();
+        let capped = !self.policy.max_items_per_kind.is_empty();
+        let more = self.rows.iter().any(|row| self.planner.has_more(row));
+        if total <= self.limit && !capped && !more {
+            for (index, unit) in self.units.iter().enumerate() {
+                let parts = unit.rows.iter().map(|row| self.rows[*row].whole(*row)).collect();
+                self.take(&mut state, index, parts, TakenBy::All);
+            }
+        } else {
+            self.take_pins(&mut state)?;
+            self.lower_cap(&state);
+            self.take_newest(&mut state);
+            self.take_by_score(&mut state);
+        }
+        if self.fills {
+            self.grow(&mut state, self.limit);
+        }
+        state.selection.work += self.planner.work.get() + self.units.len() as u64;
+        Ok(state.selection)
+    }
+
+    fn plan(&self, unit: usize, squeeze: SqueezeLevel) -> (Vec<PlannedPart>, u64) {
+        let parts = self.planner.unit(self.rows, &self.units[unit].rows, squeeze);
+        let quarters = parts.iter().map(|part| part.quarters).sum();
+        (parts, quarters)
+    }
+
+    fn take(&self, state: &mut SelectionState, unit: usize, parts: Vec<PlannedPart>, by: TakenBy) {
+        state.selection.records[unit].taken_by = Some(by);
+        for part in &parts {
+            state.selection.used += part.quarters;
+            state.counts[self.planner.item(part.at).kind.index()] += 1;
+        }
+        if by != TakenBy::All {
+            self.texts(&parts).for_each(|text| state.lines.add(text));
+        }
+        state.selection.taken[unit] = Some(parts);
+    }
+
+    /// Pinned units stay whatever happens; when room is short the oldest give up text first, never their place.
+    fn take_pins(&self, state: &mut SelectionState) -> Result<()> {
+        let instructions = |unit: &usize| self.units[*unit].pinned == Some(INSTRUCTIONS);
+        let mut pinned: Vec<usize> =
+            (0..self.units.len()).filter(|index| self.units[*index].pinned.is_some()).collect();
+        let whole: u64 = pinned.iter().filter(|unit| instructions(unit)).map(|unit| self.units[*unit].quarters).sum();
+        let least = || -> u64 {
+            let others = pinned.iter().filter(|unit| !instructions(unit));
+            others.map(|unit| self.plan(*unit, SqueezeLevel::Stub).1).sum()
+        };
+        let share = (self.limit as f64 * INSTRUCTIONS_SHARE) as u64;
+        if whole > 0 && (whole > share || whole + least() > self.limit) {
+            pinned.retain(|unit| !instructions(unit));
+        }
+        let mut plans: Vec<(Vec<PlannedPart>, u64)> =
+            pinned.iter().map(|unit| self.plan(*unit, SqueezeLevel::None)).collect();
+        let mut total: u64 = plans.iter().map(|(_, quarters)| quarters).sum();
+        for squeeze in [SqueezeLevel::Small, SqueezeLevel::Stub] {
+            for (slot, unit) in pinned.iter().enumerate().filter(|(_, unit)| !instructions(unit)) {
+                if total <= self.limit {
+                    break;
+                }
+                let (parts, quarters) = self.plan(*unit, squeeze);
+                if quarters < plans[slot].1 {
+                    total = total - plans[slot].1 + quarters;
+                    plans[slot] = (parts, quarters);
+                }
+            }
+        }
+        if total > self.limit {
+            let over = (total - self.limit).div_ceil(4);
+            let hint = if self.planner.sources.options.trim_active_turn {
+                "raise the budget or pin less"
+            } else {
+                "raise the budget, pin less, or let steps of the active turn go with active_turn: \"trim\""
+            };
+            return Err(Error::new(
+                ErrorCode::BudgetExceeded,
+                format!("what must stay, pinned items and the active turn, exceeds the budget by {over} tokens"),
+            )
+            .hint(hint)
+            .detail("over_by", over)
+            .detail("limit", self.limit / 4)
+            .detail("required", total.div_ceil(4)));
+        }
+        let is_cut = plans.iter().any(|(parts, _)| parts.iter().any(|part| part.form == RenderedAs::Excerpt));
+        for (unit, (parts, _)) in pinned.into_iter().zip(plans) {
+            self.take(state, unit, parts, TakenBy::Pinned);
+        }
+        if self.fills || is_cut {
+            self.grow(state, (self.limit as f64 * PINNED_SHARE) as u64);
+        }
+        Ok(())
+    }
+
+    /// Shows more of what was cut, up to so many quarter tokens for all units: first of the last item, which is what the
+    /// model is working on, then by score.
+    fn grow(&self, state: &mut SelectionState, limit: u64) {
+        let selection = &mut state.selection;
+        let mut cut: Vec<(f64, usize, usize)> = Vec::new();
+        for (unit, parts) in selection.taken.iter().enumerate() {
+            for (slot, part) in parts.iter().flatten().enumerate() {
+                if self.planner.may_grow(&self.rows[part.row], part) {
+                    let is_last = Some(part.at) == self.planner.last;
+                    cut.push((if is_last { f64::MAX } else { self.units[unit].score }, unit, slot));
+                }
+            }
+        }
+        sort_by(&mut cut, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)).then(b.2.cmp(&a.2)));
+        for (_, unit, slot) in cut.into_iter().take(MAX_GROWN) {
+            let more = limit.saturating_sub(selection.used);
+            if more < MIN_GROWTH {
+                break;
+            }
+            let Some(part) = selection.taken[unit].as_mut().map(|parts| &mut parts[slot]) else { continue };
+            if let Some(grown) = self.planner.grown(&self.rows[part.row], part, more) {
+                selection.used = selection.used + grown.quarters - part.quarters;
+                *part = grown;
+            }
+        }
+    }
+
+    /// In a running turn the cap is a share of what is left.
+    fn lower_cap(&self, state: &SelectionState) {
+        if self.units.iter().any(|unit| unit.step.is_some()) {
+            let rest = (self.limit - state.selection.used) / 4;
+            let cap = ((rest as f64 * STEP_CAP_SHARE) as u64).max(MIN_CAP_TOKENS);
+            self.planner.cap.set(self.planner.cap.get().min(cap));
+        }
+    }
+
+    fn take_newest(&self, state: &mut SelectionState) {
+        let share = (self.limit as f64 * RECENCY_SHARE * self.thinness * self.thinness) as u64;
+        for row in self.rows.iter().rev() {
+            if state.selection.has(row.unit) {
+                continue;
+            }
+            if state.selection.used >= share {
+                break;
+            }
+            let (parts, quarters) = self.plan(row.unit, SqueezeLevel::None);
+            if state.selection.used + quarters > share || !self.within_caps(state, row.unit) {
+                break;
+            }
+            self.take(state, row.unit, parts, TakenBy::Newest);
+        }
+    }
+
+    fn take_by_score(&self, state: &mut SelectionState) {
+        let doublings = libm::log2((self.limit as f64 / 4.0 / DENSITY_TOKENS).max(1.0));
+        let density = (DENSITY_GAIN * doublings).min(MAX_DENSITY);
+        let mut order: Vec<(f64, usize)> = (0..self.units.len())
+            .filter(|unit| !state.selection.has(*unit))
+            .map(|unit| (self.ranking(unit, density), unit))
+            .collect();
+        sort_by(&mut order, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        let mut repeats = Vec::new();
+        for (priority, unit) in order {
+            state.selection.records[unit].priority = Some(priority);
+            match self.consider(state, unit, true) {
+                Some(NEAR_REPEAT) => repeats.push(unit),
+                Some(reason) => state.selection.dropped.push((unit, reason)),
+                None => {}
+            }
+        }
+        for unit in repeats {
+            if let Some(reason) = self.consider(state, unit, false) {
+                state.selection.dropped.push((unit, if reason == NO_ROOM { NEAR_REPEAT } else { reason }));
+            }
+        }
+        // An earlier drop may have come in as somebody's parent.
+        let UnitSelection { taken, dropped, .. } = &mut state.selection;
+        dropped.retain(|(unit, _)| taken[*unit].is_none());
+    }
+
+    /// Takes a unit, or says why not.
+    fn consider(&self, state: &mut SelectionState, unit: usize, repeats_wait: bool) -> Option<&'static str> {
+        if state.selection.has(unit) {
+            return None;
+        }
+        if !self.within_caps(state, unit) {
+            return Some("kind_limit");
+        }
+        let Some(parts) = self.fitting(state, unit) else { return Some(NO_ROOM) };
+        if repeats_wait && state.lines.have_all(self.texts(&parts)) {
+            return Some(NEAR_REPEAT);
+        }
+        self.take(state, unit, parts, TakenBy::Priority);
+        self.take_parents(state, unit);
+        None
+    }
+
+    /// Returns the texts of parts that a repeat would say again: those that are neither calls nor in the place of something.
+    fn texts<'p>(&'p self, parts: &'p [PlannedPart]) -> impl Iterator<Item = &'p str> {
+        parts.iter().filter_map(|part| {
+            let item = self.planner.item(part.at);
+            match &part.content {
+                _ if item.kind == ItemKind::ToolCall || part.form == RenderedAs::Stub => None,
+                EntryContent::Own => Some(item.text.as_str()),
+                EntryContent::Quote { text, .. } => Some(text.as_str()),
+                EntryContent::Redacted(_) => None,
+            }
+        })
+    }
+
+    /// Ranks a unit; of what is said at length, `density` is the power of its size that counts beside that of all.
+    fn ranking(&self, unit: usize, density: f64) -> f64 {
+        let quarters: u64 =
+            self.units[unit].rows.iter().map(|row| self.planner.planned_quarters(&self.rows[*row])).sum();
+        let tokens = (quarters / 4).min(self.planner.cap.get()) as f64;
+        let mut score = self.units[unit].score;
+        if let Some(step) = self.units[unit].step {
+            score += STEP_WEIGHT * libm::exp2(-(step.age as f64) / STEP_HALF_LIFE);
+            if step.is_thought {
+                score *= THOUGHT_SHARE;
+            }
+        }
+        if self.is_said(unit) {
+            score /= libm::pow((tokens / LONG_MESSAGE_TOKENS).max(1.0), density);
+        }
+        score / libm::pow(tokens.max(MIN_SIZE_TOKENS), SIZE_EXPONENT)
+    }
+
+    /// Tells whether a unit is only what a person or the model said.
+    fn is_said(&self, unit: usize) -> bool {
+        let kind = |row: &usize| self.planner.item(self.rows[*row].at).kind;
+        self.units[unit].rows.iter().map(kind).all(|kind| matches!(kind, ItemKind::UserTurn | ItemKind::AgentMsg))
+    }
+
+    /// Returns the parts of a unit, if there is room for them.
+    fn fitting(&self, state: &mut SelectionState, unit: usize) -> Option<Vec<PlannedPart>> {
+        let room = self.limit - state.selection.used;
+        state.selection.records[unit].weighed = Some((room, self.units[unit].quarters));
+        // A unit never gets smaller than its uncuttable minimum, so hopeless ones are not planned at all.
+        if room < 4 * REST_TOKENS {
+            return None;
+        }
+        if self.units[unit].quarters > room && self.units[unit].quarters / 4 <= self.planner.cap.get() {
+            return None;
+        }
+        let (parts, quarters) = self.plan(unit, SqueezeLevel::None);
+        state.selection.work += parts.len() as u64;
+        state.selection.records[unit].weighed = Some((room, quarters));
+        (quarters <= room).then_some(parts)
+    }
+
+    /// Takes along what a unit answers to, all the way up, where that fits in one unit's share; else nothing of it.
+    fn take_parents(&self, state: &mut SelectionState, unit: usize) {
+        let room = (self.limit - state.selection.used).min(4 * self.planner.cap.get());
+        let (mut chain, mut cost, mut next) = (Vec::new(), 0, self.units[unit].parents.clone());
+        while let Some(parent) = next.pop() {
+            if state.selection.has(parent) || chain.contains(&parent) {
+                continue;
+            }
+            cost += self.units[parent].quarters;
+            if cost > room || !self.within_caps(state, parent) {
+                return;
+            }
+            chain.push(parent);
+            next.extend(&self.units[parent].parents);
+        }
+        for parent in chain {
+            let parts = self.units[parent].rows.iter().map(|row| self.rows[*row].whole(*row)).collect();
+            self.take(state, parent, parts, TakenBy::Parent);
+            state.selection.closures += 1;
+        }
+    }
+
+    fn within_caps(&self, state: &SelectionState, unit: usize) -> bool {
+        if self.policy.max_items_per_kind.is_empty() {
+            return true;
+        }
+        let mut counts = state.counts;
+        self.units[unit].rows.iter().all(|row| {
+            let kind = self.planner.item(self.rows[*row].at).kind;
+            counts[kind.index()] += 1;
+            self.policy.cap_of(kind).is_none_or(|cap| counts[kind.index()] <= cap)
+        })
+    }
+}
+
+struct SelectionState {
+    selection: UnitSelection,
+    counts: [u64; ItemKind::ALL.len()],
+    /// Of what was taken.
+    lines: PromptLines,
+}
