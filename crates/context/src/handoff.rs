@@ -13,7 +13,7 @@ use crate::store::ArtifactStore;
 use contextweaver_base::limits;
 use contextweaver_model::{ArtifactRef, ContextItem, ItemKind};
 use contextweaver_text::markdown::{list_item, one_line};
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_id, redact_secrets};
+use contextweaver_text::redact::{mask_secrets, redact_id};
 use contextweaver_text::tokens::Estimator;
 
 /// Version of the JSON form.
@@ -298,7 +298,7 @@ impl<'a> HandoffBuilder<'a> {
             {
                 let mut artifact = self.artifacts.artifact_ref(&own.handle).unwrap_or(own).clone();
                 if self.options.redact_secrets {
-                    mask_artifact(&mut artifact, |text| redact_secrets(text, SecretRules::Full, SECRET_MASK));
+                    mask_artifact(&mut artifact, mask_secrets);
                 }
                 refs.push(artifact);
             }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::redact::mask_secrets;
 use contextweaver_text::terms::is_mark;
 use contextweaver_text::unicode::{is_word, prefix};
 
@@ -30,7 +30,7 @@ pub fn truncate_masked(text: &str, chars: usize) -> Cow<'_, str> {
     if part.len() == text.len() {
         return Cow::Borrowed(text);
     }
-    match redact_secrets(text, SecretRules::Full, SECRET_MASK) {
+    match mask_secrets(text) {
         Cow::Borrowed(_) => Cow::Borrowed(part),
         Cow::Owned(masked) => Cow::Owned(prefix(&masked, chars).to_owned()),
     }

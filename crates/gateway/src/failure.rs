@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, JsonMap, nearest};
 use contextweaver_text::quote::quote;
+use contextweaver_text::redact::mask_secrets;
 use contextweaver_text::unicode::{floor_char_boundary, is_space, prefix};
-use contextweaver_text::{SECRET_MASK, SecretRules, redact_secrets};
 
 /// Code points of what a server said about its failure.
 pub const DETAIL_CHARS: usize = 256;
@@ -290,7 +290,7 @@ pub fn upstream_detail(text: &str) -> String {
 pub fn upstream_detail_within(text: &str, chars: usize) -> String {
     let text = within_bytes(text);
     // Masked before it is cut, as half a credential is not recognised as one, and once more on one line.
-    let masked = redact_secrets(text, SecretRules::Full, SECRET_MASK);
+    let masked = mask_secrets(text);
     let mut line = String::with_capacity(masked.len());
     for ch in masked.chars() {
         let blank = ch.is_control() || is_space(ch);
@@ -302,7 +302,7 @@ pub fn upstream_detail_within(text: &str, chars: usize) -> String {
         }
     }
     let line = line.trim_end_matches(' ');
-    let line = redact_secrets(line, SecretRules::Full, SECRET_MASK);
+    let line = mask_secrets(line);
     if prefix(&line, chars).len() == line.len() {
         return line.into_owned();
     }

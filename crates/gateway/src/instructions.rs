@@ -1,6 +1,6 @@
 //! What a client is told when it connects.
 
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::redact::mask_secrets;
 use contextweaver_text::unicode::{trim, truncate, visible};
 
 use crate::front::FrontMode;
@@ -77,7 +77,7 @@ fn quoted(text: &str, chars: usize) -> String {
     if chars == 0 {
         return String::new();
     }
-    let masked = redact_secrets(text, SecretRules::Full, SECRET_MASK);
+    let masked = mask_secrets(text);
     let shown = truncate(trim(&visible(&masked)), chars);
     let lines = shown.lines().map(|line| if line.is_empty() { ">".to_owned() } else { format!("> {line}") });
     lines.collect::<Vec<_>>().join("\n")

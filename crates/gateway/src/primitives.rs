@@ -8,7 +8,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::mcp::{mcp_prompt_to_selectable, mcp_resource_to_selectable};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{JsonMap, nearest};
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_value};
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, mask_secrets, redact_value};
 use contextweaver_text::unicode::visible;
 
 use crate::browse::{Browsed, Indexed};
@@ -145,7 +145,7 @@ impl Gateway {
         let listed = |server: &Server| {
             let uris = server.resources.iter().filter_map(|entry| entry.get("uri")?.as_str());
             // A list shows an address without its credentials.
-            let mut uris = uris.filter(|known| *known == uri || masked(known) == uri);
+            let mut uris = uris.filter(|known| *known == uri || mask_secrets(known) == uri);
             uris.next().map(str::to_owned)
         };
         let means = |server: &Server| {
@@ -285,10 +285,6 @@ impl Gateway {
             CallStep::GetPrompt { call, server: server_name, name: known, arguments: given }
         })
     }
-}
-
-fn masked(text: &str) -> String {
-    contextweaver_text::redact::redact_secrets(text, SecretRules::Full, SECRET_MASK).into_owned()
 }
 
 /// An entry as its server wrote it, made safe to show.

@@ -1,6 +1,6 @@
 //! A caller's value in a message of ours.
 
-use crate::redact::{SECRET_MASK, SecretRules, redact_id, redact_secrets};
+use crate::redact::{mask_secrets, redact_id};
 use crate::unicode::{is_invisible, is_space};
 
 /// Quotes a caller's value for a message: in backticks, controls escaped, credentials masked, at most 80 characters.
@@ -13,8 +13,7 @@ use crate::unicode::{is_invisible, is_space};
 /// ```
 pub fn quote(value: &str) -> String {
     // Masked before it is cut: half a credential is not recognised as one. What has no spaces is an id or a key.
-    let masked =
-        if value.contains(is_space) { redact_secrets(value, SecretRules::Full, SECRET_MASK) } else { redact_id(value) };
+    let masked = if value.contains(is_space) { mask_secrets(value) } else { redact_id(value) };
     let mut out = String::from("`");
     for (index, ch) in masked.chars().enumerate() {
         if index == 80 {

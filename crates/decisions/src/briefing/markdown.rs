@@ -10,7 +10,7 @@ use crate::profile::AgentProfile;
 use crate::ready::OVERDUE;
 use contextweaver_model::json::numbers::fixed;
 use contextweaver_model::json::{float_text, number_text};
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::redact::mask_secrets;
 use contextweaver_text::tokens::Estimator;
 
 /// Bounds of the Markdown; lines are left out until it keeps both.
@@ -56,7 +56,7 @@ pub(super) fn write(briefing: &Briefing, agent: &str, budget: BriefingBudget) ->
     if briefing.redact_secrets {
         for section in &mut sections {
             for line in std::iter::once(&mut section.heading).chain(&mut section.lines) {
-                if let Cow::Owned(masked) = redact_secrets(line, SecretRules::Full, SECRET_MASK) {
+                if let Cow::Owned(masked) = mask_secrets(line) {
                     *line = masked;
                 }
             }

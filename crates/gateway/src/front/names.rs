@@ -2,7 +2,7 @@
 
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::redact::mask_secrets;
 use contextweaver_text::unicode::prefix;
 
 /// What stands between the name of a server and that of its tool.
@@ -26,7 +26,7 @@ const fn is_legal(byte: u8) -> bool {
 
 /// Makes a name of characters that MCP allows; what looks like a credential is masked.
 pub(crate) fn legal_name(name: &str, chars: usize) -> String {
-    let masked = redact_secrets(name, SecretRules::Full, SECRET_MASK);
+    let masked = mask_secrets(name);
     let legal = |ch: char| if ch.is_ascii() && is_legal(ch as u8) { ch } else { '_' };
     let name: String = masked.chars().take(chars).map(legal).collect();
     if name.is_empty() { "tool".to_owned() } else { name }

@@ -8,7 +8,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
 use contextweaver_model::{SelectableItem, TOOL_KINDS};
 use contextweaver_text::quote::quote;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::redact::mask_secrets;
 use contextweaver_text::unicode::prefix;
 
 /// What a card may say about safety.
@@ -51,15 +51,11 @@ pub struct ChoiceCard {
     pub score: Option<f64>,
 }
 
-fn masked(text: &str) -> String {
-    redact_secrets(text, SecretRules::Full, SECRET_MASK).into_owned()
-}
-
 impl ChoiceCard {
     /// Makes the card of a tool; with `redact`, secrets in its texts are masked.
     pub fn of(item: &SelectableItem, score: Option<f64>, redact: bool) -> Self {
         // Masked before it is cut: half a secret is no longer recognised.
-        let clean = |text: &str| if redact { masked(text) } else { text.to_owned() };
+        let clean = |text: &str| if redact { mask_secrets(text).into_owned() } else { text.to_owned() };
         let cut = |text: &str, chars| prefix(&clean(text), chars).to_owned();
         Self {
             id: item.id.clone(),
@@ -80,10 +76,10 @@ impl ChoiceCard {
     #[must_use]
     pub fn masked(self) -> Self {
         Self {
-            name: masked(&self.name),
-            description: masked(&self.description),
-            tags: self.tags.iter().map(|tag| masked(tag)).collect(),
-            namespace: masked(&self.namespace),
+            name: mask_secrets(&self.name).into_owned(),
+            description: mask_secrets(&self.description).into_owned(),
+            tags: self.tags.iter().map(|tag| mask_secrets(tag).into_owned()).collect(),
+            namespace: mask_secrets(&self.namespace).into_owned(),
             ..self
         }
     }

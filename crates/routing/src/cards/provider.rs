@@ -9,7 +9,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::quote::quote;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets, redact_value};
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, mask_secrets, redact_value};
 use contextweaver_text::unicode::{sanitize, truncate};
 
 /// The providers [`tools_for`] writes for.
@@ -138,7 +138,7 @@ pub fn tools_for<'a>(
 fn description(item: &SelectableItem, options: &ProviderOptions, report: &mut Vec<SchemaChange>) -> String {
     let text = if item.description.is_empty() { &item.name } else { &item.description };
     let clean = sanitize(text);
-    let text = if options.redact { redact_secrets(&clean, SecretRules::Full, SECRET_MASK).into_owned() } else { clean };
+    let text = if options.redact { mask_secrets(&clean).into_owned() } else { clean };
     if !options.provider.starts_with("openai") || text.chars().nth(DESCRIPTION_CHARS).is_none() {
         return text;
     }

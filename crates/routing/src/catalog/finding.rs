@@ -6,7 +6,7 @@ use serde_json::Value;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
 use contextweaver_text::quote::quote;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_id, redact_secrets};
+use contextweaver_text::redact::{mask_secrets, redact_id};
 use contextweaver_text::unicode::{sanitize, truncate};
 
 /// Severities of findings, the worst first.
@@ -133,7 +133,7 @@ impl CatalogFinding {
     #[must_use]
     pub fn evidence(mut self, text: &str) -> Self {
         // Secrets are masked before anything is cut, and sanitising makes a text longer, so it is cut twice.
-        let masked = redact_secrets(text, SecretRules::Full, SECRET_MASK);
+        let masked = mask_secrets(text);
         self.evidence = truncate(&sanitize(&truncate(&masked, EVIDENCE_CHARS)), 2 * EVIDENCE_CHARS);
         self
     }

@@ -12,7 +12,7 @@ use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::Fields;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::redact::mask_secrets;
 
 /// Children on a page, unless the caller says otherwise.
 pub const PAGE_SIZE: u64 = 50;
@@ -253,10 +253,10 @@ impl BrowseIndex {
         let id = graph.id(place);
         let items = self.counts[place as usize];
         if graph.is_item_at(place) {
-            let label = masked(&self.names[place as usize]);
+            let label = mask_secrets(&self.names[place as usize]).into_owned();
             return BrowseChild { kind: "item", path: None, id: Some(id.to_owned()), label, items };
         }
-        let label = graph.label(id).map(|(label, _)| masked(label)).unwrap_or_default();
+        let label = graph.label(id).map(|(label, _)| mask_secrets(label).into_owned()).unwrap_or_default();
         BrowseChild { kind: "node", path: Some(path_of(graph, place)), id: Some(id.to_owned()), label, items }
     }
 
@@ -271,7 +271,7 @@ impl BrowseIndex {
             }
             let NamespaceNode { name, items, .. } = &self.spaces[*index as usize];
             let path = Some(self.space_path(*index as usize));
-            BrowseChild { kind: "node", path, id: None, label: masked(name), items: *items }
+            BrowseChild { kind: "node", path, id: None, label: mask_secrets(name).into_owned(), items: *items }
         })
     }
 
@@ -334,11 +334,6 @@ fn path_of(graph: &ChoiceGraph, place: u32) -> String {
     id.split('~').next().unwrap_or(id).to_owned()
 }
 
-/// A label or hint as it is shown: names and titles are other people's texts.
-fn masked(text: &str) -> String {
-    redact_secrets(text, SecretRules::Full, SECRET_MASK).into_owned()
-}
-
 /// Makes the page of some children.
 fn cut<T>(
     path: &str,
@@ -352,8 +347,8 @@ fn cut<T>(
     let end = start.saturating_add(page.limit as usize).min(all.len());
     BrowsePage {
         path: path.to_owned(),
-        label: masked(label),
-        hint: masked(hint),
+        label: mask_secrets(label).into_owned(),
+        hint: mask_secrets(hint).into_owned(),
         children: all[start..end].iter().map(child).collect(),
         total: all.len() as u64,
         next: (end < all.len()).then_some(end as u64),

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::fields::FIELD_TABLE;
 use super::query::TermSource;
-use super::rank::{LengthNorms, coverage_factor, rarity, saturate};
+use super::weights::{LengthNorms, coverage_factor, rarity, saturate};
 use super::{ToolIndex, not_found};
 use contextweaver_base::Result;
 

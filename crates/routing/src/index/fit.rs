@@ -7,7 +7,7 @@
 use super::ToolIndex;
 use super::fields::{FIELD_TABLE, FIELDS};
 use super::query::{ParsedQuery, TermSource};
-use super::rank::LengthNorms;
+use super::weights::LengthNorms;
 
 /// Number of tools that are looked at: as many as a model is usually shown.
 pub const FIRST_TOOLS: usize = 5;

@@ -17,6 +17,7 @@ mod rank;
 mod snapshot;
 mod stem;
 mod tool_reader;
+mod weights;
 mod wishes;
 
 use contextweaver_base::order::sort_by;

@@ -3,21 +3,18 @@
 use std::cmp::Ordering;
 use std::iter::Peekable;
 
-use super::fields::{FIELD_TABLE, FIELDS};
 use super::fit::{FIRST_TOOLS, QueryFit};
 use super::postings::{TermPosting, TermPostings};
 use super::query::{ParsedQuery, QueryTerm};
+use super::weights::{LengthNorms, coverage_factor, rarity, saturate};
 use super::{NONE, ToolIndex};
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
 use contextweaver_text::hash::of_text;
 use contextweaver_text::numbered::Term;
 
-const K1: f64 = 1.6;
 /// What two words side by side count beside one word.
 const PAIR_WEIGHT: f64 = 0.2;
-/// What having all that is looked for adds.
-const COVERAGE: f64 = 0.3;
 
 /// What the best of its parts counts in a request for several things; the rest is the whole. With much more, a sentence that
 /// only gives a reason costs the right tool its place; with much less, the tools of one wish push out those of another.
@@ -96,45 +93,9 @@ struct VariantGroup {
     folded: u32,
 }
 
-/// What one more term in each field counts: its weight, and a part of the length beside a constant to divide it by.
-pub(super) struct LengthNorms([(f64, f64, f64); FIELDS]);
-
-impl LengthNorms {
-    pub(super) fn new(totals: &[(u64, u32); FIELDS]) -> Self {
-        Self(std::array::from_fn(|field| {
-            let ((_, weight, share), (sum, count)) = (FIELD_TABLE[field], totals[field]);
-            // Where a field has no words in any tool, nothing is looked up.
-            (weight, 1.0 - share, if sum == 0 { 0.0 } else { share * f64::from(count) / sum as f64 })
-        }))
-    }
-
-    /// Returns what an entry adds to the weighted count of its term.
-    pub(super) fn count(&self, entry: TermPosting, lengths: &[u32; FIELDS]) -> f64 {
-        let field = entry.field();
-        let (weight, constant, slope) = self.0[field];
-        weight * f64::from(entry.count()) / (constant + slope * f64::from(lengths[field]))
-    }
-}
-
 /// Returns the hash of an id or a name, whatever the case of its letters.
 pub(super) fn call_hash(text: &str) -> u32 {
     of_text(&text.to_lowercase()) as u32
-}
-
-/// How much a weighted count says, with more and more of it saying less and less.
-pub(super) fn saturate(count: f64) -> f64 {
-    (K1 + 1.0) * count / (K1 + count)
-}
-
-/// How much a term says that `frequency` of `tools` tools have.
-pub(super) fn rarity(tools: usize, frequency: u32) -> f64 {
-    let (tools, frequency) = (tools as f64, f64::from(frequency));
-    libm::log(1.0 + (tools - frequency + 0.5) / (frequency + 0.5))
-}
-
-/// What covering a part of the query multiplies a score by.
-pub(super) fn coverage_factor(covered: f64, all: f64) -> f64 {
-    1.0 + COVERAGE * covered / all
 }
 
 fn best_score(candidates: &[ScoredPlace]) -> f64 {

@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::report::masked;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::called_tool;
 use contextweaver_model::json::Fields;
 use contextweaver_model::{ContextItem, ItemKind};
 use contextweaver_text::quote::quote;
+use contextweaver_text::redact::mask_secrets;
 use contextweaver_text::unicode::{prefix, trim};
 
 /// Most entries of a log that are taken over.
@@ -148,5 +148,5 @@ fn bounded(text: &str, kind: ItemKind) -> String {
         }
         prefix(text, chars).to_owned()
     };
-    cut(&masked(&cut(text, MASKED_CHARS)), TURN_CHARS)
+    cut(&mask_secrets(&cut(text, MASKED_CHARS)), TURN_CHARS)
 }

@@ -1,10 +1,10 @@
 //! Whether anything fits a query at all.
 
 use super::filter::ActiveTools;
-use super::report::masked;
 use crate::index::Ranking;
 use contextweaver_model::json::numbers::round;
 use contextweaver_text::quote::quote;
+use contextweaver_text::redact::mask_secrets;
 use contextweaver_text::redact::redact_id;
 
 /// Confidence below which nothing fits. One word in a description of common length does not reach it: requests for other
@@ -94,7 +94,7 @@ fn cause(ranking: &Ranking, query: &str) -> String {
     if !ranking.fit.is_about {
         return "no word of the query says what a tool should do".to_owned();
     }
-    let shown = masked(query).to_lowercase();
+    let shown = mask_secrets(query).to_lowercase();
     let unknown = listed(ranking.fit.unknown().filter(|word| shown.contains(word)));
     if unknown.is_empty() {
         return "no tool has enough words of the query".to_owned();

@@ -12,7 +12,7 @@ use super::{LOOKED_AT, NavigatorResult};
 use contextweaver_base::order::WordSet;
 use contextweaver_model::JsonMap;
 use contextweaver_model::json::numbers::round;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_id, redact_secrets};
+use contextweaver_text::redact::{mask_secrets, redact_id};
 
 /// How often the first tool was the labelled one, by the ratio of the second score to the first: measured on four public
 /// sets of queries (2,153 in all, each set counting the same), made monotone.
@@ -45,10 +45,6 @@ pub(super) struct ResultBuilder<'a> {
     pub found: &'a NavigatorResult,
 }
 
-pub(super) fn masked(text: &str) -> String {
-    redact_secrets(text, SecretRules::Full, SECRET_MASK).into_owned()
-}
-
 impl ResultBuilder<'_> {
     /// Returns the result with its short list.
     pub fn result(&self, short: Vec<RankedCandidate>) -> RouteResult {
@@ -64,7 +60,7 @@ impl ResultBuilder<'_> {
         let score = |at: usize| found.ranked.get(at).map(|candidate| candidate.score);
         let trace = RouteTrace {
             trace_version: 1,
-            query: masked(self.query),
+            query: mask_secrets(self.query).into_owned(),
             confidence_gap: router.config.confidence_gap,
             top_score: score(0).unwrap_or(0.0),
             runner_up_score: score(1),
@@ -101,7 +97,7 @@ impl ResultBuilder<'_> {
             completion: found
                 .completion
                 .as_ref()
-                .map(|known| QueryCompletion { query: masked(&known.query), ..known.clone() }),
+                .map(|known| QueryCompletion { query: mask_secrets(&known.query).into_owned(), ..known.clone() }),
             trace,
             candidate_items,
         }
@@ -141,12 +137,12 @@ impl ResultBuilder<'_> {
         // Each by itself: in the sentence a name would read like what is assigned to the word before it.
         let shown: Vec<_> = items.iter().map(|item| (redact_id(&item.name), redact_id(&item.namespace))).collect();
         let named: Vec<(&str, &str)> = shown.iter().map(|(name, namespace)| (&**name, &**namespace)).collect();
-        clarifying_question(&masked(self.query), &named)
+        clarifying_question(&mask_secrets(self.query), &named)
     }
 
     /// The hints as they are told; those that were searched with are as they came.
     fn shown_hints(&self) -> Vec<String> {
-        self.hints.iter().map(|hint| masked(hint)).collect()
+        self.hints.iter().map(|hint| mask_secrets(hint).into_owned()).collect()
     }
 
     fn engine(&self) -> &'static str {

@@ -81,6 +81,18 @@ pub fn redact_secrets<'a>(text: &'a str, rules: SecretRules, mask: &str) -> Cow<
     masked.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
+/// Replaces every secret in a text by [`SECRET_MASK`], by all rules: what is to be shown of other people's texts.
+///
+/// ```
+/// use contextweaver_text::redact::mask_secrets;
+///
+/// assert_eq!(mask_secrets("export API_KEY=9f8a7b6c5d4e3f2a1b0c"), "export API_KEY=[REDACTED-SECRET]");
+/// ```
+#[must_use]
+pub fn mask_secrets(text: &str) -> Cow<'_, str> {
+    redact_secrets(text, SecretRules::Full, SECRET_MASK)
+}
+
 /// Reports whether a text contains a secret.
 ///
 /// Under [`SecretRules::Full`] a value that has already been masked does not count.
@@ -198,7 +210,7 @@ pub fn redact_id(id: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(id.len());
     for part in id.split_inclusive([':', '/']) {
         let (name, end) = part.strip_suffix([':', '/']).map_or((part, ""), |name| (name, &part[name.len()..]));
-        out += &redact_secrets(name, SecretRules::Full, SECRET_MASK);
+        out += &mask_secrets(name);
         out += end;
     }
     Cow::Owned(out)

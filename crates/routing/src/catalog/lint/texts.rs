@@ -6,7 +6,7 @@ use super::super::finding::CatalogFinding;
 use super::place::{Place, ToolFindings};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::JsonMap;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::redact::mask_secrets;
 use contextweaver_text::unicode::{is_invisible, is_word, prefix};
 
 /// Orders to a model, as words in lower case; `*` stands for up to three words.
@@ -151,7 +151,7 @@ fn look(id: &str, place: &Place, text: &str, found: &mut ToolFindings) {
     let finding = |code, evidence: &str| CatalogFinding::new(code, id, place.path()).evidence(evidence);
     let mut add = |code, evidence: &str| found.add(|| finding(code, evidence));
     // What is quoted below must not show a credential, not even a part of one.
-    let masked = redact_secrets(text, SecretRules::Full, SECRET_MASK);
+    let masked = mask_secrets(text);
     if masked != text {
         add("text-secret", "");
     }
