@@ -66,7 +66,7 @@ pub fn ingest_messages(manager: &mut ContextManager, arguments: &str) -> Result<
 /// superseded, unchanged, user_turn?, warnings}`.
 pub fn sync_messages(manager: &mut ContextManager, arguments: &str) -> Result<String> {
     let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
-    let format = Format::parse(&fields.string("format")?).map_err(|error| error.at("/format"))?;
+    let format = fields.parsed("format", Format::parse)?;
     let conversation = Conversation {
         format,
         messages: fields.list("messages")?,
@@ -86,7 +86,7 @@ pub fn sync_messages(manager: &mut ContextManager, arguments: &str) -> Result<St
 pub fn turns_before(manager: &mut ContextManager, arguments: &str) -> Result<String> {
     let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
     let query = fields.string("query")?;
-    let format = Format::parse(&fields.string("format")?).map_err(|error| error.at("/format"))?;
+    let format = fields.parsed("format", Format::parse)?;
     let messages = fields.require("messages")?;
     fields.finish()?;
     let items = messages_to_items(messages, format, &ReadOptions::default())?.items;
@@ -102,7 +102,7 @@ pub fn turns_before(manager: &mut ContextManager, arguments: &str) -> Result<Str
 /// Compiles a prompt as messages: `{format, close_calls?}` beside the fields of a build.
 pub(super) fn build_messages(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
-    let format = Format::parse(&fields.string("format")?).map_err(|error| error.at("/format"))?;
+    let format = fields.parsed("format", Format::parse)?;
     let options = WriteOptions { close_calls: fields.bool_or("close_calls", true)? };
     let request = BuildRequest::take(&mut fields)?;
     fields.finish()?;

@@ -188,6 +188,12 @@ impl Error {
         self
     }
 
+    /// Returns the hint, if it has one.
+    #[must_use]
+    pub fn hint_text(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
     /// Adds one machine-readable detail.
     #[must_use]
     pub fn detail(mut self, key: &str, value: impl Into<Value>) -> Self {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use contextweaver_base::Result;
 use contextweaver_base::limits;
-use contextweaver_model::json::{self, Fields, as_number, pointer};
+use contextweaver_model::json::{Fields, as_number, pointer};
 use contextweaver_model::{BuildStats, Phase};
 
 /// A request for a prompt.
@@ -88,10 +88,8 @@ impl BuildRequest {
     /// # Errors
     /// `MISSING_FIELD` without a phase; `INVALID_INPUT` and `OUT_OF_RANGE`, at the path of the field.
     pub fn take(fields: &mut Fields) -> Result<Self> {
-        if fields.peek("phase").is_none_or(Value::is_null) {
-            return Err(json::missing_field(fields.path(), "phase").hint("one of: route call interpret answer"));
-        }
-        Self::take_for(Phase::Answer, fields)
+        let phase = fields.parsed("phase", Phase::parse)?;
+        Self::take_rest(phase, fields)
     }
 
     /// Takes the fields of a request whose phase is known where they do not name one.
@@ -99,7 +97,12 @@ impl BuildRequest {
     /// # Errors
     /// `INVALID_INPUT` and `OUT_OF_RANGE`, at the path of the field.
     pub fn take_for(phase: Phase, fields: &mut Fields) -> Result<Self> {
-        let mut request = Self::new(fields.parsed_or("phase", phase, Phase::parse)?, "");
+        let phase = fields.parsed_or("phase", phase, Phase::parse)?;
+        Self::take_rest(phase, fields)
+    }
+
+    fn take_rest(phase: Phase, fields: &mut Fields) -> Result<Self> {
+        let mut request = Self::new(phase, "");
         request.query = fields.string_or("query", "")?;
         request.tags = fields.strings("query_tags")?;
         request.tags.extend(fields.strings("hints")?);

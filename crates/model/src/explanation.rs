@@ -132,7 +132,7 @@ impl CandidateExplanation {
         let mut fields = Fields::open(value, path)?;
         Ok(Self {
             item_id: fields.string("item_id")?,
-            kind: ItemKind::parse(&fields.string("kind")?).map_err(|error| error.at(fields.at("kind")))?,
+            kind: fields.parsed("kind", ItemKind::parse)?,
             sensitivity: fields.parsed_or("sensitivity", Sensitivity::Public, Sensitivity::parse)?,
             score: fields.opt_number("score", f64::MIN, f64::MAX)?,
             included: fields.bool_or("included", false)?,

@@ -73,7 +73,7 @@ impl ContextItem {
         let mut fields = Fields::open(value, path)?;
         Ok(Self {
             id: fields.string("id")?,
-            kind: ItemKind::parse(&fields.string("kind")?).map_err(|e| e.at(fields.at("kind")))?,
+            kind: fields.parsed("kind", ItemKind::parse)?,
             text: fields.string("text")?,
             token_estimate: match fields.take("token_estimate").map(number_in_text) {
                 None => 0,

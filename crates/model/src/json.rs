@@ -198,9 +198,18 @@ impl Fields {
     /// Takes a required field.
     ///
     /// # Errors
-    /// `MISSING_FIELD` for an absent field or null.
+    /// `MISSING_FIELD` for an absent field or null; a hint names the field that may stand for it.
     pub fn require(&mut self, key: &'static str) -> Result<Value> {
-        self.take(key).ok_or_else(|| missing_field(&self.path, key))
+        self.take(key).ok_or_else(|| self.missing(key))
+    }
+
+    fn missing(&self, key: &str) -> Error {
+        let error = missing_field(&self.path, key);
+        let there = self.entries.iter().filter(|(_, value)| !value.is_null()).map(|(known, _)| known.as_str());
+        match nearest(key, there) {
+            Some(found) => error.hint(format!("there is {}; did you mean `{key}`?", quote(found))),
+            None => error,
+        }
     }
 
     /// Returns a required field and leaves it there.
@@ -208,7 +217,7 @@ impl Fields {
     /// # Errors
     /// `MISSING_FIELD` for an absent field or null.
     pub fn required(&self, key: &str) -> Result<&Value> {
-        self.peek(key).filter(|value| !value.is_null()).ok_or_else(|| missing_field(&self.path, key))
+        self.peek(key).filter(|value| !value.is_null()).ok_or_else(|| self.missing(key))
     }
 
     /// Takes a required string.
@@ -356,6 +365,23 @@ impl Fields {
     /// `INVALID_INPUT` for another type.
     pub fn nested(&mut self, key: &'static str) -> Result<Option<Self>> {
         self.take(key).map(|value| Self::open(value, &self.at(key))).transpose()
+    }
+
+    /// Takes a required string and parses it.
+    ///
+    /// # Errors
+    /// `MISSING_FIELD`, with the hint of `parse` for a text that it does not know; those of [`as_string`] and of `parse`, at
+    /// the field.
+    pub fn parsed<T>(&mut self, key: &'static str, parse: fn(&str) -> Result<T>) -> Result<T> {
+        if let Some(text) = self.opt_string(key)? {
+            return parse(&text).map_err(|error| error.at(self.at(key)));
+        }
+        let error = self.missing(key);
+        let unknown = parse("").err();
+        match unknown.as_ref().and_then(Error::hint_text).filter(|_| error.hint_text().is_none()) {
+            Some(known) => Err(error.hint(known)),
+            None => Err(error),
+        }
     }
 
     /// Takes a string and parses it, or gives the default.
@@ -584,6 +610,25 @@ mod tests {
         assert_eq!(hint(json!({ "query": "a", "qeury": "b" })), Value::Null);
         let closed = Fields::open_closed(json!({ "phse": 1 }), "/a", &["phase"]).err().unwrap();
         assert_eq!((closed.path(), &closed.to_json()["hint"]), ("/a/phse", &json!("did you mean `phase`?")));
+    }
+
+    #[test]
+    fn a_missing_field_is_told_with_what_may_stand_for_it() {
+        let missing = |given: Value| {
+            let mut fields = Fields::open(given, "/items/0").unwrap();
+            let error = fields.parsed("item_kind", crate::ItemKind::parse).unwrap_err();
+            assert_eq!((error.code(), error.path()), (ErrorCode::MissingField, "/items/0/item_kind"));
+            error.hint_text().unwrap_or_default().to_owned()
+        };
+        assert_eq!(missing(json!({ "itemKind": "policy" })), "there is `itemKind`; did you mean `item_kind`?");
+        for given in [json!({ "text": "a" }), json!({ "itemKind": null, "item_kind": null })] {
+            assert!(missing(given).starts_with("one of: user_turn agent_msg"));
+        }
+        let mut fields = Fields::open(json!({ "Name": "a" }), "").unwrap();
+        let hint = Some("there is `Name`; did you mean `name`?");
+        assert_eq!(fields.required("name").unwrap_err().hint_text(), hint);
+        assert_eq!(fields.string("name").unwrap_err().hint_text(), hint);
+        assert_eq!(fields.string("text").unwrap_err().hint_text(), None);
     }
 
     #[test]

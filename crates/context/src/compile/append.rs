@@ -154,7 +154,7 @@ impl PromptManifests {
     /// so that the next prompt is cut anew.
     pub fn apply(&mut self, told: Value, at: &str, items: usize) -> Result<()> {
         let mut fields = Fields::open(told, at)?;
-        let phase = Phase::parse(&fields.string("phase")?).map_err(|error| error.at(fields.at("phase")))?;
+        let phase = fields.parsed("phase", Phase::parse)?;
         let keep = fields.uint_or("keep", 0, u64::MAX)? as usize;
         let is_gone = fields.bool_or("gone", false)?;
         let is_new_header = fields.has("header");

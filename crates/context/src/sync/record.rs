@@ -134,7 +134,7 @@ impl KnownMessages {
     /// are read again.
     pub fn apply(&mut self, told: Value, at: &str) -> Result<()> {
         let mut fields = Fields::open(told, at)?;
-        let format = Format::parse(&fields.string("format")?).map_err(|error| error.at(fields.at("format")))?;
+        let format = fields.parsed("format", Format::parse)?;
         let length = fields.uint_or("length", 0, u64::MAX)? as usize;
         let set_at = fields.at("set");
         let mut messages = self.of(format).to_vec();

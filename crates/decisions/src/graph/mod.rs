@@ -111,7 +111,7 @@ impl DecisionEdge {
         let edge = Self {
             source: fields.string("source_id")?,
             target: fields.string("target_id")?,
-            kind: EdgeType::parse(&fields.string("edge_type")?).map_err(|error| error.at(fields.at("edge_type")))?,
+            kind: fields.parsed("edge_type", EdgeType::parse)?,
             weight: fields.number_or("weight", 1.0, 0.0, 1.0)?,
             created_at: fields.string_or("created_at", "")?,
             created_by: fields.string_or("created_by", "")?,

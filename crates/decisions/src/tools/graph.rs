@@ -85,7 +85,7 @@ pub fn link_decisions(
     let edge = DecisionEdge {
         source: fields.string("source_id")?,
         target: fields.string("target_id")?,
-        kind: EdgeType::parse(&fields.string("edge_type")?).map_err(|error| error.at("/edge_type"))?,
+        kind: fields.parsed("edge_type", EdgeType::parse)?,
         weight: fields.number_or("weight", 1.0, 0.0, 1.0)?,
         created_at: timestamps::iso(call.now),
         created_by: call.agent.to_owned(),

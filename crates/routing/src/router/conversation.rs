@@ -84,7 +84,7 @@ impl RouteTurn {
     /// ```
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
-        let kind = ItemKind::parse(&fields.string("kind")?).map_err(|error| error.at(fields.at("kind")))?;
+        let kind = fields.parsed("kind", ItemKind::parse)?;
         if !matches!(kind, ItemKind::UserTurn | ItemKind::AgentMsg | ItemKind::ToolCall) {
             let message = format!("a turn cannot be of kind {}", quote(kind.as_str()));
             let hint = "one of: user_turn agent_msg tool_call";
