@@ -131,10 +131,14 @@ impl ToolIndex {
                 found = [ELSEWHERE; FIRST_TOOLS];
             }
             sums.add(1.0, found);
+            let origin = query.text.origins.get(at);
+            // Of "how are you" all words are left, as there are no others.
+            if origin.is_some_and(|origin| self.stop.hides_in_queries(&query.text.words[*origin as usize])) {
+                continue;
+            }
             is_about = true;
             // Words of scripts without spaces have several terms.
-            let origin = query.text.origins.get(at).filter(|_| number.is_none());
-            if let Some(origin) = origin.filter(|origin| unknown.last() != Some(*origin)) {
+            if let Some(origin) = origin.filter(|origin| number.is_none() && unknown.last() != Some(*origin)) {
                 unknown.push(*origin);
             }
         }

@@ -9,3 +9,4 @@ mod growth;
 mod index;
 mod mcp_catalogs;
 mod quality;
+mod refusals;
