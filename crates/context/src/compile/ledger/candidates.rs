@@ -13,6 +13,7 @@ const MOST_CANDIDATES: usize = 1024;
 const MANY_MENTIONS: u32 = 2;
 
 /// An identifier that may be named.
+#[derive(Clone, Copy, Default)]
 pub struct Candidate {
     pub term: u32,
     /// The item to look in.
@@ -58,8 +59,9 @@ impl Fates {
 pub fn candidates(state: &BuildState, fates: &Fates) -> Vec<Candidate> {
     let (index, items) = (state.sources.index, state.items());
     let names = index.names().iter().filter(|term| index.postings(**term).len() <= MOST_PASSAGES);
-    let mut found: Vec<Candidate> = names.filter_map(|term| candidate(index, items, fates, *term)).collect();
-    // Of a long log most are not needed: what stands behind so many others is left out before they are put in order.
+    let found: Vec<Candidate> = names.filter_map(|term| candidate(index, items, fates, *term)).collect();
+    // A rank is a position of the log in a class, so that they are counted into their places: of a long log, as many as are
+    // needed at most.
     let rank = |candidate: &Candidate| {
         let class = (MANY_MENTIONS - candidate.mentions.min(MANY_MENTIONS)) as usize;
         (class + 1) * items.len() - 1 - candidate.newest
@@ -68,15 +70,27 @@ pub fn candidates(state: &BuildState, fates: &Fates) -> Vec<Candidate> {
     for candidate in &found {
         counts[rank(candidate)] += 1;
     }
-    let mut before = 0;
-    let last = counts.iter().position(|count| {
-        before += count;
-        before >= MOST_CANDIDATES
-    });
-    found.retain(|candidate| last.is_none_or(|last| rank(candidate) <= last));
+    let mut needed = 0;
+    let mut places: Vec<usize> = Vec::with_capacity(counts.len());
+    for count in counts {
+        if needed >= MOST_CANDIDATES {
+            break;
+        }
+        places.push(needed);
+        needed += count;
+    }
+    let mut ranked = vec![Candidate::default(); needed];
+    for candidate in found {
+        if let Some(place) = places.get_mut(rank(&candidate)) {
+            ranked[*place] = candidate;
+            *place += 1;
+        }
+    }
     // Ids of terms depend on the order in which a log came: equals go by their texts.
-    order::sort_by(&mut found, |a, b| rank(a).cmp(&rank(b)).then_with(|| index.word(a.term).cmp(index.word(b.term))));
-    found
+    for equals in ranked.chunk_by_mut(|a, b| rank(a) == rank(b)) {
+        order::sort_by(equals, |a, b| index.word(a.term).cmp(index.word(b.term)));
+    }
+    ranked
 }
 
 fn candidate(index: &LogIndex, items: &[ContextItem], fates: &Fates, term: u32) -> Option<Candidate> {
