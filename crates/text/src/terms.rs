@@ -67,25 +67,35 @@ pub fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
     });
 }
 
-/// Calls `each` for every run of a text that is one term as a whole, with that term, as the text spells it: for what is to be
-/// said as it stands there. Of runs that are taken apart alone, for being too long or words of an unspaced script, none is told.
+/// Calls `each` for every run of a text that is one identifier as a whole, as the text spells it, with its term: for what is
+/// to be said as it stands there. Of runs that are taken apart alone, for being too long or words of an unspaced script, none
+/// is told.
 ///
 /// ```
-/// use contextweaver_text::terms::for_each_spelling;
+/// use contextweaver_text::terms::for_each_identifier;
 ///
 /// let mut found = Vec::new();
-/// for_each_spelling("Orders W-4711", |spelling, term| found.push(format!("{term}={spelling}")));
-/// assert_eq!(found, ["order=Orders", "w-4711=W-4711"]);
+/// for_each_identifier("Orders W-4711, W-4712s", |spelling, term| found.push(format!("{term}={spelling}")));
+/// assert_eq!(found, ["w-4711=W-4711", "w-4712s=W-4712s"]);
 /// ```
-pub fn for_each_spelling(text: &str, mut each: impl FnMut(&str, &str)) {
+pub fn for_each_identifier(text: &str, mut each: impl FnMut(&str, &str)) {
     let mut lower = String::new();
     for_each_run(text, |run, parts| {
+        // Most words are none, and need not be made terms.
+        if !run.chars().any(tells_identifier) {
+            return;
+        }
         lower.clear();
         lower_into(&mut lower, run);
+        let mut tell = |term: &str| {
+            if is_identifier(term) {
+                each(run, term);
+            }
+        };
         match parts {
-            1 if lower.is_ascii() => emit_word(&lower, &mut |term: &str| each(run, term)),
+            1 if lower.is_ascii() => emit_word(&lower, &mut tell),
             1 => {}
-            _ if is_short(&lower) => each(run, &lower),
+            _ if is_short(&lower) => tell(&lower),
             _ => {}
         }
     });
@@ -238,7 +248,11 @@ fn stem(word: &str, each: &mut impl FnMut(&str)) {
 
 /// Tells whether a term looks like an identifier: at least 3 characters with a digit or one of `_ @ / .`.
 pub fn is_identifier(term: &str) -> bool {
-    term.chars().nth(2).is_some() && term.chars().any(|ch| ch.is_numeric() || matches!(ch, '_' | '@' | '/' | '.'))
+    term.chars().nth(2).is_some() && term.chars().any(tells_identifier)
+}
+
+fn tells_identifier(ch: char) -> bool {
+    ch.is_numeric() || matches!(ch, '_' | '@' | '/' | '.')
 }
 
 /// Tells whether an identifier is likely to name one thing that may be asked for again: an id, a path, an address, a number of

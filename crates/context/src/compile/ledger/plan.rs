@@ -11,7 +11,7 @@ use crate::firewall::handle_of_item;
 use crate::index::LogIndex;
 use contextweaver_base::{limits, order};
 use contextweaver_model::{ContextItem, ItemKind, LedgerStats, RenderedAs};
-use contextweaver_text::terms::{for_each_spelling, for_each_term, is_identifier};
+use contextweaver_text::terms::{for_each_identifier, for_each_term};
 use contextweaver_text::unicode::floor_char_boundary;
 
 /// What of the budget it may take: a fiftieth.
@@ -125,9 +125,8 @@ impl LedgerPlan {
             let text = &text[..end];
             budget -= end;
             let wanted: Vec<usize> = (0..left.len()).filter(|at| left[*at].home == home).collect();
-            for_each_spelling(text, |spelling, term| {
-                // Most words are none.
-                let Some(id) = is_identifier(term).then(|| index.term(term)).flatten() else { return };
+            for_each_identifier(text, |spelling, term| {
+                let Some(id) = index.term(term) else { return };
                 let place = wanted.iter().find(|at| left[**at].term == id && spellings[**at].is_none());
                 if let Some(at) = place {
                     spellings[*at] = Some(spelling.to_owned());
