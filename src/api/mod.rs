@@ -201,7 +201,11 @@ fn unknown(operation: &str) -> Error {
 
 fn ingest(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
-    let items = fields.records("items", ContextItem::from_value)?;
+    let items = fields.records("items", |value, at| {
+        let is_list = value.is_array();
+        let read = ContextItem::from_value(value, at);
+        read.map_err(|error| if is_list { error.hint("a list of items goes to ingestAll") } else { error })
+    })?;
     fields.finish()?;
     let ids: Vec<String> = items.iter().map(|item| item.id.clone()).collect();
     let appended = manager.ingest_items(items).map_err(|error| {

@@ -124,6 +124,11 @@ export const behaviourCases = {
       assert.throws(() => m.buildMessages({ ...none, format: "anthropic" }), { code: "MISSING_FIELD", path: "/phase", hint: phases });
     }
     assert.equal(new cw.ContextManager({ compat: "0.18" }).build({}).phase, "answer", "as in 0.18");
+    // What may stand for a missing field is named, or the values that it may have.
+    const missing = (path, hint) => ({ code: "MISSING_FIELD", path, hint });
+    assert.throws(() => m.ingest({ ID: "x", kind: "user_turn", text: "hi" }), missing("/id", "there is `ID`; did you mean `id`?"));
+    assert.throws(() => m.ingest({ id: "x", text: "hi" }), missing("/kind", "one of: user_turn agent_msg tool_call tool_result doc_snippet retrieved_doc memory_fact plan_state policy"));
+    assert.throws(() => m.ingest([{ id: "x", kind: "user_turn", text: "hi" }]), { code: "INVALID_INPUT", hint: "a list of items goes to ingestAll" });
     const misspelt = (hint) => ({ code: "UNKNOWN_FIELD", hint });
     assert.throws(() => m.build({ phase: "answer", querry: "x" }), { path: "/querry", ...misspelt("did you mean `query`?") });
     assert.throws(() => m.build({ phase: "answer", budgetTokens: 5 }), { path: "/budgetTokens", ...misspelt("did you mean `budget_tokens`?") });
