@@ -94,10 +94,10 @@ async function visit(t, browser, address, { fragment = "", first = ["#context-st
   return tab;
 }
 
-/** Waits until what is read matches. Not waitForFunction: it compiles its argument, which the policy forbids. */
+/** Waits until what is read matches, a minute at most: much else may run beside it. Not waitForFunction: it compiles its argument, which the policy forbids. */
 export async function until(read, pattern) {
   let found;
-  for (let i = 0; i < 400; i += 1) {
+  for (let i = 0; i < 1200; i += 1) {
     found = await read().catch(() => "");
     if (pattern.test(found ?? "")) return found;
     await new Promise((wait) => setTimeout(wait, 50));
