@@ -76,6 +76,21 @@ test("Page: context", async (t) => {
     await until(() => tab.locator(".list").first().getAttribute("aria-rowcount"), /^113$/);
   });
 
+  await t.test("what comes late has its room, so that no button moves from under a click", async (t) => {
+    const tab = await open(t);
+    await shows(tab, "#why-answer", /Budget:/);
+    const [answered, waiting] = await tab.evaluate(() => {
+      const box = document.querySelector(".what-if");
+      const other = box.cloneNode(false);
+      other.append(Object.assign(document.createElement("p"), { className: "quiet small working", textContent: "Trying budgets…" }));
+      box.after(other);
+      const heights = [box.offsetHeight, other.offsetHeight];
+      other.remove();
+      return heights;
+    });
+    assert.ok(answered > 50 && waiting >= answered, `${waiting} of ${answered} pixels`);
+  });
+
   await t.test("says what would have kept an item, and is right", async (t) => {
     const tab = await open(t, { fragment: "#phase=answer&item=16" });
     await shows(tab, "#item .item-title", /i017.*left out/);
@@ -375,6 +390,8 @@ test("Page: context, what goes in and what stays", async (t) => {
     const tab = await open(t, { fragment: "#phase=answer&item=16&set=firewall+redact&pins=4+99999+x" });
     await shows(tab, "#context-status", /Large results are digests\. Sensitive items are redacted\.$/);
     await shows(tab, "#settings summary", /1 pin/);
+    // What comes last stands above the button.
+    await shows(tab, "#why-answer", /Budget:/);
     await tab.click("#item button:has-text('Pin it')");
     await addressed(tab, /pins=4 16(?:&|$)/);
     await tab.click("#settings summary");

@@ -201,7 +201,7 @@ function WhatIf({ phase, place, version, item, onBudget, onItem }: ItemProps & {
   const why = value && !(isBusy && !problem && value.place !== place) && value.place === place ? value : undefined;
   const isIn = item.state !== "dropped";
   return (
-    <section class="what-if" aria-label={isIn ? "How small the budget may get" : "What would keep it"}>
+    <section class={isIn ? "what-if" : "what-if left-out"} aria-label={isIn ? "How small the budget may get" : "What would keep it"}>
       {!why && <p class="quiet small working">Trying budgets…</p>}
       {problem && !isBusy && problem.code !== "INPUT" && <ProblemBox problem={problem} />}
       {why && <Found why={why} isIn={isIn} phase={phase} item={item} onBudget={onBudget} onItem={onItem} />}
