@@ -30,15 +30,15 @@ pub fn ingest_messages(manager: &mut ContextManager, arguments: &str) -> Result<
         warnings: Vec<MessageWarning>,
     }
     let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
-    let name = fields.string("format")?;
-    let format = Format::parse(&name).map_err(|error| error.at("/format"))?;
+    let format = fields.parsed("format", Format::parse)?;
     let messages = fields.require("messages")?;
     for key in ["start", "known_calls"] {
         fields.take(key);
     }
     let mut options = read_options(&mut fields)?;
     fields.finish()?;
-    (options.start, options.known_calls) = contextweaver_context::message_plan(manager.events().items(), &name);
+    (options.start, options.known_calls) =
+        contextweaver_context::message_plan(manager.events().items(), format.as_str());
     options.open_calls = open_calls(manager.events().items().iter());
     let start = options.start;
     let noted: Vec<NotedMessage> = messages.as_array().into_iter().flatten().map(NotedMessage::of).collect();

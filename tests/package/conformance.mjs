@@ -67,12 +67,13 @@ async function scenariosOf(suite) {
  */
 function runsOf(suite, kind) {
   const all = [...suite.scenarios[kind]];
-  if (suite.version.startsWith("0.1.")) return [{ revision: suite.version, args: ["--suite", "all"], scenarios: all.map(([name]) => name) }];
+  if (suite.version.startsWith("0.1.")) return [{ revision: suite.version, group: "all", only: [], scenarios: all.map(([name]) => name) }];
   const revisions = [...new Set(all.flatMap(([, known]) => known))].sort();
   return revisions.map((revision) => ({
     revision,
     // Only the client scenarios can be asked for their extensions alone.
-    args: revision !== EXTENSION ? ["--suite", "all", "--spec-version", revision] : ["--suite", kind === "client" ? "extensions" : "all"],
+    group: revision === EXTENSION && kind === "client" ? "extensions" : "all",
+    only: revision === EXTENSION ? [] : ["--spec-version", revision],
     scenarios: all.filter(([, known]) => known.includes(revision)).map(([name]) => name),
   }));
 }
@@ -99,13 +100,13 @@ export async function clientResults(suite, client) {
  */
 async function results(suite, kind, args) {
   const found = [];
-  for (const { revision, args: more, scenarios } of runsOf(suite, kind)) {
-    const { checks, output } = await play(suite, kind, [...args, ...more]);
+  for (const { revision, group, only, scenarios } of runsOf(suite, kind)) {
+    const { checks, output } = await play(suite, kind, [...args, "--suite", group, ...only]);
     for (const scenario of scenarios) {
       const result = checks.has(scenario) ? summary(checks.get(scenario)) : lost(output);
       const known = { suite: suite.version, revision, scenario };
       const isDone = result.status === "pass" || reasonFor(known) !== undefined;
-      found.push({ ...known, ...(isDone ? result : ((await passesAlone(suite, kind, args, known, result)) ?? result)) });
+      found.push({ ...known, ...(isDone ? result : ((await passesAlone(suite, kind, [...args, ...only], known, result)) ?? result)) });
     }
   }
   return found;
@@ -116,8 +117,7 @@ async function results(suite, kind, args) {
  * runs at once that says how busy the machine is, so what did not pass is run once more, alone. Nothing if it does not pass then.
  */
 async function passesAlone(suite, kind, args, { revision, scenario }, { status, problems }) {
-  const hasRevision = revision !== EXTENSION && revision !== suite.version;
-  const { checks } = await play(suite, kind, [...args, "--scenario", scenario, ...(hasRevision ? ["--spec-version", revision] : [])]);
+  const { checks } = await play(suite, kind, [...args, "--scenario", scenario]);
   const again = checks.has(scenario) ? summary(checks.get(scenario)) : undefined;
   if (again?.status !== "pass") return undefined;
   console.log(`${scenario} at ${revision} passes alone; beside the others: ${status}, ${problems.join("; ")}`);

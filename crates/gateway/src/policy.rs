@@ -251,8 +251,7 @@ impl PolicyRule {
             let error = wrong_type(&fields.at(key), "a value", &Value::Null);
             return Err(error.hint("leave a constraint out to match everything"));
         }
-        let action = fields.string("action")?;
-        let mut rule = Self::of(WrittenAction::parse(&action).map_err(|error| error.at(fields.at("action")))?);
+        let mut rule = Self::of(fields.parsed("action", WrittenAction::parse)?);
         if let Some(name) = fields.opt_string("meta_tool")? {
             let known = POLICY_META_TOOLS.iter().copied().find(|known| *known == name);
             rule.meta_tool = Some(known.ok_or_else(|| {

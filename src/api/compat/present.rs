@@ -70,11 +70,6 @@ fn session(mut fields: Fields) -> Result<String> {
     done(&json!({ "items": items, "warnings": [] }))
 }
 
-fn format(fields: &mut Fields) -> Result<Format> {
-    let name = fields.string("format")?;
-    Format::parse(&name).map_err(|error| error.at("/format"))
-}
-
 fn unsupported_format() -> Error {
     Error::new(ErrorCode::Unsupported, "the compat mode does not convert this format")
         .at("/format")
@@ -83,7 +78,7 @@ fn unsupported_format() -> Error {
 
 /// `{messages, format}` gives `{items, warnings}`.
 fn messages_to_items(mut fields: Fields) -> Result<String> {
-    let read = match format(&mut fields)? {
+    let read = match fields.parsed("format", Format::parse)? {
         Format::OpenAiChat => messages::from_openai,
         Format::Anthropic => messages::from_anthropic,
         Format::Gemini => messages::from_gemini,
@@ -96,7 +91,7 @@ fn messages_to_items(mut fields: Fields) -> Result<String> {
 
 /// `{items, format}` gives `{messages, warnings}`.
 fn items_to_messages(mut fields: Fields) -> Result<String> {
-    let write = match format(&mut fields)? {
+    let write = match fields.parsed("format", Format::parse)? {
         Format::OpenAiChat => messages::to_openai,
         Format::Anthropic => messages::to_anthropic,
         Format::Gemini => messages::to_gemini,

@@ -13,8 +13,7 @@ pub const OPERATIONS: &[&str] = &["messages_to_items", "items_to_messages"];
 
 /// Runs one of them.
 pub fn call(operation: &str, mut fields: Fields) -> Result<String> {
-    let name = fields.string("format")?;
-    let format = Format::parse(&name).map_err(|error| error.at("/format"))?;
+    let format = fields.parsed("format", Format::parse)?;
     if operation == "messages_to_items" { read(fields, format) } else { write(fields, format) }
 }
 

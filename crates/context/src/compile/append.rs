@@ -8,7 +8,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::compile::frame::PromptFrame;
-
 use crate::compile::prompt::{EntryContent, Ledger, PromptEntry, StructuredPrompt};
 use crate::compile::render::text::TextPrompt;
 use crate::compile::select::plan::Planner;

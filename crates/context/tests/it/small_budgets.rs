@@ -4,7 +4,6 @@
 use contextweaver_base::ErrorCode;
 use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions};
 use contextweaver_model::{ContextItem, ItemKind, Phase};
-
 use serde_json::json;
 
 use crate::support::build;

@@ -125,6 +125,8 @@ pub struct QueryText {
     pub terms: Vec<String>,
     /// Number of the word that each term is of.
     pub origins: Vec<u32>,
+    /// Whether it has left out words alone, as "how are you", so that the terms are theirs.
+    pub is_all_small: bool,
     /// Terms of what two parts around a hyphen make when they are written as one: `re-index` has `reindex`.
     pub compounds: Vec<String>,
 }
@@ -138,10 +140,11 @@ impl QueryText {
                 words.push(word.to_owned());
             }
         });
-        let (mut terms, mut origins) = (Vec::new(), Vec::new());
-        for pass in 0..2 {
+        let (mut terms, mut origins, mut is_all_small) = (Vec::new(), Vec::new(), false);
+        for with_all in [false, true] {
+            is_all_small = with_all;
             for (at, word) in words.iter().enumerate() {
-                if pass == 1 || !stop.hides_in_queries(word) {
+                if with_all || !stop.hides_in_queries(word) {
                     for_each_term(word, &mut |term| terms.push(term.to_owned()));
                     origins.resize(terms.len(), at as u32);
                 }
@@ -154,7 +157,7 @@ impl QueryText {
         origins.truncate(limit);
         let mut compounds = Vec::new();
         for_each_compound(text, limit, &mut |word| for_each_term(word, &mut |term| compounds.push(term.to_owned())));
-        Self { words, terms, origins, compounds }
+        Self { words, terms, origins, is_all_small, compounds }
     }
 }
 

@@ -132,8 +132,7 @@ impl ToolIndex {
             }
             sums.add(1.0, found);
             let origin = query.text.origins.get(at);
-            // Of "how are you" all words are left, as there are no others.
-            if origin.is_some_and(|origin| self.stop.hides_in_queries(&query.text.words[*origin as usize])) {
+            if query.text.is_all_small && origin.is_some() {
                 continue;
             }
             is_about = true;

@@ -67,8 +67,7 @@ impl ArtifactStore {
         let read = |value: Value, at: &str| {
             let mut gone = Fields::open(value, at)?;
             let handle = gone.string("handle")?;
-            let reason = gone.string("reason")?;
-            let reason = EvictionReason::parse(&reason).map_err(|error| error.at(gone.at("reason")))?;
+            let reason = gone.parsed("reason", EvictionReason::parse)?;
             let at = gone.at("artifact_ref");
             let known = gone.take("artifact_ref").map(|value| ArtifactRef::from_value(value, &at)).transpose()?;
             Ok((handle, reason, known))
