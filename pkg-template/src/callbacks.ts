@@ -68,6 +68,7 @@ export class Callbacks {
       this.#functions.set(key, own[key] as Fn);
       delete own[key];
     }
+    if (own["prices"] === null) own["prices"] = "none";
     if ("listens" in own) throw new ContextWeaverError("UNKNOWN_FIELD", "unknown field `listens`", { path: "/listens" });
     // Saying what was dropped twice, in the stats and to the hooks, is for those who listen.
     own["listens"] = this.#hooks.size > 0;

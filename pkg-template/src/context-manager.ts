@@ -59,7 +59,10 @@ import type { Router } from "./router.js";
 import { exportJournal, journalSource } from "./journal.js";
 import type { JournalSource } from "./journal.js";
 import type { ExportOptions, ExportedChanges, ForgottenItem, RestoreOptions, RestoredJournal } from "./journal-types.js";
+import { SentMessages } from "./running-messages.js";
+import type { WrittenStep } from "./running-messages.js";
 import { Session, snapshotOrigin } from "./session.js";
+import type { Outcome } from "./session.js";
 import { sha256 } from "./storage/checks.js";
 import type {
   ArtifactRef,
@@ -74,6 +77,7 @@ import type {
   Phase,
   Selector,
   RecallAnswer,
+  RunningCosts,
   Slice,
   StoredItem,
   TokenCalibration,
@@ -109,6 +113,7 @@ export class ContextManager {
   readonly restored?: RestoredJournal;
   readonly #session: Session;
   readonly #handedOver = new HandedOver();
+  readonly #sent = new SentMessages();
 
   /** Makes an empty manager. Unknown options are `UNKNOWN_FIELD`. */
   constructor(options?: ContextManagerOptions);
@@ -322,10 +327,30 @@ export class ContextManager {
    * `contextweaver/context`, which comes without converters.
    */
   buildMessages<F extends MessageFormat>(options: BuildMessagesOptions<F>): BuiltMessages<F> {
-    return this.#build<BuiltMessages<F>>("build_messages", options, (built, warnings) => ({
-      ...built,
-      pack: withWarnings(built.pack, warnings),
-    }));
+    const args = fields(options);
+    const { phase, format, running } = args;
+    const isRunning = running !== false;
+    if (isRunning) args["handed_out"] = this.#sent.count(phase, format);
+    const { value, warnings } = this.#run<WrittenStep>("build_messages", args, isRunning);
+    return this.#sent.take(phase as Phase, format as F, value, warnings, (step) => this.#record(phase as Phase, step));
+  }
+
+  /** Makes the record of a step of a running prompt. */
+  #record(phase: Phase, step: number): ContextPack {
+    return this.#session.run<ContextPack>("running_record", encode({ phase, step })).value;
+  }
+
+  /**
+   * Sums up what the steps of all running prompts cost, and what they would have cost had each sent the whole conversation: a
+   * forecast by the price model of the option `prices`, in prices of a token that is neither read from a cache nor written to one.
+   *
+   * ```js
+   * const { cost, cost_without } = manager.costs();
+   * console.log(`${Math.round((100 * cost) / cost_without)} % of the price`);
+   * ```
+   */
+  costs(): RunningCosts {
+    return this.#session.run<RunningCosts>("costs", "{}").value;
   }
 
   /** Compiles the prompt for filling in a tool's arguments: phase `call` with the tool's schema as its header. */
@@ -660,21 +685,24 @@ export class ContextManager {
   }
 
   #pack(op: string, options: unknown): ContextPack {
-    return this.#build<ContextPack>(op, options, withWarnings);
+    const args = fields(options);
+    const { value, warnings } = this.#run<ContextPack>(op, args, args["running"] === true);
+    return withWarnings(value, warnings);
   }
 
-  #build<T>(op: string, options: unknown, warn: (built: T, warnings: readonly string[]) => T): T {
-    const args = fields(options);
-    args["item_scores"] ??= this.#session.ask(() => this.#session.callbacks.itemScores(args["phase"], args["query"]));
-    const { vectors } = this.#session;
+  /** Compiles a prompt; a running one is remembered. */
+  #run<T>(op: string, args: Record<string, unknown>, isRunning: boolean): Outcome<T> {
+    const { callbacks, vectors } = this.#session;
+    args["item_scores"] ??= this.#session.ask(() => callbacks.itemScores(args["phase"], args["query"]));
+    if (isRunning) args["now"] ??= this.#session.ask(() => callbacks.now());
     const { query } = args;
     const isAsked = vectors !== undefined && typeof query === "string" && query.trim() !== "";
     const near = isAsked ? vectors.scores(query) : undefined;
     if (near) args["item_scores"] = { ...near, ...fields(args["item_scores"]) };
     const began = performance.now();
     try {
-      const { value, warnings } = this.#session.run<T>(op, encode(args));
-      return warn(value, isAsked && !near ? [...warnings, NOT_EMBEDDED] : warnings);
+      const { value, warnings } = this.#session.run<T>(op, encode(args), { mutates: isRunning });
+      return { value, warnings: isAsked && !near ? [...warnings, NOT_EMBEDDED] : warnings };
     } catch (error) {
       this.#tellFailure(error, op === "build_call" ? "call" : args["phase"], performance.now() - began);
       throw error;

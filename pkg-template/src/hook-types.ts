@@ -1,5 +1,5 @@
 // The functions that are told what happened, and what they are told.
-import type { BuildStats, Phase, PrefixReport } from "./types.js";
+import type { BuildStats, Phase, RunningStep } from "./types.js";
 
 /**
  * Functions told what happened, after the operation has completed. One that throws does not disturb the operation:
@@ -51,8 +51,8 @@ export interface ContextBuilt {
   readonly stats: BuildStats;
   /** Tokens of what is sent: of the messages, where messages were built. */
   readonly tokens: number;
-  /** In append mode. */
-  readonly prefix?: PrefixReport;
+  /** Of a running prompt. */
+  readonly running?: RunningStep;
   readonly duration_ms: number;
 }
 

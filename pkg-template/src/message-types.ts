@@ -1,7 +1,7 @@
 // Messages of providers: what goes into their conversion and what comes out.
 import type { BuildOptions } from "./options.js";
 import type { MessagesOfFormat, SystemOfFormat } from "./provider-messages.js";
-import type { ContextPack, StoredItem } from "./types.js";
+import type { ContextPack, RunningStep, StoredItem } from "./types.js";
 
 /**
  * Whose messages they are: `messages` of OpenAI's chat completions, `input` of OpenAI's Responses, `messages` of Anthropic,
@@ -85,7 +85,7 @@ export interface SyncedMessages {
 /** A prompt as messages: what {@link BuildOptions} say, and for whom. */
 export interface BuildMessagesOptions<F extends MessageFormat = MessageFormat> extends BuildOptions {
   readonly format: F;
-  /** Answers calls at the end that have no result yet, as a request must. Default: true. */
+  /** Answers calls at the end that have no result yet, for requests that are not a tool's turn. Default: false, and true with `running: false`. */
   readonly close_calls?: boolean;
 }
 
@@ -93,9 +93,12 @@ export interface BuildMessagesOptions<F extends MessageFormat = MessageFormat> e
 export interface BuiltMessages<F extends MessageFormat = MessageFormat> extends WrittenMessages<F> {
   /**
    * The same prompt as text, with its record: what was kept, and why not the rest. It keeps to the budget, too;
-   * `stats.prompt_tokens` counts this text, not the messages.
+   * `stats.prompt_tokens` counts this text, not the messages. Of a running prompt, all but `stats` is made when it is first read: up
+   * to the second cut after it, and before the manager is freed.
    */
   readonly pack: ContextPack;
+  /** The step of a running prompt; absent with `running: false`. */
+  readonly step?: RunningStep;
   /**
    * Tokens of all that is sent, never more than the budget: every text of the messages and of `system` (ids, names, roles
    * and what stands for missing results too), arguments and structured results with their keys, images by their size as the

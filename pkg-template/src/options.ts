@@ -164,13 +164,21 @@ export interface Limits {
   readonly eviction?: "none" | "lru";
 }
 
-/** How prompts of append mode grow. */
-export interface AppendOptions {
-  /**
-   * Share of a prompt that the next one is to repeat on average, from 0 to 1. The more, the less of what the query asks for
-   * is fetched. An aim: a long new item, or a redacted one, may leave less. Default: 0.82.
-   */
-  readonly stability?: number;
+/**
+ * What a provider takes for a token, in prices of a token that is neither read from a cache nor written to one. What is left out is
+ * as for `openai`.
+ */
+export interface PriceModel {
+  /** Price of a token that repeats the prompt before, 0 to 1; 1 where there is no cache. */
+  readonly cached?: number;
+  /** Price of a token that is written to the cache, 0 to 16. */
+  readonly written?: number;
+  /** Tokens of a prefix below which nothing is cached. */
+  readonly least_tokens?: number;
+  /** What the length of a cached prefix is a multiple of, in tokens. */
+  readonly step_tokens?: number;
+  /** Seconds without a call after which the cache is taken for lost. */
+  readonly kept_seconds?: number;
 }
 
 /** Settings of a {@link ContextManager}. */
@@ -208,15 +216,21 @@ export interface ContextManagerOptions {
    */
   readonly get_blob?: (hash: string) => Promise<Uint8Array | undefined>;
   /**
-   * Repeat the previous prompt as far as that pays, for the sake of provider prompt caches: new items and what the query wants
-   * follow it, and its end is cut where that has no room. {@link AppendOptions} set how much is to be repeated. Default: false.
+   * What repeating a prompt costs, which decides when a running prompt is cut and how deep: a provider whose prices are known, your
+   * own prices, or null for a provider without a cache, for which each prompt is compiled anew once not everything fits. Default:
+   * what goes with the format of the messages, `openai` where that says nothing.
    */
-  readonly append?: boolean | AppendOptions;
+  readonly prices?: "openai" | "anthropic" | "gemini" | "deepseek" | "none" | PriceModel | null;
+  /**
+   * Where a running prompt stands between keeping what it can (0) and saving what it can (1): a cut leaves 60 % of the budget with 0,
+   * 30 % with .5 and 15 % with 1, and with 0 none is made that the budget does not force. Default: 0.5.
+   */
+  readonly thrift?: number;
   /**
    * Name in each prompt that something left identifiers of it that are likely to be asked for (ids, paths, addresses), with the
    * handle or item by which `recall` and `drilldown` find them: a line of at most a fiftieth of the budget and 240 tokens, below the
-   * instructions, and in messages one of the user. In append mode it changes only at a cut. None is written below 2,000 tokens, where
-   * everything fits, or where there is nothing to name. Default: for budgets of 4,000 tokens and more, but not in append mode.
+   * instructions, and in messages one of the user. In a running prompt it changes only at a cut. None is written below 2,000 tokens,
+   * where everything fits, or where there is nothing to name. Default: for budgets of 4,000 tokens and more, and at each cut.
    * Without effect under `compat`.
    */
   readonly ledger?: boolean;
@@ -379,6 +393,23 @@ export interface BuildOptions {
    * `stats.budget_tokens` is what it comes to in tokens of the estimator. Default: none.
    */
   readonly model?: string;
+  /**
+   * Whether the prompt goes on with the one before of its phase, as in the loop of an agent. Left out, messages do and a text does
+   * not. Said, a first prompt that does not hold everything leaves room for those that follow.
+   */
+  readonly running?: boolean;
+  /** Tokens of the budget for what stands beside the prompt, such as the definitions of tools. Default: 0. */
+  readonly reserved_tokens?: number;
+  /**
+   * What the provider has before a running prompt, such as the model and the names of the tools, as any text: where it changes, the
+   * provider's cache is lost. Default: none.
+   */
+  readonly head?: string;
+  /**
+   * Milliseconds since 1970, for a running prompt to know when the provider's cache is lost. Default: what the `clock` of the manager
+   * says, if it has one.
+   */
+  readonly now?: number;
   /** Items that must be in the prompt, or `BUDGET_EXCEEDED`. */
   readonly pin?: readonly string[];
   /** Say for every candidate why it was kept or dropped. Default: false. */

@@ -11,7 +11,7 @@ import type { HookEvent } from "./hook-types.js";
 import { vectorsOf } from "./item-vectors.js";
 import type { ItemVectors } from "./item-vectors.js";
 import type { Entry } from "./replay-log.js";
-import type { ContextPack } from "./types.js";
+import type { ContextPack, RunningStep } from "./types.js";
 
 const MAX_ROUNDS = 64;
 
@@ -40,7 +40,6 @@ export interface EncodedResult {
 
 /** The options that a session itself goes by; the engine checks them. */
 interface Switches {
-  readonly append?: unknown;
   readonly limits?: { readonly eviction?: unknown; readonly artifact_ttl_seconds?: unknown } | null;
 }
 
@@ -105,7 +104,6 @@ export class Session {
   /** What items are about, where there is a model that knows. */
   readonly vectors: ItemVectors | undefined;
   readonly #object: EngineObject<ContextGlue>;
-  readonly #append: boolean;
   /** Whether artifacts are evicted, by the order of their use. */
   readonly evicts: boolean;
   readonly #expires: boolean;
@@ -123,8 +121,7 @@ export class Session {
     this.vectors = vectorsOf(own);
     this.callbacks = new Callbacks(own);
     const { json } = this.callbacks;
-    const { append, limits } = JSON.parse(json) as Switches;
-    this.#append = append === true || (typeof append === "object" && append !== null);
+    const { limits } = JSON.parse(json) as Switches;
     this.evicts = limits?.eviction === "lru";
     this.#expires = typeof limits?.artifact_ttl_seconds === "number";
     if (this.#expires && !this.callbacks.hasClock) {
@@ -156,7 +153,7 @@ export class Session {
       const { done, events } = this.#loop(operation, given, options.functions);
       const { mutates } = options;
       const changed = typeof mutates === "function" ? mutates(done as T) : mutates;
-      if (changed || (this.#append && name.startsWith("build"))) {
+      if (changed) {
         this.#record(time, operation, given);
       } else if (options.uses !== undefined) {
         this.#recordUse(time, options.uses);
@@ -310,7 +307,8 @@ export class Session {
 }
 
 /** What a build returns, as far as hooks are told of it. */
-interface Built extends Pick<ContextPack, "stats" | "prefix"> {
+interface Built extends Pick<ContextPack, "stats" | "running"> {
+  readonly step?: RunningStep;
   /** Messages have the pack beside them. */
   readonly pack?: Built;
   readonly tokens?: number;
@@ -320,9 +318,9 @@ interface Built extends Pick<ContextPack, "stats" | "prefix"> {
 function withRecord(event: HookEvent, done: unknown, began: number): HookEvent {
   if (event.hook !== "context_built") return event;
   const built = done as Built;
-  const { stats, prefix } = built.pack ?? built;
+  const { stats, running = built.step } = built.pack ?? built;
   const tokens = built.tokens ?? stats.prompt_tokens ?? 0;
-  return { ...event, stats, tokens, ...(prefix && { prefix }), duration_ms: performance.now() - began };
+  return { ...event, stats, tokens, ...(running && { running }), duration_ms: performance.now() - began };
 }
 
 /**
@@ -349,7 +347,7 @@ function entryOf(time: Operation | undefined, operation: Operation, answers: rea
     // The text of a result may be evicted like bytes beside the JSON; what its item keeps is seen when the log is folded.
     lasting: APPENDING.includes(name) ? texts - (result?.json.length ?? 0) : 0,
     removed: REMOVING.includes(name) ? 1 : time || REPLACING.includes(name) ? 0 : undefined,
-    // Builds in append mode and consolidations replace what the ones before left.
+    // Steps of a running prompt and consolidations replace what the ones before left.
     erases: name === "forget",
     isSlow: name.startsWith("build") || name === "consolidate",
     replay,

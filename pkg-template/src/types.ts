@@ -513,17 +513,52 @@ export interface RenderedItem {
   readonly end: number;
   /** Characters that an excerpt leaves out. */
   readonly omitted_chars?: number;
-  /** Whether it stands out of log order because an append-only prompt recalled it. */
+  /** Whether it is an excerpt of an item that left a running prompt, which stands behind what was there. */
   readonly recalled?: boolean;
 }
 
-/** How a prompt of append mode relates to the one before. */
-export interface PrefixReport {
-  /** Bytes shared with the previous prompt of the phase. */
-  readonly shared_bytes: number;
-  readonly previous_bytes: number;
-  /** Why they part. */
-  readonly reason: "none" | "first" | "header" | "footer" | "overflow" | "query" | "changed" | "options";
+/** A step of a running prompt: what it repeats of the one before, and what it costs. */
+export interface RunningStep {
+  /** Number of the step in its phase, from 1. */
+  readonly step: number;
+  /**
+   * Why the prompt does not go on with the one before: `first` (there is none), `full` (the next one would not fit), `pays` (a
+   * shorter one pays itself back), `cold` (the provider's cache is lost: too much time, another model, other tools), `uncached`
+   * (there is no cache), `instructions`, `budget`, `edited` (something in it was edited, withheld or forgotten), `pinned`
+   * (something must be in it that left), `format` (it was in another format) or `restored` (what stood in it is not stored any
+   * more). Absent where it goes on.
+   */
+  readonly cut?: "first" | "full" | "pays" | "cold" | "uncached" | "instructions" | "budget" | "edited" | "pinned" | "format" | "restored";
+  /** Tokens of the call: the prompt, and what stands beside it. */
+  readonly tokens: number;
+  /** Tokens of these that repeat the call before, from its beginning on. */
+  readonly repeated_tokens: number;
+  /** Tokens that the whole conversation has, with what stands beside it: what would be sent without contextweaver. */
+  readonly tokens_without: number;
+  /** Price of the call, in prices of a token that is neither read from a cache nor written to one. */
+  readonly cost: number;
+  /** What the same call would have cost with the whole conversation. */
+  readonly cost_without: number;
+  /** Whether something of the conversation is not shown, or in part. */
+  readonly hides: boolean;
+}
+
+/** Sums over the steps of a running prompt. */
+export interface RunningCosts {
+  /** Count of the steps. */
+  readonly steps: number;
+  /** Count of those that did not go on with the one before. */
+  readonly cuts: number;
+  /** Tokens of all calls. */
+  readonly tokens: number;
+  /** Tokens of these that repeat the call before. */
+  readonly repeated_tokens: number;
+  /** Tokens that the calls would have had with the whole conversation. */
+  readonly tokens_without: number;
+  /** Price of all calls, in prices of a token that is neither read from a cache nor written to one. */
+  readonly cost: number;
+  /** What the calls would have cost with the whole conversation. */
+  readonly cost_without: number;
 }
 
 /** How a block of items came into a prompt. */
@@ -601,6 +636,6 @@ export interface ContextPack {
   readonly warnings?: readonly string[];
   /** With `explain: true`. */
   readonly explanation?: Explanation;
-  /** In append mode. */
-  readonly prefix?: PrefixReport;
+  /** The step of a running prompt; absent in one that was compiled for itself. */
+  readonly running?: RunningStep;
 }

@@ -103,8 +103,11 @@ pub fn turns_before(manager: &mut ContextManager, arguments: &str) -> Result<Str
 pub(super) fn build_messages(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
     let format = fields.parsed("format", Format::parse)?;
-    let options = WriteOptions { close_calls: fields.bool_or("close_calls", true)? };
+    let close_calls = fields.opt_bool("close_calls")?;
     let request = BuildRequest::take(&mut fields)?;
+    // In a loop the results of calls at the end are still to come.
+    let close_calls = close_calls.unwrap_or(request.running == Some(false));
+    let options = WriteOptions { close_calls, ..WriteOptions::default() };
     fields.finish()?;
     match manager.build_messages(&request, format, options)? {
         Outcome::Need(needs) => need(&needs),

@@ -161,6 +161,17 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
         "select_memory" => select_memory(manager, arguments),
         "route_plan" => route_plan(manager, arguments),
         "stats" => done(&manager.stats()),
+        "costs" => {
+            Fields::open(arguments, "")?.finish()?;
+            done(&manager.costs())
+        }
+        "running_record" => {
+            let mut fields = Fields::open(arguments, "")?;
+            let phase = fields.parsed("phase", Phase::parse)?;
+            let step = fields.uint_or("step", 0, u64::MAX)?;
+            fields.finish()?;
+            done(&manager.running_record(phase, step)?)
+        }
         "inspect" => inspect(manager, arguments),
         "supply" => {
             let mut fields = Fields::open(arguments, "")?;

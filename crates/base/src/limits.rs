@@ -207,5 +207,5 @@ pub const MAX_OPEN_CALLS: usize = 16_384;
 pub const MAX_NAME_CHANGES: usize = 20_000;
 /// Characters of the name of a tool in MCP.
 pub const MCP_NAME_CHARS: usize = 128;
-/// Share of a prompt of append mode that the next one is to repeat on average, where the caller asks for none.
-pub const APPEND_STABILITY: f64 = 0.82;
+/// Where a running prompt stands between keeping what it can (0) and saving what it can (1), where the caller does not say.
+pub const THRIFT: f64 = 0.5;

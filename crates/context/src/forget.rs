@@ -64,7 +64,7 @@ impl ContextManager {
             self.events.replace(position, left);
         }
         self.events.forget_unknown(id);
-        self.manifests.clear();
+        self.running.break_off("edited");
         self.reading = None;
         self.indexed_changes = None;
         Ok(ForgottenItem { artifacts, related })

@@ -97,6 +97,20 @@ impl IndexEntry {
         }
     }
 
+    /// Returns the longer text with secrets masked and nothing else changed, while it is there.
+    pub fn stored_text<'a>(
+        &'a self,
+        item: &ContextItem,
+        artifacts: &'a ArtifactStore,
+        options: &ManagerOptions,
+    ) -> Option<Cow<'a, str>> {
+        let raw = artifacts.text(&item.artifact_ref.as_ref()?.handle)?;
+        Some(match self.source.as_ref()? {
+            FullText::Stored => Cow::Borrowed(raw),
+            FullText::Own(_) => options.mask_secrets(raw),
+        })
+    }
+
     /// Returns the longer text where it is stored in a form that is fit to be shown as it is.
     pub fn stored_clean<'a>(&self, item: &ContextItem, artifacts: &'a ArtifactStore) -> Option<&'a str> {
         match (&self.source, &item.artifact_ref) {

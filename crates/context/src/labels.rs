@@ -69,7 +69,7 @@ pub fn label_line(item: &ContextItem, mark: SectionMark) -> String {
 /// Returns the handle under which there is more of an item than stands in the prompt. A result that stands there whole as
 /// it came is worth none, whichever way it came in.
 fn handle_of_more(item: &ContextItem, mark: SectionMark) -> Option<Cow<'_, str>> {
-    let is_cut = mark == SectionMark::Excerpt;
+    let is_cut = mark != SectionMark::None;
     let is_result = item.kind == ItemKind::ToolResult;
     let is_digest = ["ingest", digest_note::FIELD].iter().any(|field| item.metadata.contains_key(*field));
     match &item.artifact_ref {
@@ -83,6 +83,11 @@ fn handle_of_more(item: &ContextItem, mark: SectionMark) -> Option<Cow<'_, str>>
         }
         None => None,
     }
+}
+
+/// Returns what a message says of an item that left a running prompt: what it is, where it is found, and a part of it.
+pub fn recalled_text(item: &ContextItem, text: &str) -> String {
+    format!("{}\n{text}", label_line(item, SectionMark::Recalled))
 }
 
 fn section_name(text: &str) -> String {

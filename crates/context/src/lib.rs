@@ -70,6 +70,7 @@ mod recall;
 mod reduce;
 pub mod report;
 mod request;
+mod running;
 mod sensitivity;
 mod snapshot;
 mod source_message;
@@ -100,6 +101,7 @@ pub use options::{
 };
 pub use recall::request::{RecallAnswer, RecallRequest, RecalledExcerpt};
 pub use request::BuildRequest;
+pub use running::{PROVIDERS, PriceModel, ProviderPrices};
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot};
 pub use source_message::forget_source_message;
 pub use strategy::ManagerStrategy;

@@ -8,7 +8,6 @@ use serde_json::Value;
 use crate::calibration::{Calibrations, ObservedUsage};
 use crate::call_prompt::{self, SchemaOverrides};
 use crate::callbacks::{CallbackAnswers, Outcome};
-use crate::compile::append::PromptManifests;
 use crate::compile::inputs::BuildInputs;
 use crate::compile::pipeline::{self, BuiltPrompt};
 use crate::compile::render::renderer::Renderer;
@@ -22,6 +21,7 @@ use crate::memory::{ConsolidationOptions, ConsolidationPolicy, ConsolidationRepo
 use crate::options::ManagerOptions;
 use crate::report::{Metrics, MetricsSummary};
 use crate::request::BuildRequest;
+use crate::running::RunningPrompts;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
 use crate::strategy::ManagerStrategy;
 use crate::sync::record::KnownMessages;
@@ -55,7 +55,7 @@ pub struct ContextManager {
     pub(super) facts: FactStore,
     pub(super) index: LogIndex,
     pub(super) envelopes: HashMap<String, ResultEnvelope>,
-    pub(super) manifests: PromptManifests,
+    pub(super) running: RunningPrompts,
     pub(super) fact_sequence: Option<u64>,
     /// Changes of the artifact store that the index has seen; none when it has missed something else.
     pub(super) indexed_changes: Option<u64>,
@@ -67,7 +67,7 @@ pub struct ContextManager {
     pub(super) unknown: JsonMap,
     pub(super) answers: CallbackAnswers,
     metrics: Metrics,
-    last_work: u64,
+    pub(super) last_work: u64,
     /// The artifact that was read last, when more of it is likely to be read.
     pub(super) reading: Option<Box<ArtifactReading>>,
 }
@@ -113,7 +113,7 @@ impl ContextManager {
             facts: FactStore::new(),
             index: LogIndex::new(),
             envelopes: HashMap::new(),
-            manifests: PromptManifests::default(),
+            running: RunningPrompts::default(),
             fact_sequence: None,
             indexed_changes: Some(0),
             known_messages: KnownMessages::default(),
@@ -128,15 +128,8 @@ impl ContextManager {
     }
 
     /// Makes a manager with an empty log, in which something else than the default stages does the work.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED` at `/append` for options of append mode, which no other strategy has.
-    pub fn with_strategy(options: ManagerOptions, strategy: &'static dyn ManagerStrategy) -> Result<Self> {
-        if options.append {
-            let message = format!("append mode does not exist in {}", strategy.version());
-            return Err(Error::new(ErrorCode::Unsupported, message).at("/append"));
-        }
-        Ok(Self { strategy: Some(strategy), ..Self::new(options) })
+    pub fn with_strategy(options: ManagerOptions, strategy: &'static dyn ManagerStrategy) -> Self {
+        Self { strategy: Some(strategy), ..Self::new(options) }
     }
 
     /// Returns what does the work in place of the default stages.
@@ -312,9 +305,12 @@ impl ContextManager {
             }
             return strategy.build(self, request);
         }
+        if request.running == Some(true) {
+            return self.run_text(request);
+        }
         Ok(match self.compile(request, &TextRenderer)? {
             Outcome::Need(needs) => Outcome::Need(needs),
-            Outcome::Done(built) => Outcome::Done(self.settle(request, built)),
+            Outcome::Done(built) => Outcome::Done(self.settle(built)),
         })
     }
 
@@ -322,10 +318,9 @@ impl ContextManager {
     pub(super) fn compile(&mut self, request: &BuildRequest, renderer: &dyn Renderer) -> Result<Outcome<BuiltPrompt>> {
         self.answers.reset();
         self.refresh_index();
-        let previous = self.manifests.of(request.phase);
         let built = match self.calibrated(request) {
-            None => pipeline::build(&self.sources(), request, previous, renderer),
-            Some((model, scaled)) => pipeline::build(&self.sources(), &scaled, previous, renderer)
+            None => pipeline::build(&self.sources(), request, renderer),
+            Some((model, scaled)) => pipeline::build(&self.sources(), &scaled, renderer)
                 .map(|mut built| {
                     built.pack.stats.calibration = self.calibrations.of(model);
                     built
@@ -339,7 +334,7 @@ impl ContextManager {
     }
 
     /// Returns the request with its budget in tokens of the estimator, where it is for a model of which something is known.
-    fn calibrated<'a>(&self, request: &'a BuildRequest) -> Option<(&'a str, BuildRequest)> {
+    pub(super) fn calibrated<'a>(&self, request: &'a BuildRequest) -> Option<(&'a str, BuildRequest)> {
         let model =
             request.model.as_deref().filter(|model| self.options.calibrate && self.calibrations.of(model).is_some())?;
         let asked = request.budget_tokens.unwrap_or_else(|| self.options.budget.of(request.phase));
@@ -348,7 +343,7 @@ impl ContextManager {
     }
 
     /// Says by how many tokens of the model a budget is exceeded.
-    fn in_tokens_of(&self, model: &str, error: Error) -> Error {
+    pub(super) fn in_tokens_of(&self, model: &str, error: Error) -> Error {
         ["over_by", "limit"].into_iter().fold(error, |error, name| {
             match error.details().get(name).and_then(Value::as_u64) {
                 Some(tokens) => error.detail(name, self.calibrations.expected(model, tokens)),
@@ -376,10 +371,7 @@ impl ContextManager {
     }
 
     /// Remembers a prompt that is going to be seen.
-    pub(super) fn settle(&mut self, request: &BuildRequest, built: BuiltPrompt) -> BuildOutput {
-        if built.manifest.is_some() {
-            self.manifests.set(request.phase, built.manifest);
-        }
+    pub(super) fn settle(&mut self, built: BuiltPrompt) -> BuildOutput {
         self.last_work = built.work;
         self.answers.settle(self.events.len());
         self.count_build(&built.events, built.pack.stats.dropped_count, Some(&built.pack.stats));

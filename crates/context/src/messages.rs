@@ -6,12 +6,13 @@ use crate::callbacks::Outcome;
 use crate::compile::render::messages::MessageRenderer;
 use crate::compile::render::renderer::MessagePrompt;
 use crate::event::Event;
-use crate::manager::ContextManager;
+use crate::manager::{BuildOutput, ContextManager};
 use crate::request::BuildRequest;
+use crate::running::{FinishedStep, PromptForm, RunningMessages};
 use crate::source_message::source_message;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{Format, WriteOptions, WrittenMessages, call_id, tool_name};
-use contextweaver_model::{ContextItem, ContextPack, ItemKind};
+use contextweaver_model::{BuildStats, ContextItem, ContextPack, ItemKind, RunningStep};
 
 /// A prompt as messages of a provider.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -19,10 +20,19 @@ pub struct BuiltMessages {
     /// The messages, what goes beside them, and what was repaired or left out when they were written.
     #[serde(flatten)]
     pub written: WrittenMessages,
-    /// The same prompt as text, with its record.
-    pub pack: ContextPack,
+    /// How many messages that were handed out before stand above these.
+    pub keep: usize,
+    /// The same prompt as text, with its record; of a running prompt only where an explanation is asked for, and else by
+    /// [`ContextManager::running_record`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pack: Option<ContextPack>,
+    /// The numbers of the record.
+    pub stats: BuildStats,
     /// Tokens of all that is sent; never above the budget.
     pub tokens: u64,
+    /// The step of a running prompt; none of one that was compiled for itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<RunningStep>,
     /// What to tell the hooks of the caller, in this order.
     #[serde(skip)]
     pub events: Vec<Event>,
@@ -60,6 +70,18 @@ impl ContextManager {
             let message = "the compat mode does not say what a prompt is made of";
             return Err(Error::new(ErrorCode::Unsupported, message));
         }
+        if request.running != Some(false) {
+            return Ok(match self.run(request, PromptForm::Messages(format), options.close_calls)? {
+                Outcome::Need(needs) => Outcome::Need(needs),
+                Outcome::Done(FinishedStep { step, stats, pack, messages, tokens, events }) => {
+                    let messages =
+                        messages.ok_or_else(|| Error::new(ErrorCode::Internal, "a prompt without its messages"))?;
+                    let RunningMessages { keep, messages, system, warnings } = messages;
+                    let written = WrittenMessages { messages, system, warnings };
+                    Outcome::Done(BuiltMessages { written, keep, pack, stats, tokens, step: Some(step), events })
+                }
+            });
+        }
         let mut built = match self.compile(request, &MessageRenderer { format, options })? {
             Outcome::Need(needs) => return Ok(Outcome::Need(needs)),
             Outcome::Done(built) => built,
@@ -67,8 +89,9 @@ impl ContextManager {
         let Some(MessagePrompt { written, tokens }) = built.messages.take() else {
             return Err(Error::new(ErrorCode::Internal, "a prompt without its messages"));
         };
-        let output = self.settle(request, built);
-        Ok(Outcome::Done(BuiltMessages { written, pack: output.pack, tokens, events: output.events }))
+        let BuildOutput { pack, events } = self.settle(built);
+        let stats = pack.stats.clone();
+        Ok(Outcome::Done(BuiltMessages { written, keep: 0, pack: Some(pack), stats, tokens, step: None, events }))
     }
 }
 

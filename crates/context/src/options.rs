@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::memory::MemoryWords;
+use crate::running::PriceModel;
 use crate::store::{Eviction, StoreOptions};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -199,14 +200,13 @@ pub struct ManagerOptions {
     pub scoring: ScoringConfig,
     /// What becomes of large results.
     pub firewall: FirewallOptions,
-    /// Whether prompts only grow, for the sake of provider prompt caches.
-    pub append: bool,
     /// Whether a prompt that something left names identifiers of it that may be asked for, and where they stand; where that
-    /// is not said, it does from [`limits::LEDGER_BUDGET`] on, but for append mode. The compat mode never does.
+    /// is not said, it does from [`limits::LEDGER_BUDGET`] on, and at each cut of a running prompt. The compat mode never does.
     pub ledger: Option<bool>,
-    /// Share of a prompt of append mode that the next one is to repeat on average, from 0 to 1. The more, the less of what
-    /// the query asks for is fetched.
-    pub stability: f64,
+    /// What repeating a prompt costs; where that is not said, what goes with the format of its messages.
+    pub prices: Option<PriceModel>,
+    /// Where a running prompt stands between keeping what it can (0) and saving what it can (1).
+    pub thrift: f64,
     /// Whether what calls of a model cost scales the budgets of prompts for it. The compat mode never does.
     pub calibrate: bool,
     /// Whether steps of the active turn may be dropped like others; otherwise they stay, or the build fails. The compat mode
@@ -238,9 +238,9 @@ impl Default for ManagerOptions {
             policy: ContextPolicy::default(),
             scoring: ScoringConfig::default(),
             firewall: FirewallOptions::default(),
-            append: false,
             ledger: None,
-            stability: limits::APPEND_STABILITY,
+            prices: None,
+            thrift: limits::THRIFT,
             calibrate: true,
             trim_active_turn: true,
             redact_secrets: true,
@@ -317,34 +317,17 @@ impl ManagerOptions {
         Ok(())
     }
 
-    /// A switch, or what it is set to.
-    fn read_append(&mut self, fields: &mut Fields) -> Result<()> {
-        match fields.take("append") {
-            None => {}
-            Some(Value::Bool(append)) => self.append = append,
-            Some(Value::Object(settings)) => {
-                let mut settings = Fields::open(Value::Object(settings), &fields.at("append"))?;
-                self.append = true;
-                self.stability = settings.number_or("stability", self.stability, 0.0, 1.0)?;
-                settings.finish()?;
-            }
-            Some(other) => {
-                let expected = "a boolean, or an object with `stability`";
-                return Err(wrong_type(&fields.at("append"), expected, &other));
-            }
-        }
-        Ok(())
-    }
-
-    /// Tells whether prompts of such a budget, in tokens, have a ledger. In append mode its room, and that it changes at
-    /// each cut, cost more than it finds.
-    pub(crate) fn has_ledger(&self, budget: u64) -> bool {
-        self.ledger.unwrap_or(!self.append && budget >= limits::LEDGER_BUDGET)
+    /// Tells whether prompts of such a budget, in tokens, have a ledger.
+    pub(crate) fn has_ledger(&self, budget: u64, is_cut: bool) -> bool {
+        self.ledger.unwrap_or(is_cut || budget >= limits::LEDGER_BUDGET)
     }
 
     fn read_switches(&mut self, fields: &mut Fields) -> Result<()> {
         self.firewall.read(fields)?;
-        self.read_append(fields)?;
+        let at = fields.at("prices");
+        self.prices =
+            fields.take("prices").map(|value| PriceModel::from_value(value, &at)).transpose()?.or(self.prices);
+        self.thrift = fields.number_or("thrift", self.thrift, 0.0, 1.0)?;
         self.ledger = fields.opt_bool("ledger")?;
         self.calibrate = fields.bool_or("calibrate", true)?;
         self.trim_active_turn = fields.parsed_or("active_turn", self.trim_active_turn, |text| match text {

@@ -34,6 +34,17 @@ pub struct BuildRequest {
     pub footer: String,
     /// Tokens for this build instead of the phase's.
     pub budget_tokens: Option<u64>,
+    /// Whether the prompt goes on with the one before of its phase, as in the loop of an agent; where that is not said, messages do
+    /// and a text does not. A first prompt leaves room for others only where it is said.
+    pub running: Option<bool>,
+    /// Tokens of the budget for what stands beside the prompt, such as the definitions of tools.
+    pub reserved_tokens: u64,
+    /// What the provider has before the prompt, such as the names of the tools: where it changes, its cache is lost.
+    pub head: Option<String>,
+    /// How many messages of the running prompt the caller has: they are not handed out again.
+    pub handed_out: Option<usize>,
+    /// The time, in milliseconds since 1970, for a running prompt to know when the provider's cache is lost.
+    pub now: Option<f64>,
     /// The model that is going to read it, if what its calls cost is to be used.
     pub model: Option<String>,
     /// Ids of items that must be in the prompt.
@@ -63,6 +74,11 @@ impl BuildRequest {
             header: String::new(),
             footer: String::new(),
             budget_tokens: None,
+            running: None,
+            reserved_tokens: 0,
+            head: None,
+            handed_out: None,
+            now: None,
             model: None,
             pin: Vec::new(),
             explain: false,
@@ -110,6 +126,11 @@ impl BuildRequest {
         request.header = fields.string_or("header", "")?;
         request.footer = fields.string_or("footer", "")?;
         request.budget_tokens = fields.opt_uint("budget_tokens", limits::MAX_BUDGET_TOKENS)?;
+        request.running = fields.opt_bool("running")?;
+        request.reserved_tokens = fields.uint_or("reserved_tokens", 0, limits::MAX_BUDGET_TOKENS)?;
+        request.head = fields.opt_string("head")?;
+        request.handed_out = fields.opt_uint("handed_out", u64::MAX)?.map(|count| count as usize);
+        request.now = fields.opt_number("now", 0.0, f64::MAX)?;
         request.model = fields.opt_string("model")?;
         request.pin = fields.strings("pin")?;
         request.explain = fields.bool_or("explain", false)?;

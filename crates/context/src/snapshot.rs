@@ -4,10 +4,10 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::calibration::Calibrations;
-use crate::compile::append::PromptManifest;
 use crate::journal::counts::JournalCounts;
 use crate::manager::ContextManager;
 use crate::options::ManagerOptions;
+use crate::running::RunningPrompt;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, StoreBundle};
 use crate::sync::record::KnownMessages;
 use contextweaver_base::limits;
@@ -34,7 +34,7 @@ pub struct Snapshot<'a> {
     #[serde(serialize_with = "pairs")]
     envelopes: Vec<(&'a str, &'a ResultEnvelope)>,
     #[serde(serialize_with = "pairs")]
-    append: Vec<(Phase, &'a PromptManifest)>,
+    running: Vec<(Phase, &'a RunningPrompt)>,
     messages: &'a KnownMessages,
     calibration: &'a Calibrations,
     #[serde(flatten)]
@@ -71,7 +71,6 @@ impl ContextManager {
     /// ```
     pub fn snapshot(&self) -> Snapshot<'_> {
         let items = self.events.items().iter();
-        let phases = Phase::ALL.iter();
         Snapshot {
             schema_version: SNAPSHOT_VERSION,
             event_log: &self.events,
@@ -80,7 +79,7 @@ impl ContextManager {
             fact_store: &self.facts,
             fact_sequence: self.fact_sequence,
             envelopes: items.filter_map(|item| Some((item.id.as_str(), self.envelopes.get(&item.id)?))).collect(),
-            append: phases.filter_map(|phase| Some((*phase, self.manifests.of(*phase)?))).collect(),
+            running: self.running.all().collect(),
             messages: &self.known_messages,
             calibration: &self.calibrations,
             journal: self.journal.is_kept.then(|| JournalField { journal: self.journal_counts() }),
@@ -141,10 +140,10 @@ impl ContextManager {
             let at = pointer("/envelopes", &id);
             self.envelopes.insert(id, ResultEnvelope::from_value(envelope, &at)?);
         }
-        for (phase, manifest) in fields.object("append")? {
-            let at = pointer("/append", &phase);
+        for (phase, running) in fields.object("running")? {
+            let at = pointer("/running", &phase);
             let phase = Phase::parse(&phase).map_err(|error| error.at(&at))?;
-            self.manifests.set(phase, Some(PromptManifest::from_value(manifest, &at, self.events.len())?));
+            self.running.set(phase, Some(RunningPrompt::from_value(running, &at, self.events.len())?));
         }
         self.known_messages = KnownMessages::from_fields(&mut fields)?;
         self.calibrations = Calibrations::from_fields(&mut fields)?;

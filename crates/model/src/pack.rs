@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{BuildStats, Explanation, Phase, RenderedAs, ResultEnvelope};
+use super::{BuildStats, Explanation, Phase, RenderedAs, ResultEnvelope, RunningStep};
 use crate::json::Fields;
 use contextweaver_base::Result;
 
@@ -25,29 +25,10 @@ pub struct RenderedItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub omitted_chars: Option<u64>,
-    /// Whether it stands out of log order because an append-only prompt recalled it.
+    /// Whether it is an excerpt of an item that left a running prompt, which stands behind what was there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "ts", ts(as = "Option<_>", optional))]
     pub recalled: bool,
-}
-
-/// How a prompt of append mode relates to the one before.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct PrefixReport {
-    /// Bytes shared with the previous prompt of the phase.
-    pub shared_bytes: u64,
-    /// Length of the previous prompt, in bytes of UTF-8.
-    pub previous_bytes: u64,
-    /// Why they part: `none`, `first`, `header`, `footer`, `overflow`, `query` (it asks for what had no
-    /// room beside them), `changed` (an item was redacted, dropped or edited) or `options`.
-    #[cfg_attr(
-        feature = "ts",
-        ts(
-            type = "\"none\" | \"first\" | \"header\" | \"footer\" | \"overflow\" | \"query\" | \"changed\" | \"options\""
-        )
-    )]
-    pub reason: &'static str,
 }
 
 /// A compiled prompt with its record.
@@ -74,10 +55,10 @@ pub struct ContextPack {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub explanation: Option<Explanation>,
-    /// How the prompt relates to the previous one, in append mode.
+    /// The step of a running prompt; absent in one that was compiled for itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
-    pub prefix: Option<PrefixReport>,
+    pub running: Option<RunningStep>,
 }
 
 impl ContextPack {
@@ -100,7 +81,7 @@ impl ContextPack {
             items: None,
             warnings: Vec::new(),
             explanation: None,
-            prefix: None,
+            running: None,
         })
     }
 }

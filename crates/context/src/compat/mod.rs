@@ -75,7 +75,7 @@ pub struct Compat;
 /// # Errors
 /// `UNSUPPORTED` at `/append` for options of append mode.
 pub fn manager(options: ManagerOptions) -> Result<ContextManager> {
-    ContextManager::with_strategy(options, &Compat)
+    Ok(ContextManager::with_strategy(options, &Compat))
 }
 
 /// Returns the settings of 0.18.
@@ -279,7 +279,7 @@ fn build(sources: &BuildInputs, request: &BuildRequest, artifacts: &mut Artifact
         items: None,
         warnings,
         explanation,
-        prefix: None,
+        running: None,
     };
     Ok(CompatBuild { excluded, pack: Ok(pack), events: hook_events, trace })
 }

@@ -8,7 +8,6 @@ pub fn firewall(state: &mut BuildState) {
     let (sources, renderer) = (state.sources, state.renderer);
     for row in &mut state.rows {
         let (form, content) = row.content();
-        row.quarters =
-            renderer.entry_quarters(sources, row.at, &EntryRendering { form, content: &content, earlier: None });
+        row.quarters = renderer.entry_quarters(sources, row.at, &EntryRendering { form, content: &content });
     }
 }

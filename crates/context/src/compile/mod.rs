@@ -1,12 +1,10 @@
 //! How a prompt is compiled: what a build reads and its state, the stages in a file each, and [`pipeline`], which runs them.
 
-pub mod append;
 pub mod candidates;
 pub mod closure;
 pub mod dedup;
 pub mod excerpt;
 pub mod explain;
-pub mod extension;
 pub mod firewall;
 pub mod frame;
 pub mod inputs;

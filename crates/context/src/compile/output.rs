@@ -61,6 +61,19 @@ pub fn stats(
     stats
 }
 
+/// Returns the items that are not in the prompt: position, stage, reason and tokens.
+pub fn left(build: &BuildState, selection: &UnitSelection) -> Vec<(usize, Stage, &'static str, u64)> {
+    let early = build.excluded.iter().map(|excluded| {
+        let quarters = build.sources.index.entry(excluded.at).part_quarters;
+        (excluded.at, excluded.stage, excluded.reason, quarters / 4)
+    });
+    let late = selection.dropped.iter().flat_map(|(unit, reason)| {
+        let rows = build.units[*unit].rows.iter().map(|row| &build.rows[*row]);
+        rows.map(|row| (row.at, Stage::Select, *reason, row.quarters / 4))
+    });
+    early.chain(late).collect()
+}
+
 /// Returns the kinds dropped for the budget, and what the hooks are told.
 pub fn events(
     build: &BuildState,

@@ -1,6 +1,5 @@
 //! The default pipeline: eight stages over positions of the log, nothing copied that is not rendered.
 
-use crate::compile::append::{self, PromptLayout, PromptManifest};
 use crate::compile::candidates::candidates;
 use crate::compile::closure::closure;
 use crate::compile::dedup::dedup;
@@ -8,13 +7,14 @@ use crate::compile::firewall::firewall;
 use crate::compile::frame::{PromptFrame, PromptHeader, ranked_header};
 use crate::compile::inputs::BuildInputs;
 use crate::compile::ledger::LedgerWriter;
-use crate::compile::prompt::StructuredPrompt;
+use crate::compile::prompt::{Ledger, StructuredPrompt};
 use crate::compile::render::renderer::{MessagePrompt, Renderer};
 use crate::compile::render::{RenderedPrompt, render};
 use crate::compile::score::bm25n::TermWeights;
 use crate::compile::score::score;
+use crate::compile::select::plan::StandingEntry;
 use crate::compile::select::units::UnitSelection;
-use crate::compile::select::{self, arrange, group, select};
+use crate::compile::select::{arrange, group, select};
 use crate::compile::sensitivity::sensitivity;
 use crate::compile::state::BuildState;
 use crate::compile::{explain, output};
@@ -23,7 +23,7 @@ use crate::request::BuildRequest;
 use crate::sensitivity::check_hooks;
 use crate::store::EventLog;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::{ContextPack, ItemKind};
+use contextweaver_model::{ContextPack, ItemKind, Stage};
 use contextweaver_text::quote::quote;
 
 /// Rounds after which the least that is taken off the room for items no longer doubles: half of what is left.
@@ -35,42 +35,65 @@ pub struct BuiltPrompt {
     /// The same as messages, where the renderer writes them.
     pub messages: Option<MessagePrompt>,
     pub events: Vec<Event>,
-    /// What the next append-mode build starts from.
-    pub manifest: Option<PromptManifest>,
     /// Postings, items and pieces touched.
     pub work: u64,
 }
 
+/// What a cut of a running prompt asks of a build.
+#[derive(Default)]
+pub struct CutScope {
+    /// Entries that are to stand as they do, the newest last.
+    pub stands: Vec<StandingEntry>,
+    /// Positions of items that must be there beside these.
+    pub keeps: Vec<usize>,
+    /// Tokens that the running prompt may have, where there is one.
+    pub budget: Option<u64>,
+}
+
+/// What a build made, as far as a running prompt goes on with it.
+pub struct CutPrompt {
+    pub header: String,
+    pub ledger: Option<Ledger>,
+    pub entries: Vec<StandingEntry>,
+    /// Items that are not in it: position, stage, reason and tokens.
+    pub left: Vec<(usize, Stage, &'static str, u64)>,
+}
+
 /// Compiles a prompt. When the caller's functions must be asked, the result is provisional and must be thrown away.
-pub fn build(
+pub fn build(sources: &BuildInputs, request: &BuildRequest, renderer: &dyn Renderer) -> Result<BuiltPrompt> {
+    compile(sources, request, &CutScope::default(), renderer).map(|(built, _)| built)
+}
+
+/// Compiles a prompt, as [`build`] does, for a running one to go on with.
+pub fn compile(
     sources: &BuildInputs,
     request: &BuildRequest,
-    previous: Option<&PromptManifest>,
+    scope: &CutScope,
     renderer: &dyn Renderer,
-) -> Result<BuiltPrompt> {
+) -> Result<(BuiltPrompt, CutPrompt)> {
     check_hooks(&sources.options.policy, &sources.options.custom_hooks)?;
     let pins = resolve_pins(sources.events, request)?;
     let admitted = candidates(sources.events.items(), request.phase, &sources.options.policy);
     let closed = closure(sources.events, &admitted, &pins);
     let mut state = BuildState::new(sources, request, renderer, &closed);
     sensitivity(&mut state, &closed, &pins)?;
+    stand(&mut state, scope);
     firewall(&mut state);
     // Before the scores, in which a repeat would count its words twice.
-    let stays = pins.iter().copied().chain(standing(sources, previous));
-    dedup(&mut state, stays);
-    let header = make_header(sources, request)?;
+    let standing = scope.stands.iter().map(|entry| entry.at);
+    dedup(&mut state, pins.iter().copied().chain(standing).chain(scope.keeps.iter().copied()));
+    let header = make_header(sources, request, scope)?;
     let footer = sources.options.mask_secrets(&request.footer).into_owned();
     let PromptHeader { sections, dropped } = header;
     let frame = PromptFrame::new(sections, footer, sources, request, renderer);
     let terms = score(&mut state);
     group(&mut state, &pins);
-    let room = frame.limit().map_err(|error| with_pinned(error, &state, &terms, &frame))?;
-    let mut ledger = LedgerWriter::new(&state, &frame, previous, room);
+    keep(&mut state, scope);
+    let room = frame.limit().map_err(|error| with_pinned(error, &state, &terms))?;
+    let mut ledger = LedgerWriter::new(&state, &frame, room);
     let (mut limit, mut rounds, mut excess) = (room - ledger.quarters(), 0, 0);
     loop {
-        let keeps_ledger = ledger.keeps();
-        let scope = select::SelectionScope { terms: &terms, frame: &frame, previous, keeps_ledger, limit };
-        let (selection, layout) = match select(&state, &scope) {
+        let selection = match select(&state, &terms, limit) {
             Ok(selected) => selected,
             // A prompt without a ledger is better than none.
             Err(_) if ledger.give_up() => {
@@ -80,13 +103,13 @@ pub fn build(
             // Where less room was tried than there is, it is the excess that does not fit.
             Err(error) => return Err(too_large(error, excess, &frame)),
         };
-        let mut prompt = arrange(&state, &selection, layout.as_ref(), &frame);
-        prompt.ledger = ledger.of(&state, &frame, &selection, &prompt);
+        let mut prompt = arrange(&state, &selection, &frame);
+        prompt.ledger = ledger.of(&state, &frame, &prompt);
         let written = render(sources, renderer, &prompt)?;
         excess = written.tokens().saturating_sub(frame.budget);
         if excess == 0 || sources.answers.is_waiting() {
-            let finished = Finished { state: &state, selection: &selection, layout, prompt, frame: &frame };
-            return finished.into_built(written, previous, &dropped);
+            let finished = Finished { state: &state, selection: &selection, prompt, frame: &frame };
+            return finished.into_built(written, &dropped);
         }
         // The sum of the parts is not the whole to a caller's estimator, and messages have parts that only writing them
         // shows: give selection the difference and try again.
@@ -105,9 +128,8 @@ pub fn build(
 
 /// Adds to what header and footer exceed the budget by what must stand beside them, so that a caller who adds it to the
 /// budget gets a prompt.
-fn with_pinned(error: Error, state: &BuildState, terms: &TermWeights, frame: &PromptFrame) -> Error {
-    let scope = select::SelectionScope { terms, frame, previous: None, keeps_ledger: true, limit: 0 };
-    let Err(pinned) = select(state, &scope) else { return error };
+fn with_pinned(error: Error, state: &BuildState, terms: &TermWeights) -> Error {
+    let Err(pinned) = select(state, terms, 0) else { return error };
     match (error.details()["over_by"].as_u64(), pinned.details()["required"].as_u64()) {
         (Some(frame), Some(pinned)) => error.detail("over_by", frame + pinned),
         _ => error,
@@ -143,23 +165,44 @@ fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usize>>
         .collect()
 }
 
-/// Returns what stands in the previous prompt of append mode: a repeat that comes later does not end it.
-fn standing<'a>(sources: &BuildInputs, previous: Option<&'a PromptManifest>) -> impl Iterator<Item = usize> + use<'a> {
-    let manifest = previous.filter(|_| sources.options.append);
-    manifest.into_iter().flat_map(|manifest| manifest.sections.iter().map(|section| section.at))
+/// Lets rows stand as the running prompt has them.
+fn stand(state: &mut BuildState, scope: &CutScope) {
+    state.is_cut = scope.budget.is_some();
+    state.budget = scope.budget;
+    for entry in &scope.stands {
+        let Ok(row) = state.rows.binary_search_by(|row| row.at.cmp(&entry.at)) else { continue };
+        let row = &mut state.rows[row];
+        if row.redacted.is_none() && !row.stub {
+            row.stands = Some(Box::new(entry.clone()));
+        }
+    }
 }
 
-fn make_header(sources: &BuildInputs, request: &BuildRequest) -> Result<PromptHeader> {
+/// Keeps the units of what is to stand.
+fn keep(state: &mut BuildState, scope: &CutScope) {
+    let standing = scope.stands.iter().map(|entry| entry.at);
+    for at in standing.chain(scope.keeps.iter().copied()) {
+        let Ok(row) = state.rows.binary_search_by(|row| row.at.cmp(&at)) else { continue };
+        let unit = state.rows[row].unit;
+        state.units[unit].pinned.get_or_insert("running");
+    }
+}
+
+fn make_header(sources: &BuildInputs, request: &BuildRequest, scope: &CutScope) -> Result<PromptHeader> {
+    header_of(sources, request, scope.budget.is_some())
+}
+
+/// Returns what stands above the items. In a running prompt facts are not ranked by the query: they would move with it, and with
+/// them everything below.
+pub fn header_of(sources: &BuildInputs, request: &BuildRequest, is_running: bool) -> Result<PromptHeader> {
     let memory = sources.options.policy.allows(request.phase, ItemKind::MemoryFact);
-    // Facts ranked by the query would move with every query, and with them everything below.
-    let query = if sources.options.append { "" } else { &request.query };
+    let query = if is_running { "" } else { &request.query };
     ranked_header(&request.header, query, memory, sources.episodes, sources.facts, sources.options, sources.answers)
 }
 
 struct Finished<'a> {
     state: &'a BuildState<'a>,
     selection: &'a UnitSelection,
-    layout: Option<PromptLayout>,
     prompt: StructuredPrompt<'a>,
     frame: &'a PromptFrame,
 }
@@ -168,10 +211,9 @@ impl Finished<'_> {
     fn into_built(
         self,
         written: RenderedPrompt,
-        previous: Option<&PromptManifest>,
         left_out: &[(String, &'static str)],
-    ) -> Result<BuiltPrompt> {
-        let Self { state, selection, layout, prompt, frame } = self;
+    ) -> Result<(BuiltPrompt, CutPrompt)> {
+        let Self { state, selection, prompt, frame } = self;
         let RenderedPrompt { text, messages } = written;
         let mut warnings: Vec<String> =
             left_out.iter().map(|(id, reason)| format!("{} left out of the header: {reason}", quote(id))).collect();
@@ -184,12 +226,18 @@ impl Finished<'_> {
         let explanation = state.request.explain.then(|| explain::explain(state, selection, &stats));
         state.request.shorten(&mut stats);
         let envelopes = output::envelopes(state, &prompt);
-        let append = state.sources.options.append;
-        let prefix = append.then(|| append::compare(previous, &text.text, layout.as_ref()));
-        let mut manifest = append.then(|| PromptManifest::of(state, &prompt, &text, frame));
-        if let (Some(manifest), Some(previous), Some(report)) = (&mut manifest, previous, &prefix) {
-            manifest.count_repeated(previous, report, state.sources.options.stability);
-        }
+        let entries = prompt.entries.iter().map(|entry| StandingEntry {
+            at: entry.at,
+            form: entry.rendering.form,
+            content: entry.rendering.content.clone(),
+            omitted_chars: entry.omitted_chars,
+        });
+        let cut = CutPrompt {
+            header: frame.header.clone(),
+            entries: entries.collect(),
+            left: output::left(state, selection),
+            ledger: prompt.ledger,
+        };
         let pack = ContextPack {
             prompt: text.text,
             stats,
@@ -198,8 +246,8 @@ impl Finished<'_> {
             items: Some(text.items),
             warnings,
             explanation,
-            prefix,
+            running: None,
         };
-        Ok(BuiltPrompt { pack, messages, events, manifest, work: state.work + selection.work })
+        Ok((BuiltPrompt { pack, messages, events, work: state.work + selection.work }, cut))
     }
 }

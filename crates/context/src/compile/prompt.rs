@@ -85,8 +85,6 @@ pub struct EntryRendering<'a> {
     pub form: RenderedAs,
     /// What stands there of it.
     pub content: &'a EntryContent,
-    /// The section as an earlier text prompt of append mode has it, to be repeated byte for byte.
-    pub earlier: Option<&'a str>,
 }
 
 /// An item in the prompt.

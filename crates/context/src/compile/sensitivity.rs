@@ -33,8 +33,17 @@ pub fn sensitivity(state: &mut BuildState, closure: &DependencyClosure, pins: &[
     for (candidate, (level, verdict)) in closure.candidates.iter().zip(verdicts) {
         let LogCandidate { at, unit, stub } = *candidate;
         let leave = |reason| ExcludedItem { at, unit, level, stage: Stage::Sensitivity, reason };
-        let row =
-            |redacted| CandidateRow { at, unit: unit as usize, level, stub, redacted, quarters: 0, text_score: 0.0 };
+        let unit_at = unit as usize;
+        let row = |redacted| CandidateRow {
+            at,
+            unit: unit_at,
+            level,
+            stub,
+            redacted,
+            quarters: 0,
+            text_score: 0.0,
+            stands: None,
+        };
         match verdict {
             SensitivityVerdict::Drop => state.excluded.push(leave("sensitivity")),
             _ if broken[unit as usize] && is_half(at) => state.excluded.push(leave("pair")),

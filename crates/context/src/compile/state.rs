@@ -39,6 +39,10 @@ pub struct BuildState<'a> {
     pub thinness: f64,
     /// Items added by closure, ascending.
     pub closures: Vec<usize>,
+    /// Whether a running prompt is cut.
+    pub is_cut: bool,
+    /// Tokens that prompts may have, where this one is to have fewer.
+    pub budget: Option<u64>,
     /// Postings, items, units and pieces touched so far.
     pub work: u64,
 }
@@ -62,17 +66,17 @@ impl<'a> BuildState<'a> {
             scores: Vec::new(),
             thinness: 1.0,
             closures: closure.added.clone(),
+            is_cut: false,
+            budget: None,
             work: sources.events.len() as u64,
         }
     }
 
     /// Returns a selector over all units with a limit in quarter tokens.
     pub fn selector<'s>(&'s self, planner: &'s Planner, limit: u64) -> UnitSelector<'s> {
-        let options = self.sources.options;
-        // A prompt that is to grow needs its room for what comes.
-        let fills = !options.append;
-        let (rows, units, thinness) = (&self.rows, &self.units, self.thinness);
-        UnitSelector { rows, units, planner, limit, policy: &options.policy, thinness, fills }
+        let policy = &self.sources.options.policy;
+        let (rows, units, thinness, is_cut) = (&self.rows, &self.units, self.thinness, self.is_cut);
+        UnitSelector { rows, units, planner, limit, policy, thinness, is_cut }
     }
 
     /// Returns the rows of the instructions that the log begins with.

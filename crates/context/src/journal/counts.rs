@@ -19,7 +19,7 @@ pub enum Count {
     /// One more than the number of the next fact, 0 where it is not fixed.
     FactSequence,
     Episodes,
-    Manifests,
+    Running,
     Messages,
     Calibrations,
 }

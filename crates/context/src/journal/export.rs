@@ -189,8 +189,8 @@ impl Changes<'_> {
         for told in self.manager.known_messages.changed_since(after(Count::Messages)) {
             self.add(&json!({ "messages": told }))?;
         }
-        for told in self.manager.manifests.changed_since(after(Count::Manifests)) {
-            self.add(&json!({ "append": told }))?;
+        for told in self.manager.running.changed_since(after(Count::Running)) {
+            self.add(&json!({ "running": told }))?;
         }
         if self.manager.journal.calibrations > from(Count::Calibrations) || since.is_none() {
             self.add(&Tagged("calibration", &self.manager.calibrations))?;

@@ -57,7 +57,7 @@ impl ContextManager {
         set(Count::Facts, self.facts.changes());
         set(Count::FactSequence, self.fact_sequence.map_or(0, |next| next + 1));
         set(Count::Episodes, self.episodes.changes());
-        set(Count::Manifests, self.manifests.changes());
+        set(Count::Running, self.running.changes());
         set(Count::Messages, self.known_messages.changes());
         set(Count::Calibrations, self.journal.calibrations);
         counts
@@ -74,7 +74,7 @@ impl ContextManager {
         self.artifacts.count_from(counts.of(Count::Artifacts), counts.of(Count::Uses));
         self.facts.count_from(counts.of(Count::Facts));
         self.episodes.count_from(counts.of(Count::Episodes));
-        self.manifests.count_from(counts.of(Count::Manifests));
+        self.running.count_from(counts.of(Count::Running));
         self.known_messages.count_from(counts.of(Count::Messages));
         self.journal.calibrations = counts.of(Count::Calibrations);
         self.journal.base = self.journal_counts();

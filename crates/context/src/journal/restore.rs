@@ -34,7 +34,7 @@ const KINDS: [&str; 15] = [
     "episode",
     "episode_gone",
     "messages",
-    "append",
+    "running",
     "calibration",
     "unknown",
 ];
@@ -156,7 +156,7 @@ impl<'a, B: Fn(&str) -> Option<&'a [u8]>> Reader<B> {
                 Ok(())
             }
             "messages" => stores.known_messages.apply(value, "/messages"),
-            "append" => stores.manifests.apply(value, "/append", self.items.len()),
+            "running" => stores.running.apply(value, "/running", self.items.len()),
             "calibration" => {
                 let holder = JsonMap::from_iter([("calibration".to_owned(), value)]);
                 stores.calibrations = Calibrations::from_fields(&mut Fields::open(Value::Object(holder), "")?)?;

@@ -215,7 +215,7 @@ impl ContextManager {
         self.index = LogIndex::new();
         self.index.extend(&self.events, &self.options, &self.artifacts, false);
         // What they say of positions is no longer so.
-        self.manifests.clear();
+        self.running.break_off("edited");
     }
 }
 

@@ -14,7 +14,8 @@ fn messages(format: Format, result: &str) -> Value {
     let mut answer = ContextItem::new("result:c1", ItemKind::ToolResult, result);
     answer.parent_id = Some("c1".to_owned());
     let items = [ContextItem::new("u1", ItemKind::UserTurn, "Which orders are held?"), call, answer];
-    let written = items_to_messages(&items, format, &WriteOptions { close_calls: true }).unwrap();
+    let written =
+        items_to_messages(&items, format, &WriteOptions { close_calls: true, ..WriteOptions::default() }).unwrap();
     assert!(written.warnings.is_empty(), "{:?}", written.warnings);
     Value::Array(written.messages)
 }
@@ -35,7 +36,11 @@ fn result(manager: &ContextManager) -> &ContextItem {
 fn build(manager: &mut ContextManager, format: Format, budget: u64) -> BuiltMessages {
     let request =
         BuildRequest { budget_tokens: Some(budget), ..BuildRequest::new(Phase::Interpret, "which are held?") };
-    manager.build_messages(&request, format, WriteOptions { close_calls: true }).unwrap().done().unwrap()
+    manager
+        .build_messages(&request, format, WriteOptions { close_calls: true, ..WriteOptions::default() })
+        .unwrap()
+        .done()
+        .unwrap()
 }
 
 fn rows(count: usize) -> String {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::support::{self, Log, Setup, log, setup};
 
-const CLOSED: WriteOptions = WriteOptions { close_calls: true };
+const CLOSED: WriteOptions = WriteOptions { close_calls: true, is_steady: false };
 
 fn build(manager: &mut ContextManager, request: &BuildRequest, format: Format) -> Result<BuiltMessages> {
     match manager.build_messages(request, format, CLOSED)? {

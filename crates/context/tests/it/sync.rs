@@ -39,7 +39,9 @@ fn items(turns: &[Turn]) -> Vec<ContextItem> {
 }
 
 fn messages(turns: &[Turn], format: Format) -> Vec<Value> {
-    items_to_messages(&items(turns), format, &WriteOptions { close_calls: true }).unwrap().messages
+    items_to_messages(&items(turns), format, &WriteOptions { close_calls: true, ..WriteOptions::default() })
+        .unwrap()
+        .messages
 }
 
 fn sync(manager: &mut ContextManager, turns: &[Turn], format: Format) -> SyncedMessages {
@@ -49,7 +51,7 @@ fn sync(manager: &mut ContextManager, turns: &[Turn], format: Format) -> SyncedM
 fn sent(manager: &mut ContextManager, format: Format) -> Vec<Value> {
     let request = BuildRequest { budget_tokens: Some(100_000), ..BuildRequest::new(Phase::Answer, "") };
     manager
-        .build_messages(&request, format, WriteOptions { close_calls: true })
+        .build_messages(&request, format, WriteOptions { close_calls: true, ..WriteOptions::default() })
         .unwrap()
         .done()
         .unwrap()

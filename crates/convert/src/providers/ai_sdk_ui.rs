@@ -144,7 +144,7 @@ struct UiMessage {
 }
 
 /// Writes messages. Those of the model in a row are one message of several steps, unless they were several.
-pub fn write(messages: Vec<OutgoingMessage>) -> Vec<Value> {
+pub fn write(messages: Vec<OutgoingMessage>, first: usize, ids: &mut UniqueIds) -> Vec<Value> {
     let mut written: Vec<UiMessage> = Vec::new();
     let mut messages = messages.into_iter().peekable();
     while let Some(message) = messages.next() {
@@ -160,10 +160,9 @@ pub fn write(messages: Vec<OutgoingMessage>) -> Vec<Value> {
             add_parts(&mut written, message.role, parts, &mut results);
         }
     }
-    let mut ids = UniqueIds::default();
     let values = written.into_iter().enumerate().map(|(index, mut message)| {
         let id = message.value.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
-        let wanted = id.map_or_else(|| format!("message-{index}"), str::to_owned);
+        let wanted = id.map_or_else(|| format!("message-{}", first + index), str::to_owned);
         let unique = ids.unique(&wanted, Format::AiSdkUi);
         if id != Some(unique.as_str()) {
             put(&mut message.value, "id", unique.into());

@@ -145,12 +145,12 @@ fn join_same_role(list: Vec<AlternatingMessage>, reasons_first: bool) -> Vec<Alt
 
 /// Makes messages that keep the rules: roles alternate and the user begins, every call but those of the last message has
 /// its result in the next message, results come first. With `reasons_first` reasoning comes before other parts, and no
-/// message ends in it.
+/// message ends in it. `start` is the part of the user where the model would begin, unless others stand before them.
 pub fn alternate_roles(
     mut list: Vec<AlternatingMessage>,
     reasons_first: bool,
     result: WriteMissingResult,
-    start: Value,
+    start: Option<Value>,
     warnings: &mut Warnings,
 ) -> Vec<AlternatingMessage> {
     if reasons_first {
@@ -170,7 +170,7 @@ pub fn alternate_roles(
         let (before, rest) = list.split_at_mut(index);
         complete(&before[index - 1], &mut rest[0], result, warnings);
     }
-    if list.first().is_some_and(|first| !first.is_user) {
+    if let Some(start) = start.filter(|_| list.first().is_some_and(|first| !first.is_user)) {
         warnings.add(
             "BEGINNING_MISSING",
             "the model would speak first; a remark stands for what came before",

@@ -168,7 +168,12 @@ fn media_label(block: &JsonMap) -> Option<String> {
 }
 
 /// Writes messages, and `system` that stands beside them.
-pub fn write(messages: Vec<OutgoingMessage>, warnings: &mut Warnings) -> (Vec<Value>, Option<Value>) {
+pub fn write(
+    messages: Vec<OutgoingMessage>,
+    follows: bool,
+    is_steady: bool,
+    warnings: &mut Warnings,
+) -> (Vec<Value>, Option<Value>) {
     let (mut system, mut list) = (Vec::new(), Vec::new());
     for message in messages {
         let is_system = message.role == Role::System;
@@ -177,17 +182,17 @@ pub fn write(messages: Vec<OutgoingMessage>, warnings: &mut Warnings) -> (Vec<Va
     }
     pair_server_tools(&mut list, warnings);
     let result = |call: &AlternatingPart, text: &str| json!({ "type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": true });
-    let start = json!({ "type": "text", "text": MISSING_START });
+    let start = (!follows).then(|| json!({ "type": "text", "text": MISSING_START }));
     let mut list = alternate_roles(list, true, result, start, warnings);
-    trim_end(&mut list, warnings);
+    let first = if is_steady { 0 } else { list.len().saturating_sub(1) };
+    list[first..].iter_mut().for_each(|message| trim_end(message, warnings));
     let messages = list.into_iter().map(write_message).collect();
     (messages, write_system(system))
 }
 
-/// Takes white space off the end of a last message of the model, with which it is refused.
-fn trim_end(list: &mut [AlternatingMessage], warnings: &mut Warnings) {
-    let Some(ending) = list.last_mut().filter(|message| !message.is_user) else { return };
-    let Some(block) = ending.parts.last_mut() else { return };
+/// Takes white space off the end of a message of the model; a last one is refused with it.
+fn trim_end(message: &mut AlternatingMessage, warnings: &mut Warnings) {
+    let Some(block) = message.parts.last_mut().filter(|_| !message.is_user) else { return };
     let Some(text) = block.value.get("text").and_then(Value::as_str) else { return };
     let trimmed = text.trim_end().to_owned();
     if trimmed.len() == text.len() {
@@ -195,7 +200,7 @@ fn trim_end(list: &mut [AlternatingMessage], warnings: &mut Warnings) {
     }
     // What is nothing but white space was left out before.
     block.value["text"] = trimmed.into();
-    let message = "white space at the end of the last message of the model is left out";
+    let message = "white space at the end of a message of the model is left out";
     warnings.add("TEXT_TRIMMED", message, at("/items", block.item));
 }
 

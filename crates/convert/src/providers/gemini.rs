@@ -249,7 +249,7 @@ fn with_signature(mut map: JsonMap, kind: PartKind, slots: Vec<TextSlot>) -> Vec
 }
 
 /// Writes contents, and the system instruction that stands beside them.
-pub fn write(messages: Vec<OutgoingMessage>, warnings: &mut Warnings) -> (Vec<Value>, Option<Value>) {
+pub fn write(messages: Vec<OutgoingMessage>, follows: bool, warnings: &mut Warnings) -> (Vec<Value>, Option<Value>) {
     let (mut system, mut list) = (Vec::new(), Vec::new());
     let mut system_fields = None;
     for mut message in messages {
@@ -265,7 +265,7 @@ pub fn write(messages: Vec<OutgoingMessage>, warnings: &mut Warnings) -> (Vec<Va
         let name = call_of(&call.value, CALL).and_then(|call| call.get("name")).cloned();
         json!({ "functionResponse": { "name": name, "response": { "error": text } } })
     };
-    let mut list = alternate_roles(list, false, result, json!({ "text": MISSING_START }), warnings);
+    let mut list = alternate_roles(list, false, result, (!follows).then(|| json!({ "text": MISSING_START })), warnings);
     for index in 1..list.len() {
         let (before, rest) = list.split_at_mut(index);
         match_responses(&mut before[index - 1].parts, &mut rest[0].parts);

@@ -48,8 +48,9 @@ use self::message::Role;
 pub use image_size::ImageSize;
 pub use media_list::{MediaBytes, MediaRecord, keep_media, note_media, text_before_media};
 pub use names::{call_id, called_tool, tool_name};
+pub use sources::last_part;
 pub use to_items::ReadOptions;
-pub use to_messages::WriteOptions;
+pub use to_messages::{WriteOptions, WrittenBefore};
 
 /// A message format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -259,16 +260,49 @@ pub fn items_to_messages_with(
     options: &WriteOptions,
     bytes: MediaBytes,
 ) -> Result<WrittenMessages> {
+    continue_messages(items, format, options, bytes, &mut WrittenBefore::default())
+}
+
+/// Writes items as messages that go on with others, as [`items_to_messages_with`] does; `before` is what stands there, and then
+/// what stands there with these.
+///
+/// Parted where [`last_part`] says, with `is_steady`, the messages are those that all items make at once.
+///
+/// # Errors
+/// None at present, as [`items_to_messages`].
+///
+/// ```
+/// use contextweaver_convert::providers::{Format, WriteOptions, WrittenBefore, continue_messages};
+/// use contextweaver_model::{ContextItem, ItemKind};
+///
+/// let turns = [ContextItem::new("u1", ItemKind::UserTurn, "Hi"), ContextItem::new("a1", ItemKind::AgentMsg, "Hello")];
+/// let (format, options, mut before) = (Format::Anthropic, WriteOptions::default(), WrittenBefore::default());
+/// let mut messages = Vec::new();
+/// for turn in turns.chunks(1) {
+///     messages.extend(continue_messages(turn, format, &options, &|_| None, &mut before)?.messages);
+/// }
+/// assert_eq!(messages.len(), 2, "nothing is put before the model, which does not speak first");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
+pub fn continue_messages(
+    items: &[ContextItem],
+    format: Format,
+    options: &WriteOptions,
+    bytes: MediaBytes,
+    before: &mut WrittenBefore,
+) -> Result<WrittenMessages> {
     let mut warnings = Warnings::default();
-    let outgoing = to_messages::outgoing_messages(items, format, options, bytes, &mut warnings);
+    let outgoing = to_messages::outgoing_messages(items, format, options, bytes, &mut before.calls, &mut warnings);
+    let follows = before.count > 0;
     let (messages, system) = match format {
         Format::OpenAiChat => (openai_chat::write(outgoing), None),
         Format::OpenAiResponses => (openai_responses::write(outgoing), None),
-        Format::Anthropic => anthropic::write(outgoing, &mut warnings),
-        Format::Gemini => gemini::write(outgoing, &mut warnings),
-        Format::AiSdkUi => (ai_sdk_ui::write(outgoing), None),
+        Format::Anthropic => anthropic::write(outgoing, follows, options.is_steady, &mut warnings),
+        Format::Gemini => gemini::write(outgoing, follows, &mut warnings),
+        Format::AiSdkUi => (ai_sdk_ui::write(outgoing, before.count, &mut before.messages), None),
         Format::AiSdkModel => (ai_sdk_model::write(outgoing), None),
     };
+    before.count += messages.len();
     Ok(WrittenMessages { messages, system, warnings: warnings.0 })
 }
 

@@ -107,7 +107,7 @@ fn fits(ch: char, is_plain: bool, more: &str) -> bool {
 }
 
 /// Ids that are in use.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct UniqueIds(SortedMap<String, usize>);
 
 impl UniqueIds {

@@ -3,7 +3,7 @@
 use super::Format;
 use super::message::Role;
 use super::names::{answered_id, call_id};
-use super::stored::StoredMessage;
+use super::stored::{StoredMessage, StoredPartKind};
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::{ContextItem, ItemKind};
 
@@ -102,4 +102,58 @@ fn joins(sources: &[SourceItem], items: &[usize], index: usize) -> bool {
         ItemKind::ToolResult => is_next,
         _ => false,
     }
+}
+
+/// Tells whether reasoning that led to the calls of a message is missing, so that these are left out.
+pub fn lost_reasoning(sources: &[SourceItem], items: &[usize]) -> bool {
+    let (mut wanted, mut there) = (0, 0);
+    for source in items.iter().map(|index| &sources[*index]) {
+        let Some(stored) = source.stored.as_ref().filter(|_| source.is_same_format) else { continue };
+        wanted = wanted.max(stored.reasoning);
+        if source.item.kind == ItemKind::ToolCall && stored.is_usable(source.item) {
+            there += stored.parts.iter().filter(|part| part.kind == StoredPartKind::Reasoning).count();
+        }
+    }
+    there < wanted
+}
+
+/// Returns the last item before which messages may be parted: those of the items before it are the same whatever comes, and no
+/// message holds items of both sides. None where there is no such place behind the first item.
+///
+/// ```
+/// use contextweaver_convert::providers::{Format, last_part};
+/// use contextweaver_model::{ContextItem, ItemKind};
+///
+/// let item = |id: &str, kind| ContextItem::new(id, kind, "hello");
+/// let turns = [item("u1", ItemKind::UserTurn), item("a1", ItemKind::AgentMsg), item("u2", ItemKind::UserTurn)];
+/// assert_eq!(last_part(&turns, Format::Anthropic), Some(1), "what the user says next joins the second message of the user");
+/// ```
+pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
+    let sources = sources(items, format);
+    let groups = group_items(&sources);
+    // By group: the last item of those before it, with results.
+    let mut last = Vec::with_capacity(groups.len());
+    let mut reach = 0;
+    for group in &groups {
+        last.push(reach);
+        let ends = group.items.iter().flat_map(|index| sources[*index].results.iter().chain([index]));
+        reach = reach.max(ends.max().copied().unwrap_or(0));
+    }
+    (1..groups.len()).rev().find_map(|at| {
+        let (before, group) = (&groups[at - 1], &groups[at]);
+        let start = group.items[0];
+        let parts = match format {
+            // A response of several steps is one message.
+            Format::AiSdkUi => group.role == Role::User && before.role != Role::User,
+            // White space at the end of a last message of the model is left out, so that none may be the last.
+            _ => group.role == Role::Assistant && (before.role != Role::Assistant || has_results(&sources, before)),
+        };
+        (parts && last[at] < start).then_some(start)
+    })
+}
+
+/// Tells whether results follow a message of the model.
+fn has_results(sources: &[SourceItem], group: &MessageGroup) -> bool {
+    let has_calls = group.items.iter().any(|index| sources[*index].item.kind == ItemKind::ToolCall);
+    has_calls && !lost_reasoning(sources, &group.items)
 }

@@ -11,7 +11,7 @@ use super::outgoing::{
     OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, changed_parts, unchanged_parts,
 };
 use super::pieces::{Piece, PieceList};
-use super::sources::{MessageGroup, SourceItem, group_items, sources};
+use super::sources::{self, MessageGroup, SourceItem, group_items, sources};
 use super::stored::{StoredMessage, StoredPart, StoredPartKind, StoredSlot};
 use super::{Format, Warnings, call_text};
 use contextweaver_base::order::sort_by;
@@ -27,6 +27,26 @@ pub const NO_RESULT: &str = "No result was recorded for this call.";
 pub struct WriteOptions {
     /// Whether calls at the end get a stub for their result, too. Otherwise they wait for it.
     pub close_calls: bool,
+    /// Whether the last message is written as it would be with others behind it, so that it stays the same once they come.
+    pub is_steady: bool,
+}
+
+/// What stands before messages that go on.
+#[derive(Debug, Clone, Default)]
+pub struct WrittenBefore {
+    /// Ids of calls that are taken.
+    pub(super) calls: UniqueIds,
+    /// Ids of messages that are taken, in a format whose messages have some.
+    pub(super) messages: UniqueIds,
+    /// Count of the messages.
+    pub(super) count: usize,
+}
+
+impl WrittenBefore {
+    /// Returns how many messages stand there.
+    pub fn count(&self) -> usize {
+        self.count
+    }
 }
 
 /// Makes messages of items, not yet in the form of a format.
@@ -35,19 +55,13 @@ pub fn outgoing_messages(
     format: Format,
     options: &WriteOptions,
     bytes: MediaBytes,
+    ids: &mut UniqueIds,
     warnings: &mut Warnings,
 ) -> Vec<OutgoingMessage> {
     let sources = sources(items, format);
     let groups = group_items(&sources);
-    let mut builder = MessageBuilder {
-        sources,
-        format,
-        bytes,
-        warnings,
-        ids: UniqueIds::default(),
-        messages: Vec::new(),
-        has_open_calls: false,
-    };
+    let mut builder =
+        MessageBuilder { sources, format, bytes, warnings, ids, messages: Vec::new(), has_open_calls: false };
     let last = groups.iter().rposition(|group| !builder.keeps_calls_open(group));
     for (index, group) in groups.iter().enumerate() {
         let may_wait = !options.close_calls && last.is_none_or(|last| index >= last);
@@ -66,7 +80,7 @@ struct MessageBuilder<'a, 'b, 'w> {
     format: Format,
     bytes: MediaBytes<'b>,
     warnings: &'w mut Warnings,
-    ids: UniqueIds,
+    ids: &'w mut UniqueIds,
     messages: Vec<OutgoingMessage>,
     /// Whether calls of the present message wait for results, so that nothing may stand behind those that are there.
     has_open_calls: bool,
@@ -127,7 +141,7 @@ impl MessageBuilder<'_, '_, '_> {
 
     /// Adds a message of the model, and the results of its calls.
     fn add_assistant(&mut self, items: &[usize], may_wait: bool) {
-        let lost_reasoning = self.lost_reasoning(items);
+        let lost_reasoning = sources::lost_reasoning(&self.sources, items);
         let is_open = |source: &SourceItem| source.item.kind == ItemKind::ToolCall && source.results.is_empty();
         self.has_open_calls = may_wait && items.iter().any(|index| is_open(&self.sources[*index]));
         let (mut parts, mut results) = (Vec::new(), Vec::new());
@@ -177,19 +191,6 @@ impl MessageBuilder<'_, '_, '_> {
         results.append(&mut beside);
         self.push(Role::Tool, results);
         self.push(Role::User, media);
-    }
-
-    /// Tells whether reasoning that led to calls is missing.
-    fn lost_reasoning(&self, items: &[usize]) -> bool {
-        let (mut wanted, mut there) = (0, 0);
-        for source in items.iter().map(|index| &self.sources[*index]) {
-            let Some(stored) = source.stored.as_ref().filter(|_| source.is_same_format) else { continue };
-            wanted = wanted.max(stored.reasoning);
-            if source.item.kind == ItemKind::ToolCall && stored.is_usable(source.item) {
-                there += stored.parts.iter().filter(|part| part.kind == StoredPartKind::Reasoning).count();
-            }
-        }
-        there < wanted
     }
 
     /// Returns the tool of a call, as the item, its results or its text name it, and the text of the arguments.

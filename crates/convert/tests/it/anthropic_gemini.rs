@@ -94,7 +94,9 @@ fn every_log_becomes_messages_that_the_provider_accepts() {
         let before = log.clone();
         for format in BOTH {
             check(format, &write(format, &log), case, &log);
-            let closed = items_to_messages(&log, format, &WriteOptions { close_calls: true }).unwrap();
+            let closed =
+                items_to_messages(&log, format, &WriteOptions { close_calls: true, ..WriteOptions::default() })
+                    .unwrap();
             check(format, &closed, case, &log);
         }
         assert_eq!(log, before);

@@ -17,7 +17,8 @@ fn call(id: &str, name: &str) -> ContextItem {
 }
 
 fn written(items: &[ContextItem], format: Format) -> (Vec<Value>, Vec<&'static str>) {
-    let written = items_to_messages(items, format, &WriteOptions { close_calls: true }).unwrap();
+    let written =
+        items_to_messages(items, format, &WriteOptions { close_calls: true, ..WriteOptions::default() }).unwrap();
     (written.messages, written.warnings.iter().map(|warning| warning.code).collect())
 }
 

@@ -6,35 +6,23 @@
 mod candidates;
 mod plan;
 
-use std::cell::OnceCell;
-
-use self::plan::{LedgerPlan, share};
-use crate::compile::append::PromptManifest;
+use self::plan::LedgerPlan;
 use crate::compile::frame::PromptFrame;
 use crate::compile::prompt::{Ledger, StructuredPrompt};
-use crate::compile::select::units::UnitSelection;
 use crate::compile::state::BuildState;
 
-/// What a build knows of its ledger: the one of the prompt before, as long as append mode goes on with that, or a plan.
-pub struct LedgerWriter<'a> {
-    before: Option<&'a Ledger>,
-    /// Whether that one may stay, if there is one.
-    keeps: bool,
-    /// What a new one would say: found when it is needed.
-    plan: OnceCell<Option<LedgerPlan>>,
-    room: u64,
+/// What a build sets aside for its ledger, and then writes.
+pub struct LedgerWriter {
+    plan: Option<LedgerPlan>,
     quarters: u64,
 }
 
-impl<'a> LedgerWriter<'a> {
+impl LedgerWriter {
     /// Sets aside what it takes out of the room that items have.
-    pub fn new(state: &BuildState, frame: &PromptFrame, previous: Option<&'a PromptManifest>, room: u64) -> Self {
-        let before = previous.and_then(PromptManifest::ledger);
-        let keeps = before.is_none_or(|ledger| ledger.may_stay(state, frame));
-        let kept = before.filter(|_| keeps).map(|ledger| ledger.quarters(state).max(share(frame.budget)));
-        let plan = if kept.is_some() { OnceCell::new() } else { LedgerPlan::of(state, frame, room).into() };
-        let planned = plan.get().and_then(|plan| plan.as_ref()).map(|plan| plan.quarters);
-        Self { before, keeps, plan, room, quarters: kept.or(planned).unwrap_or(0).min(room) }
+    pub fn new(state: &BuildState, frame: &PromptFrame, room: u64) -> Self {
+        let plan = LedgerPlan::of(state, frame, room);
+        let quarters = plan.as_ref().map_or(0, |plan| plan.quarters).min(room);
+        Self { plan, quarters }
     }
 
     /// Returns what is set aside, in quarter tokens.
@@ -42,31 +30,14 @@ impl<'a> LedgerWriter<'a> {
         self.quarters
     }
 
-    /// Tells whether a prompt of append mode may go on with the ledger it has, or without one.
-    pub fn keeps(&self) -> bool {
-        self.keeps
-    }
-
     /// Goes without one, where nothing else fits beside it. Tells whether there was anything to give up.
     pub fn give_up(&mut self) -> bool {
-        self.plan = None.into();
-        self.keeps &= self.before.is_none();
+        self.plan = None;
         std::mem::take(&mut self.quarters) > 0
     }
 
     /// Returns the ledger of a prompt whose entries are chosen.
-    pub fn of(
-        &self,
-        state: &BuildState,
-        frame: &PromptFrame,
-        selection: &UnitSelection,
-        prompt: &StructuredPrompt,
-    ) -> Option<Ledger> {
-        // Only a prompt that goes on repeats sections.
-        if selection.parts().any(|part| part.earlier.is_some()) {
-            return self.before.cloned();
-        }
-        let plan = self.plan.get_or_init(|| LedgerPlan::of(state, frame, self.room));
-        plan.as_ref()?.write(state, frame, &prompt.entries)
+    pub fn of(&self, state: &BuildState, frame: &PromptFrame, prompt: &StructuredPrompt) -> Option<Ledger> {
+        self.plan.as_ref()?.write(state, frame, &prompt.entries)
     }
 }

@@ -34,13 +34,6 @@ impl Ledger {
         text_quarters(state, &self.text)
     }
 
-    /// Tells whether it may stand in the next prompt of append mode as it is: within its share, and of items that are not withheld.
-    pub fn may_stay(&self, state: &BuildState, frame: &PromptFrame) -> bool {
-        let fits = self.quarters(state) <= share(frame.budget);
-        let fates = Fates::of(state);
-        state.sources.options.has_ledger(frame.budget) && fits && self.homes.iter().all(|at| fates.is_open(*at))
-    }
-
     /// Counts it.
     pub fn stats(&self, state: &BuildState) -> LedgerStats {
         LedgerStats { tokens: self.quarters(state).div_ceil(4), identifiers: self.identifiers }
@@ -67,9 +60,9 @@ fn text_quarters(state: &BuildState, text: &str) -> u64 {
 impl LedgerPlan {
     /// Sets room aside where not everything fits, and where there are identifiers.
     pub fn of(state: &BuildState, frame: &PromptFrame, room: u64) -> Option<Self> {
-        let most = share(frame.budget);
+        let most = share(state.budget.unwrap_or(frame.budget));
         let wanted: u64 = state.units.iter().map(|unit| unit.quarters).sum();
-        if !state.sources.options.has_ledger(frame.budget)
+        if !state.sources.options.has_ledger(frame.budget, state.is_cut)
             || wanted <= room
             || most < 4 * LEAST_TOKENS
             || 2 * most > room

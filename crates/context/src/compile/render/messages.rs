@@ -6,7 +6,8 @@ use super::renderer::{MessagePrompt, Renderer};
 use super::text::{TextRenderer, section_quarters};
 use crate::compile::closure;
 use crate::compile::inputs::BuildInputs;
-use crate::compile::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
+use crate::compile::prompt::{EntryContent, EntryRendering, StructuredPrompt};
+use crate::index::IndexEntry;
 use crate::labels;
 use crate::options::ManagerOptions;
 use crate::source_message::{forget_source_message, source_message};
@@ -66,7 +67,8 @@ impl Renderer for MessageRenderer {
         let mut items: Vec<ContextItem> = above(&header.join(labels::SEPARATOR)).into_iter().collect();
         for (place, entry) in prompt.entries.iter().enumerate() {
             items.extend(ledger(place));
-            items.push(as_shown(entry, sources.options));
+            let EntryRendering { form, content } = entry.rendering;
+            items.push(shown_item(entry.item, entry.indexed, form, content, sources.options));
         }
         items.extend(ledger(prompt.entries.len()));
         items.extend(below(prompt.footer));
@@ -84,15 +86,15 @@ impl MessageRenderer {
     }
 }
 
-fn above(header: &str) -> Option<ContextItem> {
+pub fn above(header: &str) -> Option<ContextItem> {
     (!header.is_empty()).then(|| ContextItem::new("prompt:header", ItemKind::Policy, header))
 }
 
-fn below(footer: &str) -> Option<ContextItem> {
+pub fn below(footer: &str) -> Option<ContextItem> {
     said("prompt:footer", footer)
 }
 
-fn said(id: &str, text: &str) -> Option<ContextItem> {
+pub fn said(id: &str, text: &str) -> Option<ContextItem> {
     (!text.is_empty()).then(|| ContextItem::new(id, ItemKind::UserTurn, text))
 }
 
@@ -111,15 +113,21 @@ fn has_result(sources: &BuildInputs, call: &ContextItem) -> bool {
 }
 
 /// Returns an item with what the prompt shows of it.
-fn as_shown(entry: &PromptEntry, options: &ManagerOptions) -> ContextItem {
-    let mut item = entry.item.clone();
-    item.text = entry.rendering.content.text(entry.item, entry.indexed, options).into_owned();
-    match entry.rendering.form {
+pub fn shown_item(
+    given: &ContextItem,
+    indexed: &IndexEntry,
+    form: RenderedAs,
+    content: &EntryContent,
+    options: &ManagerOptions,
+) -> ContextItem {
+    let mut item = given.clone();
+    item.text = content.text(given, indexed, options).into_owned();
+    match form {
         RenderedAs::Redacted => {
             forget_source_message(&mut item);
             return item;
         }
-        form if has_media(form) => keep_media(&mut item, &entry.item.text),
+        form if has_media(form) => keep_media(&mut item, &given.text),
         _ => {}
     }
     if options.redact_secrets {

@@ -33,16 +33,14 @@ impl Renderer for TextRenderer {
 /// Weighs the section of an item with its separator, in quarter tokens.
 pub fn section_quarters(sources: &BuildInputs, at: usize, rendering: &EntryRendering) -> u64 {
     let (item, indexed) = (&sources.events.items()[at], sources.index.entry(at));
-    let quarters = match (rendering.earlier, rendering.content) {
-        (Some(section), _) => sources.quarters(section),
-        (None, EntryContent::Own) => index::part_quarters(item, indexed, sources.options, sources.answers),
-        (None, content) => {
+    let quarters = match rendering.content {
+        EntryContent::Own => index::part_quarters(item, indexed, sources.options, sources.answers),
+        content => {
             let label = label_line(item, SectionMark::of(rendering.form, false));
             sources.quarters(&format!("{label}\n{}", content.body(item, indexed)))
         }
     };
-    let stub = if rendering.earlier.is_some() { None } else { call_stub(sources, at) };
-    stub.map_or(0, |stub| sources.quarters(stub)) + quarters + SEPARATOR_QUARTERS
+    call_stub(sources, at).map_or(0, |stub| sources.quarters(stub)) + quarters + SEPARATOR_QUARTERS
 }
 
 /// Returns what stands above a result in place of its call, where that is not above it.
@@ -131,14 +129,10 @@ impl<'a> TextPromptWriter<'a> {
     fn add(&mut self, entry: &PromptEntry) {
         let separator = self.separate();
         let start = self.prompt.text.len();
-        if let Some(earlier) = entry.rendering.earlier {
-            self.prompt.text.push_str(earlier);
-        } else {
-            self.prompt.text.push_str(call_stub(self.sources, entry.at).unwrap_or_default());
-            self.prompt.text.push_str(&label_line(entry.item, SectionMark::of(entry.rendering.form, entry.recalled)));
-            self.prompt.text.push('\n');
-            self.prompt.text.push_str(&entry.rendering.content.body(entry.item, entry.indexed));
-        }
+        self.prompt.text.push_str(call_stub(self.sources, entry.at).unwrap_or_default());
+        self.prompt.text.push_str(&label_line(entry.item, SectionMark::of(entry.rendering.form, entry.recalled)));
+        self.prompt.text.push('\n');
+        self.prompt.text.push_str(&entry.rendering.content.body(entry.item, entry.indexed));
         let tokens = self.counter.add(self.sources.quarters(&self.prompt.text[start..]));
         self.prompt.items.push(RenderedItem {
             id: entry.item.id.clone(),

@@ -3,10 +3,13 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
+use super::selector;
 use crate::compile::excerpt::{self, ExcerptQuery};
 use crate::compile::inputs::BuildInputs;
 use crate::compile::prompt::{EntryContent, EntryRendering};
 use crate::compile::render::renderer::Renderer;
+use crate::compile::score::bm25n::TermWeights;
+use crate::compile::state::BuildState;
 use crate::digest_note::{self, HANDLE_FIELD};
 use crate::index::IndexEntry;
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs, Sensitivity};
@@ -38,21 +41,26 @@ pub struct CandidateRow {
     pub quarters: u64,
     /// Relevance of its own words, from 0 to 1.
     pub text_score: f64,
+    /// In which form it is to stay, where a running prompt has one for it.
+    pub stands: Option<Box<StandingEntry>>,
+}
+
+/// The form in which an item is to stay in a running prompt.
+#[derive(Debug, Clone)]
+pub struct StandingEntry {
+    pub at: usize,
+    pub form: RenderedAs,
+    pub content: EntryContent,
+    /// Characters of the item that are left out.
+    pub omitted_chars: Option<u64>,
 }
 
 impl CandidateRow {
     /// Returns the entry of the row in full.
     pub fn whole(&self, index: usize) -> PlannedPart {
         let (form, content) = self.content();
-        PlannedPart {
-            row: index,
-            at: self.at,
-            form,
-            content,
-            earlier: None,
-            quarters: self.quarters,
-            omitted_chars: None,
-        }
+        let omitted_chars = self.stands.as_ref().and_then(|stands| stands.omitted_chars);
+        PlannedPart { row: index, at: self.at, form, content, quarters: self.quarters, omitted_chars }
     }
 
     /// Returns the part, or the whole item if that is no larger.
@@ -64,6 +72,10 @@ impl CandidateRow {
     pub fn content(&self) -> (RenderedAs, EntryContent) {
         match &self.redacted {
             Some(item) => (RenderedAs::Redacted, EntryContent::Redacted(item.text.clone())),
+            None if self.stands.is_some() => {
+                let stands = self.stands.as_deref();
+                stands.map_or((RenderedAs::Whole, EntryContent::Own), |stands| (stands.form, stands.content.clone()))
+            }
             None if self.stub => (RenderedAs::Stub, EntryContent::stub(STUB_PHASE)),
             None => (RenderedAs::Whole, EntryContent::Own),
         }
@@ -78,8 +90,6 @@ pub struct PlannedPart {
     pub form: RenderedAs,
     /// What stands there of the item.
     pub content: EntryContent,
-    /// The section as an earlier prompt of append mode has it, to be repeated byte for byte.
-    pub earlier: Option<String>,
     /// Cost in quarter tokens, with what the renderer puts around it.
     pub quarters: u64,
     /// Characters an excerpt leaves out.
@@ -111,6 +121,18 @@ pub struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
+    /// Makes a planner for a build whose items may take so many quarter tokens together.
+    pub fn new(state: &BuildState<'a>, terms: &'a TermWeights, limit: u64) -> Self {
+        Self {
+            sources: state.sources,
+            renderer: state.renderer,
+            wanted: ExcerptQuery::new(state.sources.index, terms, state.rows.len()),
+            cap: Cell::new(selector::cap(limit / 4)),
+            last: state.rows.last().map(|row| row.at),
+            work: Cell::new(0),
+        }
+    }
+
     /// Returns an item of the log.
     pub fn item(&self, at: usize) -> &'a ContextItem {
         &self.sources.events.items()[at]
@@ -131,7 +153,9 @@ impl<'a> Planner<'a> {
         }
         let stays = |row: &CandidateRow| {
             // What was just fetched stays whole, and what was fetched on purpose.
-            let is_wanted = Some(row.at) == self.last || self.item(row.at).metadata.contains_key(HANDLE_FIELD);
+            let is_wanted = Some(row.at) == self.last
+                || row.stands.is_some()
+                || self.item(row.at).metadata.contains_key(HANDLE_FIELD);
             !self.can_cut(row)
                 || (is_wanted && squeeze == SqueezeLevel::None)
                 || (row.quarters <= 4 * SMALL_TOKENS && !self.has_more(row))
@@ -166,7 +190,7 @@ impl<'a> Planner<'a> {
 
     /// Tells whether a summary stands for a text that speaks to the query.
     pub fn has_more(&self, row: &CandidateRow) -> bool {
-        row.redacted.is_none() && !row.stub && row.text_score > 0.0 && self.is_ours(row.at)
+        row.redacted.is_none() && !row.stub && row.stands.is_none() && row.text_score > 0.0 && self.is_ours(row.at)
     }
 
     /// Weighs what a row will cost about: where a digest gives way to the text behind it, that text.
@@ -221,9 +245,35 @@ impl<'a> Planner<'a> {
         None
     }
 
+    /// Returns how a row enters a running prompt: whole where that takes no more than a share, in quarter tokens, else what stands out
+    /// of it and the parts that the query and the last call ask for. With it whether it is all of a stored text, and what it would
+    /// take whole.
+    pub fn entry(&self, index: usize, row: &CandidateRow, share: u64) -> (PlannedPart, bool, u64) {
+        let item = self.item(row.at);
+        if row.redacted.is_some() || row.stub || !self.is_digest(row.at) {
+            return (row.whole(index), false, row.quarters);
+        }
+        let estimated = digest_note::tokens(item).map_or(0, |tokens| 4 * tokens);
+        let mut whole_quarters = estimated.max(row.quarters);
+        // A text far above its share need not be weighed.
+        if estimated <= 2 * share
+            && let Some(text) = self.indexed(row.at).stored_text(item, self.sources.artifacts, self.sources.options)
+        {
+            let content = EntryContent::Quote { text: text.into_owned(), note: None };
+            let whole = self.written(index, row, RenderedAs::Whole, content, None);
+            whole_quarters = whole.quarters;
+            if whole.quarters <= share {
+                return (whole, true, whole_quarters);
+            }
+        }
+        let digest = self.digest(row.at).unwrap_or_default();
+        let part = self.quote(index, row, &digest, share / 4);
+        (row.smaller(index, part), false, whole_quarters)
+    }
+
     /// Tells whether there is more of an item than a part shows, by what it is.
     pub fn may_grow(&self, row: &CandidateRow, part: &PlannedPart) -> bool {
-        if row.redacted.is_some() || row.stub {
+        if row.redacted.is_some() || row.stub || row.stands.is_some() {
             return false;
         }
         match part.form {
@@ -287,9 +337,9 @@ impl<'a> Planner<'a> {
         content: EntryContent,
         omitted_chars: Option<u64>,
     ) -> PlannedPart {
-        let rendering = EntryRendering { form, content: &content, earlier: None };
+        let rendering = EntryRendering { form, content: &content };
         let quarters = self.renderer.entry_quarters(self.sources, row.at, &rendering);
-        PlannedPart { row: index, at: row.at, form, content, earlier: None, quarters, omitted_chars }
+        PlannedPart { row: index, at: row.at, form, content, quarters, omitted_chars }
     }
 }
 

@@ -38,6 +38,8 @@ const THOUGHT_SHARE: f64 = 0.2;
 /// Share of what pinned units leave that one unit may take without being cut, in a running turn: the message that opened
 /// it may leave little.
 const STEP_CAP_SHARE: f64 = 0.25;
+/// Tokens that a call and its result may take each as a line.
+const LINE_TOKENS: u64 = 48;
 /// Share of the budget one unit may take without being cut, and its floor in tokens.
 const CAP_SHARE: f64 = 0.33;
 const MIN_CAP_TOKENS: u64 = 120;
@@ -59,8 +61,8 @@ pub struct UnitSelector<'a> {
     pub policy: &'a ContextPolicy,
     /// How little the query says of itself, 0 to 1.
     pub thinness: f64,
-    /// Whether what is left of the limit shows more of what was cut.
-    pub fills: bool,
+    /// Whether a running prompt is cut: then each call keeps a line.
+    pub is_cut: bool,
 }
 
 impl UnitSelector<'_> {
@@ -84,10 +86,11 @@ impl UnitSelector<'_> {
             self.lower_cap(&state);
             self.take_newest(&mut state);
             self.take_by_score(&mut state);
+            if self.is_cut {
+                self.take_lines(&mut state);
+            }
         }
-        if self.fills {
-            self.grow(&mut state, self.limit);
-        }
+        self.grow(&mut state, self.limit);
         state.selection.work += self.planner.work.get() + self.units.len() as u64;
         Ok(state.selection)
     }
@@ -155,13 +158,10 @@ impl UnitSelector<'_> {
             .detail("limit", self.limit / 4)
             .detail("required", total.div_ceil(4)));
         }
-        let is_cut = plans.iter().any(|(parts, _)| parts.iter().any(|part| part.form == RenderedAs::Excerpt));
         for (unit, (parts, _)) in pinned.into_iter().zip(plans) {
             self.take(state, unit, parts, TakenBy::Pinned);
         }
-        if self.fills || is_cut {
-            self.grow(state, (self.limit as f64 * PINNED_SHARE) as u64);
-        }
+        self.grow(state, (self.limit as f64 * PINNED_SHARE) as u64);
         Ok(())
     }
 
@@ -241,6 +241,23 @@ impl UnitSelector<'_> {
             }
         }
         // An earlier drop may have come in as somebody's parent.
+        let UnitSelection { taken, dropped, .. } = &mut state.selection;
+        dropped.retain(|(unit, _)| taken[*unit].is_none());
+    }
+
+    /// Gives calls that have no other place a line, the newest first: what was done is said before anything is widened.
+    fn take_lines(&self, state: &mut SelectionState) {
+        for unit in (0..self.units.len()).rev() {
+            let is_call = |row: &usize| self.planner.item(self.rows[*row].at).kind == ItemKind::ToolCall;
+            if state.selection.has(unit) || !self.units[unit].rows.iter().any(is_call) {
+                continue;
+            }
+            let (parts, quarters) = self.plan(unit, SqueezeLevel::Stub);
+            let room = self.limit - state.selection.used;
+            if quarters <= room.min(4 * LINE_TOKENS * parts.len() as u64) && self.within_caps(state, unit) {
+                self.take(state, unit, parts, TakenBy::Priority);
+            }
+        }
         let UnitSelection { taken, dropped, .. } = &mut state.selection;
         dropped.retain(|(unit, _)| taken[*unit].is_none());
     }

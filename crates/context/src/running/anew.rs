@@ -1,0 +1,180 @@
+//! A running prompt compiled anew: smaller, by the stages of a build, around the last steps as they stand.
+
+use super::account::Account;
+use super::entry::{self, NewEntries};
+use super::messages::{self, MessageFrame, WrittenStep};
+use super::prompt::{LeftItem, PromptForm, RunningPrompt, RunningSection, WrittenSections};
+use super::step::{RunningChange, RunningMessages, RunningOutput, RunningRequest};
+use crate::compile::pipeline::{self, BuiltPrompt, CutPrompt, CutScope};
+use crate::compile::prompt::EntryContent;
+use crate::compile::select::plan::StandingEntry;
+use crate::request::BuildRequest;
+use contextweaver_base::order::sort_distinct;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
+
+/// What the last steps may take of a cut prompt, beside the newest: what matters of them is chosen like all else.
+const RECENT_SHARE: f64 = 0.1;
+/// How many times what must stay a cut leaves at least, so that there is room for what else matters.
+const BESIDE_KEPT: f64 = 1.25;
+
+/// A cut: what goes on, and why it is not the prompt as it is.
+pub struct Anew<'a> {
+    pub base: Option<&'a RunningPrompt>,
+    pub header: &'a str,
+    pub account: Account,
+    pub reason: &'static str,
+    pub new: &'a NewEntries,
+    /// Tokens of the whole conversation.
+    pub whole: u64,
+    /// Tokens that are to be left; none for all that there is room for.
+    pub target: Option<u64>,
+}
+
+/// What stays of a prompt.
+struct Kept<'a> {
+    sections: Vec<&'a RunningSection>,
+    /// Where the last steps begin that stay as they are, and the newest.
+    recent: usize,
+    newest: usize,
+    /// The first request.
+    keeps: Vec<usize>,
+    /// What these take, in tokens, with what else must be there.
+    tokens: u64,
+}
+
+impl Kept<'_> {
+    fn standing(&self, from: usize) -> Vec<StandingEntry> {
+        let entry = |section: &&RunningSection| {
+            let RunningSection { at, form, content, omitted_chars, .. } = *section;
+            StandingEntry { at: *at, form: *form, content: content.clone(), omitted_chars: *omitted_chars }
+        };
+        self.sections[from..].iter().map(entry).collect()
+    }
+}
+
+impl RunningRequest<'_> {
+    /// Compiles a prompt anew.
+    pub(super) fn compile(&self, anew: &Anew) -> Result<RunningOutput> {
+        let room = self.room();
+        let kept = self.kept(anew, anew.target.unwrap_or(room));
+        let least = (kept.tokens as f64 * BESIDE_KEPT) as u64;
+        let target = anew.target.map_or(room, |target| target.max(least)).min(room);
+        let renderer = self.renderer();
+        // What stays is given up step by step where it does not fit.
+        let attempts = [(target, Some(kept.recent)), (room, Some(kept.newest)), (room, None)];
+        let mut failed = None;
+        for (tokens, from) in attempts {
+            let request = BuildRequest { budget_tokens: Some(tokens), ..self.request.clone() };
+            let stands = from.map(|from| kept.standing(from)).unwrap_or_default();
+            let scope = CutScope { stands, keeps: kept.keeps.clone(), budget: Some(room) };
+            match pipeline::compile(self.sources, &request, &scope, &*renderer) {
+                Ok((built, cut)) => return self.replaced(anew, built, cut),
+                Err(error) if error.code() == ErrorCode::BudgetExceeded => failed = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(failed.unwrap_or_else(|| Error::new(ErrorCode::Internal, "nothing was tried")))
+    }
+
+    /// Makes the running prompt of what was compiled.
+    fn replaced(&self, anew: &Anew, built: BuiltPrompt, cut: CutPrompt) -> Result<RunningOutput> {
+        let CutPrompt { header, ledger, entries, left } = cut;
+        let section = |entry: StandingEntry| {
+            let StandingEntry { at, form, content, omitted_chars } = entry;
+            let is_stored = form == RenderedAs::Whole
+                && matches!(content, EntryContent::Quote { .. })
+                && self.sources.index.entry(at).is_summarised();
+            entry::section(self.sources, at, form, content, omitted_chars, is_stored)
+        };
+        let sections: Vec<RunningSection> = entries.into_iter().map(section).collect();
+        let (messages, written, tokens) = match self.form {
+            PromptForm::Text => (None, None, built.pack.stats.prompt_tokens()),
+            PromptForm::Messages(_) => {
+                let frame = MessageFrame { header: &header, ledger: ledger.as_ref(), footer: &self.request.footer };
+                let places: Vec<&RunningSection> = sections.iter().collect();
+                let nothing = WrittenSections::default();
+                let step = messages::write(self.sources, &self.messages(), &frame, &places, &nothing)?;
+                let Some(WrittenStep { messages, system, warnings, written, quarters, .. }) = step else {
+                    return Err(Error::new(ErrorCode::Internal, "instructions behind the beginning"));
+                };
+                (Some(RunningMessages { keep: 0, messages, system, warnings }), Some(written), quarters / 4)
+            }
+        };
+        let mut account = anew.account;
+        let whole = anew.whole.max(tokens);
+        let mut step = self.entered(&mut account, Some(anew.reason), tokens, 0, whole, anew.new.has_turn);
+        let left = left.into_iter().map(|(at, stage, reason, tokens)| LeftItem { at, stage, reason, tokens });
+        let running = RunningPrompt {
+            form: self.form,
+            close_calls: self.close_calls,
+            footer: self.request.footer.clone(),
+            marks: Vec::new(),
+            header,
+            ledger,
+            sections,
+            seen: self.sources.events.len(),
+            left: left.collect(),
+            budget: self.asked,
+            head: self.request.head.clone(),
+            account,
+            broken: None,
+            is_asleep: false,
+            changes: self.sources.events.changes(),
+            written,
+        };
+        step.hides = running.hides();
+        Ok(RunningOutput {
+            explanation: built.pack.explanation,
+            step,
+            events: built.events,
+            messages,
+            tokens,
+            change: RunningChange::Replaced(Box::new(running)),
+            work: built.work + anew.new.work,
+        })
+    }
+
+    /// Says what stays of a prompt whatever else does: the newest step as it is, others before it up to their share.
+    fn kept<'a>(&self, anew: &Anew<'a>, target: u64) -> Kept<'a> {
+        let items = self.sources.events.items();
+        let standing = anew.base.into_iter().flat_map(|base| &base.sections).chain(&anew.new.sections);
+        let sections: Vec<&RunningSection> = standing.filter(|section| !section.recalled).collect();
+        let kind = |place: usize| items[sections[place].at].kind;
+        // Results with their calls, or what was said last.
+        let mut newest = sections.len().saturating_sub(1);
+        while newest > 0 && kind(newest) == ItemKind::ToolResult {
+            newest -= 1;
+        }
+        let is_said = |place: usize| matches!(kind(place), ItemKind::ToolCall | ItemKind::AgentMsg);
+        while newest > 0 && kind(newest) == ItemKind::ToolCall && is_said(newest - 1) {
+            newest -= 1;
+        }
+        let weigh = |range: &[&RunningSection]| range.iter().map(|section| section.quarters).sum::<u64>();
+        let mut quarters = weigh(&sections[newest..]);
+        let most = (4.0 * target as f64 * RECENT_SHARE) as u64;
+        let mut recent = newest;
+        for place in (0..newest).rev() {
+            quarters += sections[place].quarters;
+            if quarters > most {
+                break;
+            }
+            // Half a step is none.
+            if kind(place) != ItemKind::ToolResult {
+                recent = place;
+            }
+        }
+        // What must be there besides: instructions, the first request, and the one of now.
+        let asks = |item: &&ContextItem| item.kind == ItemKind::UserTurn && !item.is_superseded();
+        let position = |item: Option<&ContextItem>| item.and_then(|item| self.sources.events.position(&item.id));
+        let first = position(items.iter().find(asks));
+        let instructions = (0..items.len()).take_while(|at| items[*at].kind == ItemKind::Policy);
+        let mut pinned: Vec<usize> = instructions.chain(first).chain(position(items.iter().rfind(asks))).collect();
+        sort_distinct(&mut pinned);
+        pinned.retain(|at| sections[recent..].iter().all(|section| section.at != *at));
+        let pinned: u64 = pinned.iter().map(|at| self.sources.index.entry(*at).part_quarters).sum();
+        let around = self.sources.quarters(anew.header) + self.sources.quarters(&self.request.footer);
+        let tokens = (weigh(&sections[recent..]) + pinned + around) / 4;
+        Kept { sections, recent, newest, keeps: first.into_iter().collect(), tokens }
+    }
+}

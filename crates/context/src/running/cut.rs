@@ -1,0 +1,96 @@
+//! When a running prompt is cut, and how deep: by the price model, and what is known of the session.
+//!
+//! It is a ski rental: going on costs the price of a cached token for each one that stands there, in each step; a cut costs what
+//! is left of the prompt once. A cut that nothing forces is made where the steps to come are expected to pay it back; one that
+//! the budget forces is as deep as keeps the account below [`MOST_COST`] times what the session costs without us, if it ended
+//! with this step, and never deeper than [`LEAST_DEPTH`].
+
+use super::account::Account;
+use super::prices::PriceModel;
+
+/// What of the budget a cut leaves, with a thrift of 0 and of 1.
+const DEPTHS: [f64; 2] = [0.6, 0.15];
+/// Least of the budget that a cut leaves, whatever it costs.
+const LEAST_DEPTH: f64 = 0.12;
+/// What a session may cost at most behind a cut that is forced, in costs without us.
+const MOST_COST: f64 = 1.08;
+/// And behind one that is not.
+const MOST_COST_FREELY: f64 = 1.03;
+
+/// Steps that are expected, of those that turns had on average where one begins, and of those that the running one has.
+const PAYING_STEPS: [f64; 2] = [1.0, 0.5];
+/// Tokens of a prompt below which no cut is made that nothing forces, where a turn begins and within one.
+const PAYING_TOKENS: [f64; 2] = [16_000.0, 20_000.0];
+/// Shares of the budget below which none is, with a thrift of 0; with 1 the tokens alone count.
+const PAYING_SHARES: [f64; 2] = [0.2, 1.2];
+/// How many times what it costs a cut must save.
+const PAYING_MARGIN: f64 = 1.5;
+/// How many times the share that a forced cut leaves one leaves that nothing forces: there is room for more.
+const PAYING_DEPTH: f64 = 4.0 / 3.0;
+
+/// What a cut depends on.
+pub struct CutScale<'a> {
+    pub prices: &'a PriceModel,
+    pub account: &'a Account,
+    /// From 0, which keeps what it can, to 1, which saves what it can.
+    pub thrift: f64,
+    /// Tokens that prompts may have, without what stands beside them.
+    pub budget: u64,
+    /// Tokens that stand beside them.
+    pub beside: u64,
+    /// Tokens of the next prompt if it goes on.
+    pub next: u64,
+    /// Tokens of the whole conversation.
+    pub whole: u64,
+    /// Whether the user said something new.
+    pub is_turn: bool,
+}
+
+impl CutScale<'_> {
+    /// Returns what share of its room a cut leaves.
+    fn depth(&self) -> f64 {
+        DEPTHS[0] * libm::pow(DEPTHS[1] / DEPTHS[0], self.thrift)
+    }
+
+    /// Returns the tokens that a cut leaves which the budget forces, or which is free.
+    pub fn forced(&self) -> u64 {
+        let budget = self.budget as f64;
+        let depth = self.depth() * budget;
+        // What a cut may cost now, so that the account is in order if the session ends here.
+        let without =
+            self.account.costs.cost_without + self.account.without(self.prices, self.whole + self.beside, false);
+        let most = (MOST_COST * without - self.account.costs.cost) / self.prices.written.max(0.01) - self.beside as f64;
+        depth.min(most).max(LEAST_DEPTH * budget) as u64
+    }
+
+    /// Returns the tokens that a cut leaves which nothing forces, where one pays.
+    pub fn pays(&self) -> Option<u64> {
+        let Self { prices, account, .. } = self;
+        if self.thrift <= 0.0 || !prices.has_cache() {
+            return None;
+        }
+        // The steps that are expected: as many as turns have on average at the beginning of one.
+        let steps = account.costs.steps as f64 / (account.turns.max(1)) as f64;
+        let expected = if self.is_turn { steps * PAYING_STEPS[0] } else { account.turn_steps as f64 * PAYING_STEPS[1] };
+        let free = 1.0 - self.thrift;
+        let least = if self.is_turn {
+            PAYING_TOKENS[0].max(PAYING_SHARES[0] * free * self.budget as f64)
+        } else {
+            PAYING_TOKENS[1].max(PAYING_SHARES[1] * free * self.budget as f64)
+        };
+        let next = self.next as f64;
+        if next < least {
+            return None;
+        }
+        let whole = self.whole + self.beside;
+        let without = account.costs.cost_without + account.without(prices, whole, false);
+        let most = (MOST_COST_FREELY * without - account.costs.cost) / prices.written.max(0.01) - self.beside as f64;
+        let keep = (PAYING_DEPTH * self.depth() * next).min(most);
+        if keep < LEAST_DEPTH * next {
+            return None;
+        }
+        let cost = keep * prices.written - next * prices.cached;
+        let saved = expected * prices.cached * (next - keep);
+        (saved > PAYING_MARGIN * cost.max(0.0)).then_some(keep as u64)
+    }
+}

@@ -1,0 +1,159 @@
+//! How what is new enters a running prompt: whole as far as its share goes, else the parts that matter.
+
+use super::prompt::{LeftItem, RunningPrompt, RunningSection};
+use crate::compile::candidates::candidates;
+use crate::compile::closure::closure;
+use crate::compile::firewall::firewall;
+use crate::compile::inputs::BuildInputs;
+use crate::compile::prompt::{EntryContent, EntryRendering};
+use crate::compile::render::renderer::Renderer;
+use crate::compile::render::text::section_quarters;
+use crate::compile::score::score;
+use crate::compile::select::plan::Planner;
+use crate::compile::sensitivity::sensitivity;
+use crate::compile::state::BuildState;
+use crate::firewall::handle_of_item;
+use crate::request::BuildRequest;
+use contextweaver_base::Result;
+use contextweaver_model::{ItemKind, RenderedAs, Stage};
+
+/// Tokens from which on a result that says again what stands there is named instead.
+const REPEAT_TOKENS: u64 = 100;
+
+/// What is new in a log.
+pub struct NewEntries {
+    pub sections: Vec<RunningSection>,
+    /// What no prompt may show.
+    pub left: Vec<LeftItem>,
+    /// What the sections take, with what the renderer puts around them, in quarter tokens.
+    pub quarters: u64,
+    /// What they would take whole.
+    pub whole_quarters: u64,
+    /// Whether something new belongs to what is not in the prompt any more.
+    pub is_torn: bool,
+    /// Whether the user said something.
+    pub has_turn: bool,
+    pub work: u64,
+}
+
+/// Gives each item from a position on its form. `share` is what one result may take whole, in quarter tokens.
+pub fn enter(
+    sources: &BuildInputs,
+    request: &BuildRequest,
+    renderer: &dyn Renderer,
+    running: Option<&RunningPrompt>,
+    share: u64,
+) -> Result<NewEntries> {
+    let items = sources.events.items();
+    let from = running.map_or(0, |running| running.seen);
+    let mut admitted = candidates(&items[from..], request.phase, &sources.options.policy);
+    for at in &mut admitted {
+        *at += from;
+    }
+    let mut closed = closure(sources.events, &admitted, &[]);
+    let stands = |at: usize| running.is_some_and(|running| running.sections.iter().any(|section| section.at == at));
+    let mut new = NewEntries {
+        sections: Vec::new(),
+        left: Vec::new(),
+        quarters: 0,
+        whole_quarters: 0,
+        is_torn: closed.candidates.iter().any(|candidate| candidate.at < from && !stands(candidate.at)),
+        has_turn: false,
+        work: 0,
+    };
+    if new.is_torn {
+        return Ok(new);
+    }
+    closed.candidates.retain(|candidate| candidate.at >= from);
+    // Numbers of units are places in a list of all candidates.
+    let first = closed.candidates.iter().map(|candidate| candidate.unit).min().unwrap_or(0);
+    closed.candidates.iter_mut().for_each(|candidate| candidate.unit -= first);
+    let mut state = BuildState::new(sources, request, renderer, &closed);
+    sensitivity(&mut state, &closed, &[])?;
+    firewall(&mut state);
+    let rows = std::mem::take(&mut state.rows);
+    let is_large = |at: usize| sources.index.entry(at).is_summarised();
+    let needs_terms = rows.iter().any(|row| is_large(row.at));
+    state.rows = rows;
+    // Words to look for are needed where something may be shown in part alone.
+    let terms = needs_terms.then(|| score(&mut state));
+    let planner = terms.as_ref().map(|terms| Planner::new(&state, terms, 4 * share));
+    for (index, row) in state.rows.iter().enumerate() {
+        let item = &items[row.at];
+        new.has_turn |= item.kind == ItemKind::UserTurn;
+        let repeated =
+            repeated(sources, running, &new.sections, row.at).filter(|_| row.redacted.is_none() && !row.stub);
+        let (part, is_stored, whole) = match (&planner, repeated) {
+            (_, Some(earlier)) => {
+                let content = EntryContent::Quote { text: same_as(sources, earlier), note: None };
+                let form = RenderedAs::Stub;
+                let quarters = renderer.entry_quarters(sources, row.at, &EntryRendering { form, content: &content });
+                let mut part = row.whole(index);
+                (part.form, part.content, part.quarters) = (form, content, quarters);
+                let whole = row.quarters.max(sources.index.entry(earlier).text_quarters);
+                (part, false, whole)
+            }
+            (Some(planner), None) => planner.entry(index, row, share),
+            (None, None) => (row.whole(index), false, row.quarters),
+        };
+        new.quarters += part.quarters;
+        new.whole_quarters += whole;
+        new.sections.push(section(sources, part.at, part.form, part.content, part.omitted_chars, is_stored));
+    }
+    new.left = state
+        .excluded
+        .iter()
+        .map(|excluded| LeftItem {
+            at: excluded.at,
+            stage: Stage::Sensitivity,
+            reason: excluded.reason,
+            tokens: sources.index.entry(excluded.at).part_quarters / 4,
+        })
+        .collect();
+    new.work = planner.as_ref().map_or(0, |planner| planner.work.get()) + (items.len() - from) as u64;
+    Ok(new)
+}
+
+/// Makes a section, weighed.
+pub fn section(
+    sources: &BuildInputs,
+    at: usize,
+    form: RenderedAs,
+    content: EntryContent,
+    omitted_chars: Option<u64>,
+    is_stored: bool,
+) -> RunningSection {
+    let quarters = section_quarters(sources, at, &EntryRendering { form, content: &content });
+    RunningSection { at, form, content, is_stored, omitted_chars, recalled: false, quarters }
+}
+
+/// Returns a result that stands whole and says the same as the one at a position.
+fn repeated(
+    sources: &BuildInputs,
+    running: Option<&RunningPrompt>,
+    new: &[RunningSection],
+    at: usize,
+) -> Option<usize> {
+    let items = sources.events.items();
+    let (item, indexed) = (&items[at], sources.index.entry(at));
+    if item.kind != ItemKind::ToolResult || indexed.text_quarters < 4 * REPEAT_TOKENS {
+        return None;
+    }
+    let text = indexed.source(item, sources.artifacts);
+    let earlier = running.into_iter().flat_map(|running| &running.sections).chain(new);
+    let mut whole =
+        earlier.filter(|section| section.form == RenderedAs::Whole && !section.recalled && section.at != at);
+    let same = whole.find(|section| {
+        let (other, indexed) = (&items[section.at], sources.index.entry(section.at));
+        let is_all = section.is_stored || !indexed.is_summarised();
+        is_all && other.kind == ItemKind::ToolResult && indexed.source(other, sources.artifacts) == text
+    });
+    same.map(|section| section.at)
+}
+
+/// Says that a result is the same as another one.
+fn same_as(sources: &BuildInputs, earlier: usize) -> String {
+    let item = &sources.events.items()[earlier];
+    let handle = handle_of_item(item).unwrap_or_else(|| item.id.clone());
+    format!("(the same as the result {} above)", crate::digest_note::safe_handle(&handle))
+}

@@ -1,0 +1,192 @@
+//! The running prompts of a manager: what a step is asked for, and what it leaves.
+
+use super::messages;
+use super::prices::PriceModel;
+use super::prompt::{PromptForm, StepMark};
+use super::record;
+use super::step::{RunningChange, RunningMessages, RunningOutput, RunningRequest};
+use crate::callbacks::Outcome;
+use crate::compile::prompt::{EntryContent, EntryRendering};
+use crate::compile::render::text::section_quarters;
+use crate::event::Event;
+use crate::manager::{BuildOutput, ContextManager};
+use crate::request::BuildRequest;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::{BuildStats, ContextPack, Phase, RunningCosts, RunningStep};
+
+/// A step of a running prompt as it is handed out.
+pub(crate) struct FinishedStep {
+    pub step: RunningStep,
+    pub stats: BuildStats,
+    /// The record, where the prompt was asked for with an explanation or as text.
+    pub pack: Option<ContextPack>,
+    pub messages: Option<RunningMessages>,
+    pub tokens: u64,
+    pub events: Vec<Event>,
+}
+
+impl ContextManager {
+    /// Goes on with the running prompt of a phase, or cuts it.
+    pub(crate) fn run(
+        &mut self,
+        request: &BuildRequest,
+        form: PromptForm,
+        close_calls: bool,
+    ) -> Result<Outcome<FinishedStep>> {
+        self.answers.reset();
+        self.refresh_index();
+        self.wake(request.phase);
+        let asked = request.budget_tokens.unwrap_or_else(|| self.options.budget.of(request.phase));
+        let calibrated = self.calibrated(request);
+        let (model, scaled) = match &calibrated {
+            Some((model, scaled)) => (Some(*model), scaled),
+            None => (None, request),
+        };
+        let budget = scaled.budget_tokens.unwrap_or(asked);
+        let format = if let PromptForm::Messages(format) = form { Some(format) } else { None };
+        let prices = self.options.prices.unwrap_or_else(|| PriceModel::of_format(format));
+        let is_loop = request.running == Some(true);
+        let sources = self.sources();
+        let running =
+            RunningRequest { sources: &sources, request: scaled, form, close_calls, budget, asked, prices, is_loop };
+        let advanced = running.advance(self.running.of(request.phase));
+        let advanced = match model {
+            Some(model) => advanced.map_err(|error| self.in_tokens_of(model, error)),
+            None => advanced,
+        };
+        if self.answers.is_waiting() {
+            return Ok(Outcome::Need(self.answers.take_needs()));
+        }
+        let calibration = model.and_then(|model| self.calibrations.of(model));
+        let RunningOutput { explanation, step, events, messages, tokens, change, work } = advanced?;
+        let handed_out = self
+            .running
+            .of(request.phase)
+            .and_then(|running| running.written.as_ref())
+            .map(|written| written.handed_out);
+        // Nothing fails from here on.
+        let before = self.running.of(request.phase).map_or(0, |running| running.left.len());
+        match change {
+            RunningChange::Extended(extension) => {
+                let Some(running) = self.running.of_mut(request.phase) else {
+                    return Err(Error::new(ErrorCode::Internal, "nothing to go on with"));
+                };
+                let at = running.sections.len();
+                running.extend(*extension);
+                let is_new_head = running.left.len() != before;
+                self.running.note(request.phase, at, is_new_head);
+            }
+            RunningChange::Replaced(running) => self.running.replace(request.phase, *running),
+        }
+        let Some(running) = self.running.of_mut(request.phase) else {
+            return Err(Error::new(ErrorCode::Internal, "nothing was kept"));
+        };
+        let mark = StepMark { step: step.clone(), sections: running.sections.len(), left: running.left.len() };
+        running.marks.push(mark.clone());
+        self.last_work = work;
+        self.answers.settle(self.events.len());
+        let messages = messages.map(|messages| {
+            // What the caller has is known by how much was handed out.
+            let keep = if request.handed_out == handed_out { messages.keep } else { 0 };
+            if keep == messages.keep { messages } else { self.whole(request, messages) }
+        });
+        let sources = self.sources();
+        let running =
+            self.running.of(request.phase).ok_or_else(|| Error::new(ErrorCode::Internal, "nothing was kept"))?;
+        let mut stats = record::stats(&sources, running, &mark);
+        stats.calibration.clone_from(&calibration);
+        let pack = (request.explain || messages.is_none()).then(|| {
+            let mut whole = record::record(&sources, running, &mark, request.phase);
+            whole.stats.calibration.clone_from(&calibration);
+            if request.explain {
+                let standing = || record::explanation(&sources, running, request, &whole.stats);
+                whole.explanation = Some(explanation.unwrap_or_else(standing));
+            }
+            whole
+        });
+        self.count_build(&events, stats.dropped_count, Some(&stats));
+        Ok(Outcome::Done(FinishedStep { step, stats, pack, messages, tokens, events }))
+    }
+
+    /// Writes all messages of a step whose first ones the caller does not have.
+    fn whole(&self, request: &BuildRequest, messages: RunningMessages) -> RunningMessages {
+        let Some(running) = self.running.of(request.phase) else { return messages };
+        let PromptForm::Messages(format) = running.form else { return messages };
+        let sources = self.sources();
+        match messages::whole(&sources, running, format) {
+            Ok(Some(step)) => {
+                RunningMessages { keep: 0, messages: step.messages, system: step.system, warnings: messages.warnings }
+            }
+            _ => messages,
+        }
+    }
+
+    /// Makes a running prompt of a snapshot what it was: the texts that the store has.
+    fn wake(&mut self, phase: Phase) {
+        let Some(mut running) = self.running.take_asleep(phase) else { return };
+        let mut broken = running.broken;
+        for section in &mut running.sections {
+            let Some(item) = self.events.items().get(section.at) else {
+                broken = Some("restored");
+                break;
+            };
+            let indexed = self.index.entry(section.at);
+            if section.is_stored {
+                let Some(text) = indexed.stored_text(item, &self.artifacts, &self.options) else {
+                    broken = Some("restored");
+                    break;
+                };
+                section.content = EntryContent::Quote { text: text.into_owned(), note: None };
+            }
+            let rendering = EntryRendering { form: section.form, content: &section.content };
+            section.quarters = section_quarters(&self.sources(), section.at, &rendering);
+        }
+        running.broken = broken;
+        running.changes = self.events.changes();
+        self.running.put_awake(phase, running);
+    }
+
+    /// Compiles a text prompt that goes on with the one before.
+    pub(crate) fn run_text(&mut self, request: &BuildRequest) -> Result<Outcome<BuildOutput>> {
+        Ok(match self.run(request, PromptForm::Text, false)? {
+            Outcome::Need(needs) => Outcome::Need(needs),
+            Outcome::Done(FinishedStep { pack, events, .. }) => {
+                let pack = pack.ok_or_else(|| Error::new(ErrorCode::Internal, "a text without its record"))?;
+                Outcome::Done(BuildOutput { pack, events })
+            }
+        })
+    }
+
+    /// Returns the record of a step of a running prompt, since the cut before the last.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` at `/step` for a step before, or one that there was not.
+    pub fn running_record(&mut self, phase: Phase, step: u64) -> Result<ContextPack> {
+        self.refresh_index();
+        self.wake(phase);
+        let found = self
+            .running
+            .recorded(phase)
+            .find_map(|running| Some((running, running.marks.iter().find(|mark| mark.step.step == step)?)));
+        let Some((running, mark)) = found else {
+            let message = format!("the record of step {step} is not kept any more");
+            return Err(Error::new(ErrorCode::NotFound, message)
+                .at("/step")
+                .hint("read it before the prompt is cut a second time"));
+        };
+        Ok(record::record(&self.sources(), running, mark, phase))
+    }
+
+    /// Returns what the steps of all running prompts cost, and would have cost without.
+    ///
+    /// ```
+    /// use contextweaver_context::{ContextManager, ManagerOptions};
+    ///
+    /// assert_eq!(ContextManager::new(ManagerOptions::default()).costs().steps, 0);
+    /// ```
+    pub fn costs(&self) -> RunningCosts {
+        let mut costs = RunningCosts::default();
+        self.running.all().for_each(|(_, running)| costs.add(&running.account.costs));
+        costs
+    }
+}

@@ -1,0 +1,135 @@
+//! A running prompt as messages: what stays is written once, what may still grow anew in each step.
+
+use super::prompt::{RunningPrompt, RunningSection, WrittenSections};
+use crate::compile::inputs::BuildInputs;
+use crate::compile::prompt::Ledger;
+use crate::compile::render::messages::{MessageRenderer, above, below, said, shown_item};
+use crate::labels::recalled_text;
+use contextweaver_base::Result;
+use contextweaver_convert::providers::cost::message_quarters;
+use contextweaver_convert::providers::{
+    Format, MessageWarning, WriteOptions, WrittenBefore, WrittenMessages, continue_messages, last_part,
+};
+use contextweaver_model::ContextItem;
+use serde_json::Value;
+
+/// What is written of a running prompt in a step.
+pub struct WrittenStep {
+    /// The messages behind those that stay.
+    pub messages: Vec<Value>,
+    /// How many messages stay that are not among these.
+    pub keep: usize,
+    /// What goes beside them; none where it stays as it was.
+    pub system: Option<Value>,
+    pub warnings: Vec<MessageWarning>,
+    /// Quarter tokens of all messages, with what goes beside them.
+    pub quarters: u64,
+    /// How far they are written now.
+    pub written: WrittenSections,
+}
+
+/// What stands around the sections.
+pub struct MessageFrame<'a> {
+    pub header: &'a str,
+    pub ledger: Option<&'a Ledger>,
+    pub footer: &'a str,
+}
+
+/// Writes the sections behind those that are written. None where they change what goes beside the messages.
+pub fn write(
+    sources: &BuildInputs,
+    renderer: &MessageRenderer,
+    frame: &MessageFrame,
+    sections: &[&RunningSection],
+    from: &WrittenSections,
+) -> Result<Option<WrittenStep>> {
+    let mut items: Vec<ContextItem> = Vec::new();
+    // Of each item: how many sections, and whether the ledger, stand above it.
+    let mut above_it: Vec<(usize, bool)> = Vec::new();
+    let mut has_ledger = from.has_ledger;
+    if !from.has_begun {
+        let header = above(frame.header);
+        above_it.extend(header.iter().map(|_| (0, false)));
+        items.extend(header);
+    }
+    for at in from.sections..=sections.len() {
+        let ledger = frame.ledger.filter(|ledger| !has_ledger && ledger.after.min(sections.len()) == at);
+        if let Some(item) = ledger.and_then(|ledger| said("prompt:ledger", &ledger.text)) {
+            above_it.push((at, false));
+            items.push(item);
+            has_ledger = true;
+        }
+        let Some(section) = sections.get(at) else { break };
+        let item = &sources.events.items()[section.at];
+        above_it.push((at, has_ledger));
+        items.push(if section.recalled {
+            let text = section.content.text(item, sources.index.entry(section.at), sources.options);
+            // Nobody said it now: it is told as what the ledger is.
+            said("prompt:recalled", &recalled_text(item, &text)).unwrap_or_else(|| item.clone())
+        } else {
+            shown_item(item, sources.index.entry(section.at), section.form, &section.content, sources.options)
+        });
+    }
+    items.extend(below(frame.footer));
+    let bytes = |handle: &str| sources.artifacts.peek(handle);
+    let weigh = |text: &str| sources.quarters(text);
+    let part = last_part(&items, renderer.format).filter(|part| *part < above_it.len());
+    let (mut before, mut written) = (from.before.clone(), from.clone());
+    let mut step = WrittenStep {
+        messages: Vec::new(),
+        keep: from.before.count(),
+        system: None,
+        warnings: Vec::new(),
+        quarters: from.quarters,
+        written: WrittenSections::default(),
+    };
+    let options = WriteOptions { is_steady: true, close_calls: renderer.options.close_calls };
+    let add = |items: &[ContextItem], step: &mut WrittenStep, before: &mut WrittenBefore| -> Result<bool> {
+        if items.is_empty() {
+            return Ok(true);
+        }
+        let only = continue_messages(items, renderer.format, &options, &bytes, before)?;
+        step.quarters += message_quarters(&only, renderer.format, &weigh);
+        let WrittenMessages { messages, system, warnings } = only;
+        let is_second = system.is_some() && step.system.is_some();
+        step.messages.extend(messages);
+        step.warnings.extend(warnings);
+        step.system = step.system.take().or(system);
+        Ok(!is_second)
+    };
+    let (stays, grows) = items.split_at(part.unwrap_or(0));
+    add(stays, &mut step, &mut before)?;
+    if !stays.is_empty() {
+        let (sections, has_ledger) = above_it[stays.len()];
+        let system = step.system.clone().or_else(|| from.system.clone());
+        let (before, quarters) = (before.clone(), step.quarters);
+        written = WrittenSections { has_begun: true, sections, has_ledger, before, quarters, handed_out: 0, system };
+    }
+    let is_one = add(grows, &mut step, &mut before)?;
+    if !is_one || from.has_begun && step.system.is_some() {
+        if from.has_begun {
+            return Ok(None);
+        }
+        // Instructions among the messages go beside all of them, so that nothing is written for good.
+        (step.messages, step.warnings, step.system, step.quarters) = (Vec::new(), Vec::new(), None, 0);
+        add(&items, &mut step, &mut WrittenBefore::default())?;
+        written = WrittenSections::default();
+    }
+    if !written.has_begun {
+        if from.system.is_some() && from.system != step.system {
+            return Ok(None);
+        }
+        written.system.clone_from(&step.system);
+    }
+    written.handed_out = step.keep + step.messages.len();
+    step.written = written;
+    Ok(Some(step))
+}
+
+/// Writes all messages of a running prompt.
+pub fn whole(sources: &BuildInputs, running: &RunningPrompt, format: Format) -> Result<Option<WrittenStep>> {
+    let frame = MessageFrame { header: &running.header, ledger: running.ledger.as_ref(), footer: &running.footer };
+    let options = WriteOptions { close_calls: running.close_calls, is_steady: true };
+    let sections: Vec<&RunningSection> = running.sections.iter().collect();
+    write(sources, &MessageRenderer { format, options }, &frame, &sections, &WrittenSections::default())
+}

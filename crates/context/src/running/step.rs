@@ -1,0 +1,437 @@
+//! A step of a running prompt: it goes on with the one before, or is cut.
+
+use super::account::{Account, AccountStep};
+use super::anew::Anew;
+use super::cut::CutScale;
+use super::entry::{self, NewEntries};
+use super::messages::{self, MessageFrame, WrittenStep};
+use super::prices::PriceModel;
+use super::prompt::{LeftItem, PromptForm, RunningPrompt, RunningSection, WrittenSections};
+use super::recalled;
+use crate::compile::inputs::BuildInputs;
+use crate::compile::pipeline;
+use crate::compile::prompt::PromptSection;
+use crate::compile::render::messages::MessageRenderer;
+use crate::compile::render::renderer::Renderer;
+use crate::compile::render::text::{SEPARATOR_QUARTERS, TextRenderer};
+use crate::event::Event;
+use crate::labels::{SEPARATOR, join_sections};
+use crate::request::BuildRequest;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_convert::providers::{MessageWarning, WriteOptions};
+use contextweaver_model::{Explanation, RenderedAs, RunningStep};
+use serde_json::Value;
+
+/// What of the budget one result may take whole.
+const RESULT_SHARE: f64 = 2.0;
+
+/// A step that is going to be seen, and what the running prompt is then.
+pub struct RunningOutput {
+    /// Why what is there and what is not, where a prompt was compiled anew and that was asked for.
+    pub explanation: Option<Explanation>,
+    pub step: RunningStep,
+    pub events: Vec<Event>,
+    pub messages: Option<RunningMessages>,
+    /// Tokens of the prompt.
+    pub tokens: u64,
+    pub change: RunningChange,
+    pub work: u64,
+}
+
+/// The messages of a step.
+pub struct RunningMessages {
+    /// How many of those that were handed out before stay.
+    pub keep: usize,
+    /// Those behind them.
+    pub messages: Vec<Value>,
+    pub system: Option<Value>,
+    pub warnings: Vec<MessageWarning>,
+}
+
+/// What a step changes.
+pub enum RunningChange {
+    /// It goes on.
+    Extended(Box<Extension>),
+    /// It begins anew.
+    Replaced(Box<RunningPrompt>),
+}
+
+/// What goes behind a running prompt.
+pub struct Extension {
+    pub sections: Vec<RunningSection>,
+    pub left: Vec<LeftItem>,
+    pub seen: usize,
+    pub changes: u64,
+    pub account: Account,
+    pub head: Option<String>,
+    pub footer: String,
+    pub written: Option<WrittenSections>,
+}
+
+/// What a running prompt is asked for.
+pub struct RunningRequest<'a> {
+    pub sources: &'a BuildInputs<'a>,
+    pub request: &'a BuildRequest,
+    pub form: PromptForm,
+    pub close_calls: bool,
+    /// Tokens of the estimator that the prompt and what stands beside it may have.
+    pub budget: u64,
+    /// The budget as it was asked for.
+    pub asked: u64,
+    pub prices: PriceModel,
+    /// Whether more calls are sure to come, so that a first prompt leaves room for them.
+    pub is_loop: bool,
+}
+
+/// A prompt in the making, as long as nothing is compiled anew.
+struct Draft {
+    new: NewEntries,
+    /// As messages, where they are what is sent.
+    written: Option<WrittenStep>,
+    tokens: u64,
+    whole: u64,
+}
+
+impl Draft {
+    fn is_new(&self) -> bool {
+        !self.new.sections.is_empty()
+    }
+}
+
+impl RunningRequest<'_> {
+    /// Makes the next prompt behind the one before.
+    pub fn advance(&self, before: Option<&RunningPrompt>) -> Result<RunningOutput> {
+        let header = self.header()?;
+        let text = header_text(&header);
+        let anew = self.must_begin(before, &text);
+        let account = before.map(|before| before.account).unwrap_or_default();
+        let base = before.filter(|_| anew.is_none());
+        let mut cold = base.is_some_and(|before| self.is_cold(before)).then_some("cold");
+        let mut new = self.enter(base)?;
+        if let Some(base) = base.filter(|_| !new.is_torn) {
+            let back = recalled::recalled(self.sources, base, &new.sections, self.room());
+            if !back.is_empty() {
+                new.sections = recalled::placed(self.sources, std::mem::take(&mut new.sections), back);
+            }
+        }
+        if new.is_torn {
+            return self.begin(&text, account, "edited");
+        }
+        let Some(draft) = self.draft(base, &text, new)? else {
+            return self.begin(&text, account, "instructions");
+        };
+        let scale = self.scale(&account, &draft);
+        let is_partial = base.is_some_and(|base| !base.left.is_empty());
+        if !self.prices.has_cache() && (is_partial || draft.tokens > scale.budget) {
+            // Nothing is gained by going on.
+            let reason = anew.unwrap_or("uncached");
+            return self.compile(&Anew {
+                base,
+                header: &text,
+                account,
+                reason,
+                new: &draft.new,
+                whole: draft.whole,
+                target: None,
+            });
+        }
+        let reason = match anew {
+            Some(reason) => (draft.tokens > scale.budget).then_some(reason),
+            None if draft.tokens > scale.budget => Some("full"),
+            None if cold.is_some() && draft.tokens > scale.forced() && draft.is_new() => cold,
+            None => None,
+        };
+        if let Some(reason) = reason {
+            let target = self.target(&scale, reason);
+            return self.compile(&Anew {
+                base,
+                header: &text,
+                account,
+                reason,
+                new: &draft.new,
+                whole: draft.whole,
+                target,
+            });
+        }
+        if base.is_some()
+            && draft.is_new()
+            && let Some(target) = scale.pays()
+        {
+            let (reason, target) = ("pays", Some(target));
+            return self.compile(&Anew {
+                base,
+                header: &text,
+                account,
+                reason,
+                new: &draft.new,
+                whole: draft.whole,
+                target,
+            });
+        }
+        cold = anew.or(cold);
+        Ok(self.extended(base, text, account, cold, draft))
+    }
+
+    pub(super) fn renderer(&self) -> Box<dyn Renderer> {
+        match self.form {
+            PromptForm::Text => Box::new(TextRenderer),
+            PromptForm::Messages(_) => Box::new(self.messages()),
+        }
+    }
+
+    pub(super) fn messages(&self) -> MessageRenderer {
+        let PromptForm::Messages(format) = self.form else { unreachable!("a text is no messages") };
+        MessageRenderer { format, options: WriteOptions { close_calls: self.close_calls, is_steady: true } }
+    }
+
+    fn header(&self) -> Result<Vec<PromptSection>> {
+        Ok(pipeline::header_of(self.sources, self.request, true)?.sections)
+    }
+
+    /// Tells why the one before cannot be gone on with, if so.
+    fn must_begin(&self, before: Option<&RunningPrompt>, header: &str) -> Option<&'static str> {
+        let Some(before) = before else { return Some("first") };
+        if let Some(reason) = before.broken {
+            return Some(reason);
+        }
+        if before.form != self.form || before.close_calls != self.close_calls {
+            return Some("format");
+        }
+        let items = self.sources.events.items();
+        let stands = |at: usize| before.sections.iter().any(|section| section.at == at);
+        let is_edited = self.sources.events.rearranged() > before.changes
+            || self.sources.events.changed_since(before.changes).any(|at| at < before.seen && stands(at))
+            || before.sections.iter().any(|section| items[section.at].is_superseded());
+        if is_edited {
+            return Some("edited");
+        }
+        if before.header != header {
+            return Some("instructions");
+        }
+        if before.budget != self.asked && !before.left.is_empty() {
+            return Some("budget");
+        }
+        let is_missing =
+            |id: &String| self.sources.events.position(id).is_none_or(|at| at < before.seen && !stands(at));
+        self.request.pin.iter().any(is_missing).then_some("pinned")
+    }
+
+    /// Tells whether the provider has nothing of what was sent.
+    fn is_cold(&self, before: &RunningPrompt) -> bool {
+        let is_late = match (before.account.sent_at, self.request.now) {
+            (Some(then), Some(now)) => now - then > 1000.0 * self.prices.kept_seconds,
+            _ => false,
+        };
+        is_late || before.head != self.request.head
+    }
+
+    pub(super) fn room(&self) -> u64 {
+        self.budget.saturating_sub(self.request.reserved_tokens)
+    }
+
+    fn enter(&self, base: Option<&RunningPrompt>) -> Result<NewEntries> {
+        let share = (4.0 * self.room() as f64 / RESULT_SHARE) as u64;
+        entry::enter(self.sources, self.request, &*self.renderer(), base, share)
+    }
+
+    /// Puts what is new behind what stands. None where that changes the instructions beside messages.
+    fn draft(&self, base: Option<&RunningPrompt>, header: &str, new: NewEntries) -> Result<Option<Draft>> {
+        let sections: Vec<&RunningSection> =
+            base.into_iter().flat_map(|base| &base.sections).chain(&new.sections).collect();
+        let ledger = base.and_then(|base| base.ledger.as_ref());
+        let frame = MessageFrame { header, ledger, footer: &self.request.footer };
+        let text = self.text_quarters(&frame, &sections);
+        let mut quarters = text;
+        let written = match self.form {
+            PromptForm::Text => None,
+            PromptForm::Messages(_) => {
+                let nothing = WrittenSections::default();
+                let from = base.and_then(|base| base.written.as_ref()).unwrap_or(&nothing);
+                let Some(written) = messages::write(self.sources, &self.messages(), &frame, &sections, from)? else {
+                    return Ok(None);
+                };
+                quarters = quarters.max(written.quarters);
+                Some(written)
+            }
+        };
+        let before = base.map_or(0, |base| base.account.whole.saturating_sub(self.request.reserved_tokens));
+        let whole = if base.is_some() { before + new.whole_quarters / 4 } else { new.whole_quarters / 4 };
+        Ok(Some(Draft { whole: whole.max(quarters / 4), tokens: quarters / 4, new, written }))
+    }
+
+    /// Begins anew with the whole log.
+    fn begin(&self, header: &str, account: Account, reason: &'static str) -> Result<RunningOutput> {
+        let new = self.enter(None)?;
+        match self.draft(None, header, new)? {
+            Some(draft) if draft.tokens <= self.room() => {
+                Ok(self.extended(None, header.to_owned(), account, Some(reason), draft))
+            }
+            Some(draft) => {
+                let target = self.target(&self.scale(&account, &draft), reason);
+                self.compile(&Anew { base: None, header, account, reason, new: &draft.new, whole: draft.whole, target })
+            }
+            None => Err(Error::new(ErrorCode::Internal, "instructions behind the beginning")),
+        }
+    }
+
+    /// Returns the tokens that a cut leaves; none where nobody knows that other prompts come, and all of the room may be used.
+    fn target(&self, scale: &CutScale, reason: &str) -> Option<u64> {
+        let is_alone = reason == "first" && !self.is_loop;
+        (!is_alone).then(|| scale.forced())
+    }
+
+    /// Weighs the text of a prompt as if it were sent.
+    fn text_quarters(&self, frame: &MessageFrame, sections: &[&RunningSection]) -> u64 {
+        let ledger = frame.ledger.map_or("", |ledger| &ledger.text);
+        let around = |text: &str| if text.is_empty() { 0 } else { self.sources.quarters(text) + SEPARATOR_QUARTERS };
+        let sum: u64 = sections.iter().map(|section| section.quarters).sum();
+        (sum + around(frame.header) + around(frame.footer) + around(ledger)).saturating_sub(SEPARATOR_QUARTERS)
+    }
+
+    fn scale<'s>(&'s self, account: &'s Account, draft: &Draft) -> CutScale<'s> {
+        CutScale {
+            prices: &self.prices,
+            account,
+            thrift: self.sources.options.thrift,
+            budget: self.room(),
+            beside: self.request.reserved_tokens,
+            next: draft.tokens,
+            whole: draft.whole,
+            is_turn: draft.new.has_turn,
+        }
+    }
+
+    /// Goes on.
+    fn extended(
+        &self,
+        base: Option<&RunningPrompt>,
+        header: String,
+        mut account: Account,
+        reason: Option<&'static str>,
+        draft: Draft,
+    ) -> RunningOutput {
+        let Draft { new, written, tokens, whole } = draft;
+        let repeated = if reason.is_some() { 0 } else { account.sent };
+        let step = self.entered(
+            &mut account,
+            reason,
+            tokens,
+            repeated.min(tokens + self.request.reserved_tokens),
+            whole,
+            new.has_turn,
+        );
+        let (messages, written) = match written {
+            None => (None, None),
+            Some(step) => {
+                let WrittenStep { messages, keep, system, warnings, written, .. } = step;
+                (Some(RunningMessages { keep, messages, system, warnings }), Some(written))
+            }
+        };
+        let changes = self.sources.events.changes();
+        let seen = self.sources.events.len();
+        let work = new.work + new.sections.len() as u64;
+        let hides = base.is_some_and(RunningPrompt::hides);
+        let change = if base.is_some() {
+            RunningChange::Extended(Box::new(Extension {
+                sections: new.sections,
+                left: new.left,
+                seen,
+                changes,
+                account,
+                head: self.request.head.clone(),
+                footer: self.request.footer.clone(),
+                written,
+            }))
+        } else {
+            RunningChange::Replaced(Box::new(RunningPrompt {
+                form: self.form,
+                close_calls: self.close_calls,
+                footer: self.request.footer.clone(),
+                marks: Vec::new(),
+                header,
+                ledger: None,
+                sections: new.sections,
+                seen,
+                left: new.left,
+                budget: self.asked,
+                head: self.request.head.clone(),
+                account,
+                broken: None,
+                is_asleep: false,
+                changes,
+                written,
+            }))
+        };
+        let mut output = RunningOutput {
+            explanation: None,
+            step,
+            events: vec![Event::ContextBuilt { phase: self.request.phase.as_str().to_owned() }],
+            messages,
+            tokens,
+            change,
+            work,
+        };
+        output.step.hides = hides || output.change.hides();
+        output
+    }
+
+    pub(super) fn entered(
+        &self,
+        account: &mut Account,
+        cut: Option<&'static str>,
+        tokens: u64,
+        repeated: u64,
+        whole: u64,
+        is_turn: bool,
+    ) -> RunningStep {
+        let beside = self.request.reserved_tokens;
+        let is_cold = cut == Some("cold");
+        let now = self.request.now;
+        let entered = AccountStep {
+            tokens: tokens + beside,
+            repeated,
+            whole: whole + beside,
+            is_cold,
+            is_cut: cut.is_some_and(|cut| cut != "first"),
+            is_turn,
+            now,
+        };
+        let (cost, cost_without) = account.enter(&self.prices, &entered);
+        RunningStep {
+            step: account.costs.steps,
+            cut,
+            tokens: tokens + beside,
+            repeated_tokens: repeated,
+            tokens_without: whole + beside,
+            cost,
+            cost_without,
+            hides: false,
+        }
+    }
+}
+
+impl RunningChange {
+    fn hides(&self) -> bool {
+        let is_part = |section: &RunningSection| matches!(section.form, RenderedAs::Excerpt | RenderedAs::Stub);
+        match self {
+            Self::Extended(extension) => extension.sections.iter().any(is_part),
+            Self::Replaced(running) => running.hides(),
+        }
+    }
+}
+
+impl RunningPrompt {
+    /// Goes on.
+    pub fn extend(&mut self, extension: Extension) {
+        let Extension { sections, left, seen, changes, account, head, footer, written } = extension;
+        self.sections.extend(sections);
+        self.left.extend(left);
+        (self.seen, self.changes, self.account, self.head) = (seen, changes, account, head);
+        (self.footer, self.written) = (footer, written);
+    }
+}
+
+fn header_text(header: &[PromptSection]) -> String {
+    let texts: Vec<&str> = header.iter().map(|section| section.text.as_str()).collect();
+    join_sections(&texts, SEPARATOR)
+}
