@@ -11,17 +11,19 @@ use contextweaver_text::tokens::Estimator;
 /// Longest piece of a line, in characters.
 const PIECE_CHARS: usize = 160;
 /// Share of the room, in percent, that the start of the text gets before anything else, and then the end.
-const HEAD_PERCENT: u64 = 25;
+const HEAD_PERCENT: u64 = 20;
 const TAIL_PERCENT: u64 = 15;
 /// Share of the room, in percent, that the digest of data and logs gets at most.
 const DIGEST_PERCENT: u64 = 15;
-/// Characters from which a word counts as a name: shorter ones are mostly words of a language.
-const NAME_CHARS: usize = 4;
+/// Bytes from which a run counts as a name that nobody asked for: shorter ones are mostly words of a language.
+const NAME_BYTES: usize = 6;
+/// Bytes from which a run is looked for when it was asked for.
+const ASKED_BYTES: usize = 4;
 /// Names of a piece that are counted.
 const MAX_NAMES: usize = 48;
 /// What a piece that has a name of the question counts beside its own names, and one that reports an error.
 const ASKED: u64 = 2;
-const ERROR: u64 = 2;
+const ERROR: u64 = 1;
 /// Marks what was left out, on a line of its own.
 const GAP: &str = "…\n";
 /// Classes of pieces by worth: eight to a doubling.
@@ -64,7 +66,7 @@ pub fn abridge(source: &SniffedText, budget_tokens: u64, asked: &str, estimator:
         return Abridgment { text: text.to_owned(), is_whole: true };
     }
     let mut out = String::new();
-    if !matches!(source.shape, Shape::Text | Shape::Markdown | Shape::Matches) {
+    if matches!(source.shape, Shape::Json | Shape::Ndjson | Shape::Table(_) | Shape::Log) {
         out = digest_sniffed(source, budget_tokens * DIGEST_PERCENT / 100, estimator).text;
         if !out.is_empty() {
             out.push('\n');
@@ -95,22 +97,29 @@ struct NamePicker<'a> {
 
 impl<'a> NamePicker<'a> {
     fn new(pieces: &'a [&'a str], room: u64, asked: &str, estimator: &'a Estimator) -> Self {
+        // With the end of the line that was cut before it. The first is paid for at once.
+        let gap = estimator.quarters(GAP) + 1;
         Self {
             pieces,
             estimator,
-            asked: names(asked).map(str::to_lowercase).collect(),
+            asked: names(asked, ASKED_BYTES).map(str::to_lowercase).collect(),
             kept: vec![false; pieces.len()],
             seen: HashSet::new(),
-            // A gap may follow the last piece.
-            room: room.saturating_sub(estimator.quarters(GAP)),
-            gap: estimator.quarters(GAP) + 1,
+            room: room.saturating_sub(gap),
+            gap,
             work: 0,
         }
     }
 
-    /// Quarter tokens of a piece, with those of a gap beside it and of the line end that a cut line gets.
+    /// Quarter tokens that a piece adds, with the mark of the gap that it opens, without that of one that it closes.
     fn cost(&self, at: usize) -> u64 {
-        self.estimator.quarters(self.pieces[at]) + self.gap
+        let is_open = |beside: Option<usize>| beside.and_then(|at| self.kept.get(at)).is_some_and(|kept| !kept);
+        let own = self.estimator.quarters(self.pieces[at]);
+        match (is_open(at.checked_sub(1)), is_open(Some(at + 1))) {
+            (true, true) => own + self.gap,
+            (false, false) => own.saturating_sub(self.gap),
+            _ => own,
+        }
     }
 
     /// Keeps a piece if there is room for it.
@@ -121,7 +130,7 @@ impl<'a> NamePicker<'a> {
         }
         self.kept[at] = true;
         self.room -= cost;
-        self.seen.extend(names(self.pieces[at]));
+        self.seen.extend(names(self.pieces[at], NAME_BYTES));
         true
     }
 
@@ -147,12 +156,12 @@ impl<'a> NamePicker<'a> {
         let piece = self.pieces[at];
         let mut own: Vec<&str> = Vec::new();
         let (mut worth, mut is_asked) = (0, false);
-        for name in names(piece).take(MAX_NAMES) {
+        for name in names(piece, ASKED_BYTES).take(MAX_NAMES) {
             if own.contains(&name) {
                 continue;
             }
             own.push(name);
-            worth += u64::from(!self.seen.contains(name));
+            worth += u64::from(name.len() >= NAME_BYTES && !self.seen.contains(name));
             is_asked |= !self.asked.is_empty() && self.asked.contains(&name.to_lowercase());
         }
         worth += if is_asked { ASKED } else { 0 };
@@ -160,7 +169,7 @@ impl<'a> NamePicker<'a> {
         if worth == 0 {
             return None;
         }
-        let share = worth as f64 / self.cost(at) as f64;
+        let share = worth as f64 / self.cost(at).max(1) as f64;
         // From a name in 1,024 quarter tokens on, which is less than any piece of this length comes to.
         Some(((libm::log2(share) + 10.0) * 8.0).clamp(0.0, (CLASSES - 1) as f64) as usize)
     }
@@ -213,10 +222,10 @@ impl<'a> NamePicker<'a> {
     }
 }
 
-/// The names in a text: runs of letters, digits and what joins them in identifiers, paths and numbers.
-fn names(text: &str) -> impl Iterator<Item = &str> {
+/// The names in a text: runs of letters, digits and what joins them in identifiers, paths and numbers, of so many bytes.
+fn names(text: &str, least: usize) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '_' | '.' | '/' | '-')))
-        .filter(|run| run.len() >= NAME_CHARS)
+        .filter(move |run| run.len() >= least)
 }
 
 /// Cuts a text into lines, and long lines at white space or a comma.
@@ -267,8 +276,8 @@ mod tests {
         let lines: String = (0..900).map(|n| format!("value_{n:04} of the {} list\n", n % 7)).collect();
         assert!(!short("text/plain", &lines, 150, "").contains("value_0611"));
         assert!(short("text/plain", &lines, 150, r#"{"name":"VALUE_0611"}"#).contains("value_0611"));
-        let broken = lines.replace("value_0611 of the", "value_0611 error: no");
-        assert!(short("text/plain", &broken, 150, "").contains("value_0611 error: no"));
+        let broken = lines.replace("value_0611 of the", "value_0611 failed: disk full");
+        assert!(short("text/plain", &broken, 150, "").contains("value_0611 failed: disk full"));
     }
 
     #[test]
