@@ -191,7 +191,9 @@ impl<'a> NamePicker<'a> {
                     return;
                 }
                 match self.class(at) {
-                    Some(now) if now >= class => drop(self.take(at)),
+                    Some(now) if now >= class => {
+                        self.take(at);
+                    }
                     Some(now) => classes[now].push(at),
                     None => {}
                 }
