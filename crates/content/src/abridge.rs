@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_asked_for_and_an_error_go_first() {
-        let lines: String = (0..900).map(|n| format!("value_{n:04} of the {} list\n", n % 7)).collect();
+        let lines = (0..900).map(|n| format!("value_{n:04} of the {} list\n", n % 7)).collect::<Vec<_>>().concat();
         assert!(!short("text/plain", &lines, 150, "").contains("value_0611"));
         assert!(short("text/plain", &lines, 150, r#"{"name":"VALUE_0611"}"#).contains("value_0611"));
         let broken = lines.replace("value_0611 of the", "value_0611 failed: disk full");
@@ -284,8 +284,10 @@ mod tests {
 
     #[test]
     fn data_begins_with_its_digest() {
-        let rows: String =
-            (0..900).map(|n| format!("{n},customer{},{}\n", n % 90, if n == 700 { "held" } else { "sent" })).collect();
+        let rows = (0..900)
+            .map(|n| format!("{n},customer{},{}\n", n % 90, if n == 700 { "held" } else { "sent" }))
+            .collect::<Vec<_>>()
+            .concat();
         let made = short("text/csv", &format!("id,customer,state\n{rows}"), 300, "");
         assert!(made.starts_with("900 rows, 3 columns") && made.contains("700,customer70,held"), "{made}");
     }
@@ -293,8 +295,10 @@ mod tests {
     #[test]
     fn work_is_linear_in_the_text() {
         // Pieces that lose their worth by what is taken before them, and pieces that are many.
-        let chained: String =
-            (0..40_000).map(|n| format!("name{n} name{} name{} name{}\n", n + 1, n + 2, n + 3)).collect();
+        let chained = (0..40_000)
+            .map(|n| format!("name{n} name{} name{} name{}\n", n + 1, n + 2, n + 3))
+            .collect::<Vec<_>>()
+            .concat();
         for text in [
             "a_name b_name c_name\n".repeat(40_000),
             chained,
