@@ -6,7 +6,7 @@
 // Sets are those of `context.mjs`. Of each call that follows a result, its strings of six characters and more count that stand in that
 // result and stood nowhere before; a step is whole when all of them are in what the client got. Tokens are characters / 4, of all
 // results and of those that are copied from. Beside `firewalled` stands what anybody does: the start and the end of a long result.
-// Constants were chosen on the sessions at even places of each set; the others are the check.
+// Halves are the sessions at even and at odd places of each set: how far they differ is how far chance goes.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -60,7 +60,7 @@ function steps({ items }) {
   return found;
 }
 
-const sessions = sets.flatMap(({ sessions = [] }) => sessions.map((session, at) => ({ half: at % 2 === 0 ? "chosen on" : "checked on", steps: steps(session) })));
+const sessions = sets.flatMap(({ sessions = [] }) => sessions.map((session, at) => ({ half: at % 2 === 0 ? "even" : "odd", steps: steps(session) })));
 
 const headAndTail = (tokens) => async (session) =>
   session.map(({ text }) => (text.length <= 8 * tokens ? text : `${text.slice(0, 4 * tokens)}\n[…]\n${text.slice(-4 * tokens)}`));
@@ -92,14 +92,14 @@ const ways = {
   whole: async (session) => session.map(({ text }) => text),
   ...Object.fromEntries([250, 500, 750, 1_000].map((tokens) => [`head ${tokens} + tail ${tokens}`, headAndTail(tokens)])),
   "digest above 500": digested,
-  ...Object.fromEntries([500, 800, 1_000, 1_100, 1_200, 1_600].map((result_tokens) => [`result_tokens: ${result_tokens}`, served({ result_tokens })])),
+  ...Object.fromEntries([500, 800, 1_000, 1_150, 1_200, 1_600].map((result_tokens) => [`result_tokens: ${result_tokens}`, served({ result_tokens })])),
   default: served({}),
 };
 
 const estimate = (text) => Math.ceil(text.length / 4);
 const report = {};
 for (const [name, way] of Object.entries(ways)) {
-  const halves = { "chosen on": [0, 0, 0, 0, 0], "checked on": [0, 0, 0, 0, 0] };
+  const halves = { even: [0, 0, 0, 0, 0], odd: [0, 0, 0, 0, 0] };
   for (const { half, steps: session } of sessions) {
     const [shown, counts] = [await way(session), halves[half]];
     for (const [at, { copied }] of session.entries()) {
@@ -112,7 +112,7 @@ for (const [name, way] of Object.entries(ways)) {
       if (copied.every((word) => shown[at].includes(word))) counts[4] += 1;
     }
   }
-  halves.both = halves["chosen on"].map((count, at) => count + halves["checked on"][at]);
+  halves.both = halves.even.map((count, at) => count + halves.odd[at]);
   report[name] = Object.fromEntries(
     Object.entries(halves).map(([half, [results, tokens, copying, copied_tokens, whole]]) => [half, { results, tokens: tokens / results, copying, copied_tokens: copied_tokens / copying, whole: whole / copying }]),
   );

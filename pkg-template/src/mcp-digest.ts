@@ -8,10 +8,10 @@ import type { JsonObject, ResultEnvelope, Selector } from "./types.js";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Tokens of a result that clients get whose context nobody has named. Chosen by recorded steps (`benches/gate.mjs`): what the next call
- * copies is there as often as in head and tail of twice as many.
+ * Tokens of a result that clients get whose context nobody has named: over recorded steps (`benches/gate.mjs`) as many as the first and
+ * the last 500 tokens of each result come to, with more of what the next call copies.
  */
-const RESULT_TOKENS = 1_100;
+const RESULT_TOKENS = 1_150;
 /** Results of full size that fit in a context. */
 const RESULTS_IN_CONTEXT = 16;
 /** Largest of all budgets. */
@@ -23,7 +23,7 @@ const HANDLE = "contextweaver/handle";
 export interface ResultSizeOptions {
   /**
    * Most tokens of a result. One that is an eighth larger still comes whole; of others the client gets the start, the end, and what names
-   * the most between them or was asked for, with the way to the rest. Default: a sixteenth of `context_tokens`; 1,100 without it.
+   * the most between them or was asked for, with the way to the rest. Default: a sixteenth of `context_tokens`; 1,150 without it.
    */
   readonly result_tokens?: number;
   /** Tokens that the context of the client's model takes. Default: not known. */
