@@ -43,6 +43,7 @@ import type {
   CompatCompactResult,
   Consolidation,
   EpisodeView,
+  AbridgedResult,
   EventView,
   FactView,
   Handoff,
@@ -656,6 +657,15 @@ export class ContextManager {
       callbacks.hookErrors += 1;
     }
     return answer;
+  }
+
+  /**
+   * The text of a result within so many tokens, with what was asked for where it is cut; nothing where the text of its item is not to be
+   * replaced.
+   * @internal
+   */
+  abridged(item_id: string, max_tokens: number, asked: string): AbridgedResult | undefined {
+    return this.#session.run<AbridgedResult | null>("abridged", encode({ item_id, max_tokens, asked })).value ?? undefined;
   }
 
   /** Makes changes of which all are made, or none. @internal */

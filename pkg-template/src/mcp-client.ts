@@ -4,7 +4,8 @@ import type { DrilldownInput, RecallInput } from "./adapters/read-on.js";
 import type { ContextManager } from "./context-manager.js";
 import { ContextWeaverError } from "./errors.js";
 import { fields, refuseUnknown } from "./guard.js";
-import { ResultDigests } from "./mcp-digest.js";
+import { ResultDigests, resultTokens } from "./mcp-digest.js";
+import type { ResultSizeOptions } from "./mcp-digest.js";
 import { drilldownTool, recallTool } from "./text.js";
 
 /** A client of `@modelcontextprotocol/sdk` 1.x or `@modelcontextprotocol/client` 2.x, as far as it is served. */
@@ -14,7 +15,7 @@ export interface McpClient {
 }
 
 /** How a client is served. */
-export interface FirewalledOptions {
+export interface FirewalledOptions extends ResultSizeOptions {
   /**
    * The name by which results are read on in: offered by `listTools`, and answered here. `false` where another client of the same
    * manager offers it. Default: `drilldown`.
@@ -32,7 +33,7 @@ type Method = (...args: unknown[]) => unknown;
 
 /**
  * Returns the client with its results digested: a call of a tool is logged with its result in the manager, which keeps all of it by
- * handle, and whoever called gets what a prompt would show. Results that are small come back as they are. `listTools` adds the
+ * handle, and whoever called gets at most `result_tokens` of it. Results that are small come back as they are. `listTools` adds the
  * tools that read on and find again, and calls of them are answered without the server. Everything else is the client's.
  *
  * Of a result that is digested, pictures and sounds stay, and `isError`; text is one block. `structuredContent`, which the SDK has
@@ -40,12 +41,13 @@ type Method = (...args: unknown[]) => unknown;
  * is the handle of the raw text.
  *
  * Errors: those of the client; `DUPLICATE_ID` of `listTools` when a tool of the server has the name of one that is added;
- * `QUOTA_EXCEEDED` when a result does not fit in the manager's artifacts. Options that are not as described are `UNKNOWN_FIELD` or
- * `INVALID_INPUT` at once.
+ * `QUOTA_EXCEEDED` when a result does not fit in the manager's artifacts. Options that are not as described are `UNKNOWN_FIELD`,
+ * `INVALID_INPUT` or `OUT_OF_RANGE` at once.
  */
 export function firewalled<Client extends McpClient>(client: Client, manager: ContextManager, options?: FirewalledOptions): Client {
-  const { drilldown = "drilldown", recall = drilldown !== false && "recall", ...others } = fields(options);
-  refuseUnknown(others, ["drilldown", "recall"]);
+  const { drilldown = "drilldown", recall = drilldown !== false && "recall", result_tokens, context_tokens, ...others } = fields(options);
+  refuseUnknown(others, ["drilldown", "recall", "result_tokens", "context_tokens"]);
+  const most = resultTokens({ result_tokens, context_tokens } as ResultSizeOptions);
   for (const [field, name] of Object.entries({ drilldown, recall })) {
     if (name !== false && (typeof name !== "string" || name === "")) throw new ContextWeaverError("INVALID_INPUT", "expected a name, or false", { path: `/${field}` });
   }
@@ -57,7 +59,7 @@ export function firewalled<Client extends McpClient>(client: Client, manager: Co
   if (typeof (manager as unknown as Fields | null)?.["ingestMcpResult"] !== "function") {
     throw new ContextWeaverError("INVALID_INPUT", "expected a ContextManager", { path: "/manager" });
   }
-  return wrapped(client, new Firewall(client as unknown as Fields, manager, { drilldown, recall } as AddedNames).methods());
+  return wrapped(client, new Firewall(client as unknown as Fields, manager, { drilldown, recall } as AddedNames, most).methods());
 }
 
 /** Names of the tools that are added. */
@@ -88,9 +90,9 @@ class Firewall {
   readonly #names: AddedNames;
   readonly #digests: ResultDigests;
 
-  constructor(client: Fields, manager: ContextManager, names: AddedNames) {
+  constructor(client: Fields, manager: ContextManager, names: AddedNames, most: number) {
     [this.#client, this.#manager, this.#names] = [client, manager, names];
-    this.#digests = new ResultDigests(manager, names.drilldown);
+    this.#digests = new ResultDigests(manager, names.drilldown, most);
   }
 
   methods(): Readonly<Record<string, unknown>> {

@@ -1,15 +1,43 @@
 // What a client gets of a result of the Model Context Protocol: the whole of a small one, a digest of a large one, and the way to
 // the rest. Shared by `firewalled` and the gateway.
 import type { ContextManager } from "./context-manager.js";
+import { wholeWithin } from "./guard.js";
 import { countTokens, redactSecrets } from "./text.js";
 import type { JsonObject, ResultEnvelope, Selector } from "./types.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is not shown as text, however small the text is: as many tokens as the firewall lets pass by default. */
-const GATE_TOKENS = 500;
+/**
+ * Tokens of a result that clients get whose context nobody has named: over recorded steps (`benches/gate.mjs`) as many as the first and
+ * the last 500 tokens of each result come to, with more of what the next call copies.
+ */
+const RESULT_TOKENS = 1_150;
+/** Results of full size that fit in a context. */
+const RESULTS_IN_CONTEXT = 16;
+/** Largest of all budgets. */
+const MAX_TOKENS = 2 ** 24;
 /** Under this key of `_meta` stands the handle of the raw text. */
 const HANDLE = "contextweaver/handle";
+
+/** How much of a result a client gets. */
+export interface ResultSizeOptions {
+  /**
+   * Most tokens of a result. One that is an eighth larger still comes whole; of others the client gets the start, the end, and what names
+   * the most between them or was asked for, with the way to the rest. Default: a sixteenth of `context_tokens`; 1,150 without it.
+   */
+  readonly result_tokens?: number;
+  /** Tokens that the context of the client's model takes. Default: not known. */
+  readonly context_tokens?: number;
+}
+
+/** Most tokens of a result, by options. Errors: `OUT_OF_RANGE`. @internal */
+export function resultTokens({ result_tokens, context_tokens }: ResultSizeOptions): number {
+  for (const [field, tokens] of Object.entries({ result_tokens, context_tokens })) {
+    if (tokens !== undefined) wholeWithin(tokens, 1, MAX_TOKENS, `/${field}`);
+  }
+  if (result_tokens !== undefined) return result_tokens;
+  return context_tokens === undefined ? RESULT_TOKENS : Math.ceil(context_tokens / RESULTS_IN_CONTEXT);
+}
 
 /** A call with what the server answered. */
 export interface AnsweredCall {
@@ -39,50 +67,53 @@ export interface DigestedResult {
 export class ResultDigests {
   readonly #manager: ContextManager;
   readonly #drilldown: string | false;
+  readonly #most: number;
   readonly #prefix: string;
   readonly #isAlone: boolean;
 
   /**
-   * `prefix` begins the ids of the calls, and so the handles of their results; a log that has one is of nothing else. Each of its calls
+   * `most`: tokens of a result that the client gets. `prefix` begins the ids of the calls, and so the handles of their results; a log that has one is of nothing else. Each of its calls
    * is a turn then: results since the last turn of a user are never evicted.
    */
-  constructor(manager: ContextManager, drilldown: string | false, prefix?: string) {
-    [this.#manager, this.#drilldown, this.#prefix, this.#isAlone] = [manager, drilldown, prefix ?? "mcp", prefix !== undefined];
+  constructor(manager: ContextManager, drilldown: string | false, most: number, prefix?: string) {
+    [this.#manager, this.#drilldown, this.#most, this.#prefix, this.#isAlone] = [manager, drilldown, most, prefix ?? "mcp", prefix !== undefined];
   }
 
-  /** Logs a call with its result, and says what a prompt would show of it. What is no result yet, such as a task, stays as it is. */
+  /** Logs a call with its result, and says what the client gets of it. What is no result yet, such as a task, stays as it is. */
   digest({ name: tool_name, arguments: given = {}, server, result }: AnsweredCall): DigestedResult {
     const { content, structuredContent } = result;
     if (!Array.isArray(content)) return { result, is_digested: false, tokens: 0, shown_tokens: 0, bytes: 0 };
     const manager = this.#manager;
     const id = this.#nextId();
     const metadata: JsonObject = server === undefined ? {} : { server };
-    const { item, envelope } = manager.whole(() => {
+    const { item, envelope, abridged } = manager.whole(() => {
       if (this.#isAlone) manager.ingest({ id: `${id}:turn`, kind: "user_turn", text: tool_name });
       manager.ingest({ id, kind: "tool_call", text: `${tool_name} ${JSON.stringify(given)}`, metadata: { ...metadata, tool_name, arguments: given as JsonObject } });
-      return manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
+      const ingested = manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
+      return { ...ingested, abridged: manager.abridged(ingested.item.id, this.#most, JSON.stringify(given)) };
     });
     const blocks = content as readonly Fields[];
     const handle = `artifact:result:${id}`;
     const { firewall } = item.metadata as { readonly firewall?: { readonly strategy: string; readonly tokens: number; readonly view?: Selector } };
+    const shown = abridged ?? { text: item.text, tokens: item.token_estimate, total: firewall?.tokens ?? item.token_estimate, is_cut: firewall !== undefined && firewall.strategy !== "reshaped" };
     const bytes = envelope.artifacts.reduce((sum, artifact) => sum + artifact.size_bytes, 0);
-    const kept = { handle, tokens: firewall?.tokens ?? item.token_estimate, shown_tokens: item.token_estimate, bytes, envelope };
-    // What is not digested may still have been masked.
-    const isShort = firewall !== undefined || new TextDecoder().decode(manager.artifacts.bytes(handle)) !== item.text;
-    const isSame = !isShort && blocks.every((block) => isForModel(block) && !isBulky(block));
-    const lines = firewall && firewall.strategy !== "reshaped" ? [`(${item.token_estimate} of ${firewall.tokens} tokens; ${this.#way(handle, firewall.view)})`] : [];
-    const isLeftOut = structuredContent !== undefined && (isShort || isTooMuch(structuredContent));
+    const kept = { handle, tokens: shown.total, shown_tokens: shown.tokens, bytes, envelope };
+    // What is whole may have been masked, or written shorter.
+    const isShort = new TextDecoder().decode(manager.artifacts.bytes(handle)) !== shown.text;
+    const isSame = !isShort && blocks.every((block) => isForModel(block) && !this.#isBulky(block));
+    const lines = shown.is_cut ? [`(${shown.tokens} of ${shown.total} tokens; ${this.#way(handle, firewall?.view)})`] : [];
+    const isLeftOut = structuredContent !== undefined && (isShort || this.#isTooMuch(structuredContent));
     for (const { handle: other, label, media_type } of envelope.artifacts) {
       if (isLeftOut && other.endsWith(":structured_content")) lines.push(`(${label}: ${this.#way(other)})`);
       const at = Number(/:resource:(\d+)$/.exec(other)?.[1] ?? -1);
       if (!isSame && typeof ((blocks[at]?.["resource"] ?? {}) as Fields)["blob"] === "string") lines.push(`(${label}, ${media_type}: ${other})`);
     }
     if (isSame && !isLeftOut) return { result, is_digested: false, ...kept };
-    const shown = isSame ? blocks : [{ type: "text", text: item.text }, ...blocks.filter((block) => isMedia(block) && isForModel(block))];
+    const parts = isSame ? blocks : [{ type: "text", text: shown.text }, ...blocks.filter((block) => isMedia(block) && isForModel(block))];
     const { structuredContent: _, _meta, ...rest } = result;
     const digested = {
       ...rest,
-      content: lines.length > 0 ? withLines(shown, lines) : shown,
+      content: lines.length > 0 ? withLines(parts, lines) : parts,
       ...(structuredContent !== undefined && !isLeftOut && { structuredContent }),
       _meta: { ...(_meta as Fields | undefined), [HANDLE]: handle },
     };
@@ -91,6 +122,17 @@ export class ResultDigests {
 
   #way(handle: string, selector?: Selector): string {
     return `${this.#drilldown === false ? "drilldown" : this.#drilldown} ${handle}${selector ? ` ${JSON.stringify(selector)}` : ""}`;
+  }
+
+  /** Whether a block that is neither text nor picture is too much to be shown: bytes of a file, say. */
+  #isBulky(block: Fields): boolean {
+    return block["type"] !== "text" && !isMedia(block) && this.#isTooMuch(block);
+  }
+
+  /** Whether data is more than a client gets, or has in it what it may not. */
+  #isTooMuch(data: unknown): boolean {
+    const text = JSON.stringify(data) ?? "";
+    return countTokens(text) > this.#most || redactSecrets(text) !== text;
   }
 
   /** A name for a call, which the protocol gives none; a log that was restored has some already. */
@@ -120,15 +162,4 @@ const isMedia = ({ type }: Fields): boolean => type === "image" || type === "aud
 function isForModel({ annotations }: Fields): boolean {
   const { audience } = (annotations ?? {}) as Fields;
   return !Array.isArray(audience) || audience.length === 0 || audience.includes("assistant");
-}
-
-/** Whether a block that is neither text nor picture is too much to be shown: bytes of a file, say. */
-function isBulky(block: Fields): boolean {
-  return block["type"] !== "text" && !isMedia(block) && isTooMuch(block);
-}
-
-/** Whether data is more than passes the gate, or has in it what may not. */
-function isTooMuch(data: unknown): boolean {
-  const text = JSON.stringify(data) ?? "";
-  return countTokens(text) > GATE_TOKENS || redactSecrets(text) !== text;
 }

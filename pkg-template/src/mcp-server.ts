@@ -13,6 +13,7 @@ import { gateway as gatewayWithoutModules } from "./gateway/api.js";
 export * from "./gateway/api.js";
 export { firewalled } from "./mcp-client.js";
 export type { FirewalledOptions, McpClient } from "./mcp-client.js";
+export type { ResultSizeOptions } from "./mcp-digest.js";
 export type { AccessOptions };
 
 function ofGateway<T>(value: T): T {

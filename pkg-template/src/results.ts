@@ -325,3 +325,14 @@ export interface BuiltRoute {
   readonly route: RouteResult;
   readonly cards: readonly ChoiceCard[];
 }
+
+/** As much of a result as was asked for. @internal */
+export interface AbridgedResult {
+  /** The text, secrets masked. */
+  readonly text: string;
+  readonly tokens: number;
+  /** Tokens of the whole. */
+  readonly total: number;
+  /** Whether parts are left out. */
+  readonly is_cut: boolean;
+}

@@ -5,7 +5,9 @@ use serde_json::Value;
 use super::{answered, done};
 use contextweaver_base::Result;
 use contextweaver_base::limits;
-use contextweaver_context::{CompactRequest, ContextManager, DrilldownRequest, RecallRequest, SuppliedSummary};
+use contextweaver_context::{
+    AbridgeRequest, CompactRequest, ContextManager, DrilldownRequest, RecallRequest, SuppliedSummary,
+};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::Fields;
 
@@ -22,6 +24,9 @@ pub fn call(
         "recall" => {
             RecallRequest::from_value(arguments).and_then(|request| manager.recall(&request)).and_then(answered)
         }
+        "abridged" => AbridgeRequest::from_value(arguments)
+            .and_then(|request| manager.abridged(&request))
+            .and_then(|shown| done(&shown)),
         "artifact_views" => views(manager, arguments),
         "hydrate" => hydrate(manager, arguments),
         "compact" => compact(manager, arguments),

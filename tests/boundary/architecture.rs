@@ -1,6 +1,7 @@
 //! Rules about the code that the compiler does not know.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use contextweaver_base::ErrorCode;
@@ -97,5 +98,82 @@ fn the_repository_names_no_machine() {
                 }
             }
         }
+    }
+}
+
+/// What reads a clock, in the languages of the tests.
+const CLOCKS: [&str; 6] = ["Date.now()", "performance.now()", "hrtime", "Instant::now()", ".elapsed()", ".duration_ms"];
+
+/// The names in a piece of code.
+fn words(code: &str) -> impl Iterator<Item = &str> {
+    code.split(|letter: char| !letter.is_alphanumeric() && letter != '_').filter(|word| !word.is_empty())
+}
+
+/// The name that a line gives to what is read there: `began = …`, `seen.longest = …`, `waits.push(…`, `ms: …`.
+fn named(line: &str, place: usize) -> Option<&str> {
+    let before = &line[..place];
+    let end = [" = ", ".push(", ": "].iter().filter_map(|sign| before.rfind(sign)).max()?;
+    let name = words(&before[..end]).last()?;
+    before[..end].ends_with(name).then_some(name)
+}
+
+/// The names of a file that hold what a clock said, or what was reckoned from it.
+fn times(text: &str) -> BTreeSet<&str> {
+    let mut found = BTreeSet::new();
+    for line in text.lines() {
+        found.extend(CLOCKS.iter().filter_map(|clock| named(line, line.find(clock)?)));
+    }
+    loop {
+        let before = found.len();
+        for line in text.lines().filter(|line| ["const ", "let "].iter().any(|word| line.trim().starts_with(word))) {
+            let Some((name, value)) = line.split_once(" = ") else { continue };
+            if words(value).any(|word| found.contains(word)) {
+                found.extend(words(name).last());
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+/// The assertions of a file that compare what a clock said.
+fn on_a_clock(text: &str) -> Vec<&str> {
+    let times = times(text);
+    let statements = text.match_indices("assert").filter_map(|(at, _)| text[at..].split(";\n").next());
+    statements
+        .filter(|statement| {
+            [" < ", " > ", " <= ", " >= "].iter().any(|sign| statement.contains(sign))
+                && (CLOCKS.iter().any(|clock| statement.contains(clock))
+                    || words(statement).any(|word| times.contains(word)))
+        })
+        .collect()
+}
+
+/// A busy machine is slow, and nothing is wrong: order, counts and a generous limit of the whole test say the same.
+#[test]
+fn no_test_asserts_on_a_clock() {
+    for (code, is_found) in [
+        ("const began = performance.now();\nassert.ok(performance.now() - began < 5);\n", true),
+        ("const began = Date.now();\nconst took = end - began;\nassert.ok(took < 5, `${took} ms`);\n", true),
+        (
+            "seen.longest = Math.max(seen.longest, performance.now() - asked);\nassert.ok(\n  seen.longest < 5,\n);\n",
+            true,
+        ),
+        ("let start = Instant::now();\nassert!(start.elapsed() < LIMIT);\n", true),
+        ("assert.ok(told.duration_ms < 5);\n", true),
+        ("print({ ms: Date.now() - began });\nassert.ok(JSON.parse(out).ms < 5);\n", true),
+        ("const began = Date.now();\nt.diagnostic(`${Date.now() - began} ms`);\nassert.ok(calls < 5);\n", false),
+        ("const at = Date.now();\nassert.equal(read(at).at, at);\n", false),
+    ] {
+        assert_eq!(!on_a_clock(code).is_empty(), is_found, "{code}");
+    }
+    let mut files = files_below(&home().join("tests"), "mjs");
+    for folder in ["tests", "crates", "src"] {
+        files.extend(files_below(&home().join(folder), "rs"));
+    }
+    for path in files.iter().filter(|path| !path.ends_with("boundary/architecture.rs")) {
+        let text = std::fs::read_to_string(path).unwrap();
+        assert_eq!(on_a_clock(&text), [""; 0], "{} asserts on a clock", path.display());
     }
 }

@@ -215,8 +215,10 @@ test("OpenAPI: of arguments that are too large the upper part is whole", () => {
   assert.deepEqual(Object.keys(properties.deep.properties.e.properties), ["a", "b", "c", "d", "e"], "the last as the first");
 });
 
+/** Values in a value, each object, list and leaf counted. */
+const nodes = (value) => 1 + (value !== null && typeof value === "object" ? Object.values(value).reduce((sum, one) => sum + nodes(one), 0) : 0);
+
 test("OpenAPI: hostile documents cost bounded work", () => {
-  const began = performance.now();
   // Each level refers to the next twice, so that they stand for 2^60 schemas.
   const schemas = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`S${at}`, { type: "object", properties: { a: { $ref: `#/components/schemas/S${at + 1}` }, b: { $ref: `#/components/schemas/S${at + 1}` } } }]));
   const doubling = { openapi: "3.1.0", components: { schemas }, paths: Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`/${at}`, { post: { requestBody: { content: { "application/json": { schema: { $ref: "#/components/schemas/S0" } } } } } }])) };
@@ -224,6 +226,9 @@ test("OpenAPI: hostile documents cost bounded work", () => {
   assert.equal(cut.size, 2000);
   assert.ok(findingsOf(cut).some(([code]) => code === "openapi-schema-cut"));
   assert.ok(cut.findings().length <= 1001, "findings are bounded");
+  // A document affords a million steps, however many tools it has; some schemas are begun again with fewer references.
+  const written = cut.items().reduce((sum, { args_schema }) => sum + nodes(args_schema), 0);
+  assert.ok(written <= 1_000_000, `${written} values of schemas`);
 
   const long = "x".repeat(100_000);
   const enormous = {
@@ -239,8 +244,6 @@ test("OpenAPI: hostile documents cost bounded work", () => {
   assert.deepEqual(refused.items().map(({ id }) => id), ["openapi:loop", "openapi:wide"]);
   const deep = { openapi: "3.1.0", paths: { "/a": { get: { operationId: "deep", parameters: [{ name: "d", in: "query", schema: Array.from({ length: 60 }).reduce((inner) => ({ items: inner }), {}) }] } } } };
   assert.deepEqual(findingsOf(Catalog.fromOpenApi(deep)).map(([code]) => code), ["openapi-schema-cut"]);
-  const took = performance.now() - began;
-  assert.ok(took < 30_000, `${Math.round(took)} ms`);
 });
 
 const skill = (front, path = "skills/refunds/SKILL.md") => ({ path, text: `---\n${front}\n---\n\n# Refunds\n\nFirst, find the order. name: no field\n` });
@@ -309,14 +312,28 @@ test("skills: what is not as the format says", () => {
   for (const wrong of [null, undefined, 7, {}, "x"]) refuses(() => Catalog.fromSkills(wrong), "INVALID_INPUT", "");
 });
 
-test("skills: hostile files cost bounded work", () => {
-  const began = performance.now();
-  const inner = 64 * 1024 - 64;
-  for (const front of [" ".repeat(inner), '"'.repeat(inner), `a: "${"\\".repeat(inner)}`, `a: "${"\n".repeat(inner)}`, `a: ${"#".repeat(inner)}`, "a: >\n".concat("\n ".repeat(inner / 2)), "- ".repeat(inner / 2), `a:\n${" b: c\n".repeat(inner / 7)}`, `a: '${"''".repeat(inner / 2)}`, "a: b\n\n".repeat(inner / 6)]) {
-    Catalog.fromSkills([{ path: "a/SKILL.md", text: `---\n${front}\n---\n` }, { path: "b/SKILL.md", text: `---\nname: b\ndescription: b\n${front}\n---\n` }]).free();
+/** Reads what stands in front of hostile skills, twenty times: what grows with the square of it would take minutes. */
+const HOSTILE_SKILLS = `
+import { Catalog } from "./entry.mjs";
+const inner = 64 * 1024 - 64;
+const fronts = [" ".repeat(inner), '"'.repeat(inner), \`a: "\${"\\\\".repeat(inner)}\`, \`a: "\${"\\n".repeat(inner)}\`, \`a: \${"#".repeat(inner)}\`, "a: >\\n".concat("\\n ".repeat(inner / 2)), "- ".repeat(inner / 2), \`a:\\n\${" b: c\\n".repeat(inner / 7)}\`, \`a: '\${"''".repeat(inner / 2)}\`, "a: b\\n\\n".repeat(inner / 6)];
+for (let n = 0; n < 20; n += 1) {
+  for (const front of fronts) {
+    const catalog = Catalog.fromSkills([
+      { path: "a/SKILL.md", text: "---\\n" + front + "\\n---\\n" },
+      { path: "b/SKILL.md", text: "---\\nname: b\\ndescription: b\\n" + front + "\\n---\\n" },
+    ]);
+    if (catalog.size > 1) throw new Error(catalog.size + " skills");
+    catalog.free();
   }
-  const took = performance.now() - began;
-  assert.ok(took < 5000, `${Math.round(took)} ms`);
+}
+process.stdout.write("read");
+`;
+
+test("skills: hostile files cost bounded work", async () => {
+  // A process of its own, as nothing ends a loop in this one.
+  const { code, stdout, stderr } = await run(process.execPath, ["--input-type=module", "-e", HOSTILE_SKILLS], { cwd: folder, timeout: 120_000, check: false });
+  assert.deepEqual([code, stdout], [0, "read"], stderr);
 });
 
 const CARDS = {

@@ -10,10 +10,10 @@ import { listening } from "./gateway-servers.mjs";
 
 const { gateway } = await import(pathToFileURL(join(packageDir, "dist/node/mcp-server.js")));
 
-/** Longest that a call to a server in order may take, on a machine that does other things too: nobody waits for a timeout of others. */
-const MOST_MS = 5_000;
-/** Longest that a call with much to read may take, on such a machine. */
+/** How long a server is waited for where the test does not want it given up, on a machine that does other things too. */
 const PATIENT_MS = 60_000;
+/** How often each of the clients calls, at least. */
+const LEAST_CALLS = 6;
 const own = (name, era = "legacy") => ({ command: process.execPath, args: [SELF, "stdio", era, name] });
 const faulty = (fault) => ({ command: process.execPath, args: [join(here, "gateway-faulty.mjs"), fault], env: { FAULTY_SECRET: "tok-5ecret-9f8e7d6c5b4a" } });
 
@@ -36,12 +36,11 @@ async function healthy(t, count) {
 /** Clients of both eras that call servers in order until they are told to stop, and what became of their calls. */
 async function working(handler, count, servers) {
   const clients = await Promise.all(Array.from({ length: count }, (_, at) => connected(handler, at % 2 === 0 ? "legacy" : "modern")));
-  const seen = { calls: 0, failed: [], longest: 0 };
+  const seen = { calls: 0, failed: [] };
   let isDone = false;
   const loops = clients.map(async (client, at) => {
-    for (let n = at; !isDone; n += 1) {
+    for (let n = at; !isDone || n < at + LEAST_CALLS; n += 1) {
       const name = `h${n % servers}`;
-      const asked = performance.now();
       try {
         const text = await called(client, `${name}_echo`, { text: `${at}-${n}` });
         if (text !== `${name}:${at}-${n}`) seen.failed.push(text);
@@ -49,7 +48,6 @@ async function working(handler, count, servers) {
         seen.failed.push(String(error));
       }
       seen.calls += 1;
-      seen.longest = Math.max(seen.longest, performance.now() - asked);
       // A call a second of each: a machine that is busy with them would be slow for that reason.
       await sleep(1_000);
     }
@@ -69,11 +67,10 @@ test("the start waits for no server that is slow or hangs, and its tools come la
   const late = await loadHttp("late", "legacy", { before: (incoming, outgoing) => !isOpen && waiting.push([incoming, outgoing]) > 0 });
   t.after(() => late.close());
   const { handler, told, statusOf } = started(t, { ...config, never: faulty("hang"), late: { url: late.url } }, { start_timeout_ms: 1_000 });
-  const began = performance.now();
   const client = await connected(handler, "legacy");
   const names = async () => (await client.listTools()).tools.map(({ name }) => name);
-  await client.listTools();
-  assert.ok(performance.now() - began < 1_000 + MOST_MS, `${performance.now() - began} ms`);
+  await names();
+  assert.deepEqual([statusOf("late"), statusOf("never")], ["connecting", "connecting"]);
   await until("the servers in order", () => statusOf("h0") === "ready" && statusOf("h1") === "ready");
   const first = await names();
   assert.ok(first.includes("h0_echo") && first.includes("h1_echo") && !first.includes("late_echo"), first.join());
@@ -89,23 +86,26 @@ test("the start waits for no server that is slow or hangs, and its tools come la
 test("an upstream is killed, hangs, floods, lies and changes while fifty clients work", async (t) => {
   const { config } = await healthy(t, 4);
   const fault = {};
+  /** Requests that are answered when the test says so. */
+  const kept = [];
   const broken = (name, era) =>
     loadHttp(name, era, {
       before: (incoming, outgoing) => {
         if (fault[name] === "reset") incoming.socket.resetAndDestroy();
         if (fault[name] === "html") outgoing.writeHead(200, { "content-type": "application/json" }).end("<html>");
         if (fault[name] === "error") outgoing.writeHead(500).end("x".repeat(2_000_000));
+        if (fault[name] === "keep") kept.push(outgoing);
         return fault[name] !== undefined;
       },
     });
-  const servers = await Promise.all([broken("resets", "legacy"), broken("hangs", "modern"), broken("garbles", "legacy")]);
+  const servers = await Promise.all([broken("resets", "legacy"), broken("hangs", "modern"), broken("garbles", "legacy"), broken("keeps", "legacy")]);
   // Schemas that refer to each other, and one with a great many properties.
   const cyclic = { type: "object", properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: { $ref: "#/$defs/b" }, b: { anyOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/b" }] } } };
   const huge = { type: "object", properties: Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`p${at}`, { type: "string", description: "x".repeat(30) }])) };
   const changing = [];
   const odd = await loadHttp("odd", "legacy", { tools: () => [{ name: "odd_cyclic", inputSchema: cyclic }, { name: "odd_huge_echo", inputSchema: huge }, ...changing] });
   t.after(() => Promise.all([...servers, odd].map((server) => server.close())));
-  const [resets, hangs, garbles] = servers;
+  const [resets, hangs, garbles, keeps] = servers;
   const timed = (server, timeout_ms = 1_500) => ({ ...server, timeout_ms });
   const { handler, told, statusOf, stateOf } = started(t, {
     ...config,
@@ -113,6 +113,7 @@ test("an upstream is killed, hangs, floods, lies and changes while fifty clients
     resets: timed({ url: resets.url }),
     hangs: timed({ url: hangs.url }),
     garbles: timed({ url: garbles.url }),
+    keeps: timed({ url: keeps.url }, PATIENT_MS),
     flood: timed(faulty("huge"), PATIENT_MS),
     noisy: timed(faulty("stderr")),
     chatty: timed(faulty("chatter"), PATIENT_MS),
@@ -134,10 +135,18 @@ test("an upstream is killed, hangs, floods, lies and changes while fifty clients
     }
   };
   const find = async (name) => (await user.listTools()).tools.find((tool) => tool.name === name);
+  /** Calls every server in order, and makes sure that a call that began before is still open then. */
+  const passes = async (open) => {
+    let isOpen = true;
+    void open.then(() => (isOpen = false));
+    for (const at of [0, 1, 2, 3]) assert.equal(await called(user, `h${at}_echo`, { text: "passes" }), `h${at}:passes`);
+    assert.ok(isOpen, "calls of other servers have waited");
+  };
 
   const pid = Number((await outcome("killed_pid")).text);
-  const open = outcome("killed_wait", { ms: 60_000 });
+  const open = outcome("killed_wait", { ms: 2 * PATIENT_MS });
   await sleep(200);
+  await passes(open);
   process.kill(pid, "SIGKILL");
   assert.ok((await open).isError);
   assert.ok(told.events.some(({ server, status, detail }) => server === "killed" && status === "unavailable" && detail.length > 0));
@@ -152,12 +161,17 @@ test("an upstream is killed, hangs, floods, lies and changes while fifty clients
   fault.garbles = "error";
   assert.ok((await outcome("garbles_echo")).text.length < 2_000);
   fault.hangs = "hang";
-  const asked = performance.now();
-  assert.ok((await outcome("hangs_echo")).isError);
-  assert.ok(performance.now() - asked < 10_000);
+  const given = await outcome("hangs_echo");
+  assert.ok(given.isError && given.text.includes("UPSTREAM_TIMEOUT"), given.text);
+  fault.keeps = "keep";
+  const open_request = outcome("keeps_echo");
+  await until("the request is there", () => kept.length > 0);
+  await passes(open_request);
+  for (const outgoing of kept) outgoing.destroy();
+  assert.ok((await open_request).isError);
   // What is tried again comes back by itself.
-  for (const name of ["resets", "garbles", "hangs"]) delete fault[name];
-  for (const name of ["resets", "garbles", "hangs"]) await until(`${name} is back`, async () => (await outcome(`${name}_echo`, { text: "y" })).text === `${name}:y`, 20_000);
+  for (const name of ["resets", "garbles", "hangs", "keeps"]) delete fault[name];
+  for (const name of ["resets", "garbles", "hangs", "keeps"]) await until(`${name} is back`, async () => (await outcome(`${name}_echo`, { text: "y" })).text === `${name}:y`, 20_000);
 
   const [flood, chatty, garbage] = await Promise.all([outcome("flood__act"), outcome("chatty__act"), outcome("garbage__act"), outcome("noisy__act")]);
   assert.ok(flood.isError && /16777216|larger|too large/i.test(flood.text), flood.text);
@@ -178,14 +192,12 @@ test("an upstream is killed, hangs, floods, lies and changes while fifty clients
 
   await stop();
   assert.deepEqual(seen.failed.slice(0, 5), []);
-  assert.ok(seen.calls > 300, `${seen.calls} calls`);
-  assert.ok(seen.longest < MOST_MS, `a call of another server took ${Math.round(seen.longest)} ms`);
   // All of it is reported.
   const lost = new Set(told.events.filter(({ status }) => status === "unavailable").map(({ server }) => server));
   for (const name of ["killed", "flood", "garbage"]) assert.ok(lost.has(name), `${name} was not reported`);
   for (const at of [0, 1, 2, 3]) assert.ok(!lost.has(`h${at}`), `h${at} was lost`);
   for (const { name, state } of await handler.servers()) if (/^h\d/.test(name)) assert.equal(state.status, "ready");
-  t.diagnostic(`${seen.calls} calls of fifty clients, the longest ${Math.round(seen.longest)} ms`);
+  t.diagnostic(`${seen.calls} calls of fifty clients`);
   await user.close();
 });
 
@@ -237,13 +249,11 @@ while (names() < 3) await new Promise((done) => setTimeout(done, 50));
 const clients = await Promise.all(Array.from({ length: 10 }, (_, at) => connected(handler, at % 2 === 0 ? "legacy" : "modern")));
 for (const client of clients) for (const name of ["h0", "h1", "own"]) await called(client, name + "_echo", { text: "x" });
 // Calls that are under way, one that waits for nothing, and clients that never say goodbye.
-const open = clients.slice(0, 4).map((client) => called(client, "h0_wait", { ms: 60_000 }).catch(() => undefined));
+const open = clients.slice(0, 4).map((client) => called(client, "h0_wait", { ms: 3_600_000 }, { timeout: 3_600_000 }).then(() => "done", () => "given up"));
 await new Promise((done) => setTimeout(done, 500));
-const began = performance.now();
 await handler.close();
 await Promise.all(clients.map((client) => client.close()));
-await Promise.all(open);
-process.stdout.write(JSON.stringify({ ms: performance.now() - began }) + "\\n");
+process.stdout.write((await Promise.all(open)).join());
 `;
 
 test("after close() nothing is left, and the program ends by itself", async (t) => {
@@ -251,11 +261,10 @@ test("after close() nothing is left, and the program ends by itself", async (t) 
   const hanging = await listening(() => undefined);
   t.after(() => hanging.close());
   const servers = { ...config, own: own("own", "modern"), hangs: { url: `${hanging.origin}/mcp` }, gone: { url: "http://127.0.0.1:9/mcp" } };
-  const began = performance.now();
-  const { code, stdout, stderr } = await run(process.execPath, ["--input-type=module", "-e", CLOSES], { cwd: here, env: { SERVERS: JSON.stringify(servers) }, timeout: 25_000, check: false });
+  // The calls take an hour: whoever waits for one of them is stopped here.
+  const { code, stdout, stderr } = await run(process.execPath, ["--input-type=module", "-e", CLOSES], { cwd: here, env: { SERVERS: JSON.stringify(servers) }, timeout: 120_000, check: false });
   assert.equal(code, 0, `${code}: ${stdout} ${stderr}`);
-  assert.ok(JSON.parse(stdout).ms < 10_000, stdout);
-  assert.ok(performance.now() - began < 20_000);
+  assert.equal(stdout, "given up,given up,given up,given up");
   await until("no session is left", () => all.every(({ seen }) => seen.sessions === 0));
 });
 

@@ -7,8 +7,8 @@ import { ANSWER, FIND_ROW, PICTURE, evicted, orders } from "./agent-session.mjs"
 import { has, project } from "./harness.mjs";
 import { sdks } from "./mcp-sdk-peers.mjs";
 
-const folder = await project("mcp-client", { "entry.mjs": `export * from "contextweaver/mcp"; export { ContextManager, ContextWeaverError } from "contextweaver";` });
-const { ContextManager, ContextWeaverError, firewalled } = await import(pathToFileURL(join(folder, "entry.mjs")));
+const folder = await project("mcp-client", { "entry.mjs": `export * from "contextweaver/mcp"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
+const { ContextManager, ContextWeaverError, countTokens, firewalled } = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 const HANDLE = "contextweaver/handle";
 const SECRET = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
@@ -47,7 +47,7 @@ for (const [at, { name: title, sdk, missing }] of (await sdks()).entries()) {
     if (!has(t, sdk, { missing })) return;
     const { client: raw, asked, close } = await connected(sdk);
     const manager = new ContextManager();
-    const client = firewalled(raw, manager);
+    const client = firewalled(raw, manager, { result_tokens: 200 });
     const { tools } = await client.listTools();
     assert.deepEqual(tools.map(({ name }) => name), [...Object.keys(RESULTS), "drilldown", "recall"]);
     const added = tools.at(-2);
@@ -219,6 +219,10 @@ test("what cannot be is said at once, and a store that is full as well", async (
     [[client, manager, { recall: "" }], "INVALID_INPUT", "/recall"],
     [[client, manager, { recall: "drilldown" }], "DUPLICATE_ID", "/recall"],
     [[client, manager, { name: "x" }], "UNKNOWN_FIELD", "/name"],
+    [[client, manager, { result_tokens: 0 }], "OUT_OF_RANGE", "/result_tokens"],
+    [[client, manager, { result_tokens: "all" }], "OUT_OF_RANGE", "/result_tokens"],
+    [[client, manager, { context_tokens: 1.5 }], "OUT_OF_RANGE", "/context_tokens"],
+    [[client, manager, { result_tokens: 100, context_tokens: 2 ** 25 }], "OUT_OF_RANGE", "/context_tokens"],
   ]) {
     assert.throws(() => firewalled(...args), (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));
   }
@@ -233,6 +237,57 @@ test("what cannot be is said at once, and a store that is full as well", async (
   await call("small");
   assert.equal(manager.events.count(), 4);
   await close();
+  manager.free();
+});
+
+/** A source file of about so many tokens: names that are all different, and an error far from both ends. */
+function source(tokens) {
+  const lines = ["import { start } from './start.js';"];
+  for (let n = 0; countTokens(lines.join("\n")) < tokens; n += 1) lines.push(`  const row_${n} = table.read("column_${n % 40}"); // as above`);
+  lines[Math.floor(lines.length / 2)] = "  log.error(`payment failed: ${reason}`);";
+  return lines.join("\n");
+}
+
+test("a client gets as much of a result as it takes, and of a larger one what names the most", async () => {
+  const manager = new ContextManager();
+  let answer;
+  const server = { callTool: async () => ({ content: [text(answer)] }), listTools: async () => ({ tools: [] }) };
+  const shown = async (tokens, options, args = {}) => {
+    answer = source(tokens);
+    const { content, _meta } = await firewalled(server, manager, options).callTool({ name: "read", arguments: args });
+    return { text: content[0].text, isWhole: content[0].text === answer, handle: _meta?.[HANDLE] };
+  };
+  for (const [options, most] of [[{}, 1_150], [{ result_tokens: 300 }, 300], [{ context_tokens: 128_000 }, 8_000], [{ context_tokens: 128_000, result_tokens: 300 }, 300]]) {
+    // A cut that saves less than an eighth is none.
+    assert.ok((await shown(most, options)).isWhole, `${most} of ${JSON.stringify(options)}`);
+    const { isWhole, text: cut, handle } = await shown(most * 1.5, options);
+    assert.ok(!isWhole && countTokens(cut.slice(0, cut.lastIndexOf("\n("))) <= most, `${countTokens(cut)} of ${most}`);
+    const [, tokens, total] = /\((\d+) of (\d+) tokens; drilldown \S+/.exec(cut.slice(cut.lastIndexOf("\n(")));
+    assert.ok(Number(tokens) <= most && Number(total) >= most * 1.5 && cut.includes("import { start }") && cut.includes("payment failed"), cut.slice(-200));
+    assert.equal(Buffer.from(manager.artifacts.bytes(handle)).toString(), answer);
+  }
+  // Names of the arguments are found wherever they stand.
+  assert.ok((await shown(9_000, {}, { name: "row_317" })).text.includes("const row_317 ="));
+  assert.ok(!(await shown(9_000, {})).text.includes("const row_317 ="));
+  manager.free();
+});
+
+test("what the caller's functions and policies say of a result stands for it, whatever its size", async () => {
+  const secret = { callTool: async () => ({ content: [text(`the key is ${SECRET}, ${"and more of it ".repeat(900)}`)] }), listTools: async () => ({ tools: [] }) };
+  for (const [options, expected] of [
+    [{ summarizer: () => "a summary of mine" }, /^a summary of mine\n\(/],
+    [{ classifier: () => "restricted" }, /./],
+  ]) {
+    const manager = new ContextManager(options);
+    const { content } = await firewalled(secret, manager).callTool({ name: "read" });
+    assert.match(content[0].text, expected);
+    assert.doesNotMatch(content[0].text, /sk-ant|and more of it/);
+    manager.free();
+  }
+  const manager = new ContextManager();
+  const { content } = await firewalled(secret, manager).callTool({ name: "read" });
+  assert.match(content[0].text, /and more of it/);
+  assert.doesNotMatch(content[0].text, /sk-ant/);
   manager.free();
 });
 

@@ -77,6 +77,13 @@ test("every link leads somewhere, in the repository and in the package", async (
   }
 });
 
+test("the package has the pictures that its documents show, and no other", async () => {
+  const shown = [...texts].flatMap(([file, text]) => links(text).map((target) => join(dirname(file), target))).filter((target) => target.endsWith(".jpg"));
+  const carried = (await readdir(join(installed, "docs"), { recursive: true })).filter((file) => file.endsWith(".jpg"));
+  assert.ok(links(texts.get("README.md")).some((target) => target.endsWith(".jpg")), "the README shows the page");
+  assert.deepEqual(carried.map((file) => join("docs", file)).sort(), [...new Set(shown)].sort());
+});
+
 test("package.json names no address", () => {
   assert.doesNotMatch(JSON.stringify(manifest), /https?:/);
   for (const field of ["homepage", "repository", "bugs"]) assert.equal(manifest[field], undefined, field);

@@ -175,9 +175,12 @@ test("what goes wrong for a while is tried again, what stays wrong is told", asy
   // As long as the service asks for.
   requests.length = 0;
   state.trouble = (n) => (n === 1 ? [503, "SlowDown", { "retry-after": "1" }] : undefined);
-  const began = Date.now();
+  const waits = t.mock.method(globalThis, "setTimeout");
   await blobs.get("key");
-  assert.ok(Date.now() - began >= 990, `${Date.now() - began} ms`);
+  const asked = waits.mock.calls.map(({ arguments: [, milliseconds] }) => milliseconds);
+  waits.mock.restore();
+  assert.ok(asked.includes(1_000), `timers of ${asked.join()} ms`);
+  assert.equal(requests.length, 2);
   for (const [status, code] of [[400, "InvalidArgument"], [403, "AccessDenied"], [409, "OperationAborted"], [301, "PermanentRedirect"], [404, "NoSuchBucket"]]) {
     requests.length = 0;
     state.trouble = () => [status, code, { location: "http://127.0.0.1:1/" }];

@@ -42,6 +42,9 @@ const ENTRIES: [&str; 11] = [
 /// The entry that has parts of the page, which is bundled for releases alone.
 const REPORT: &str = "report";
 
+/// The picture that the README shows.
+const PICTURE: &str = "docs/images/context-1280-light.jpg";
+
 /// A finished package.
 #[derive(Debug, Clone)]
 pub struct Package {
@@ -100,7 +103,8 @@ pub fn assemble(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<Package
     {
         files.insert(name.into(), read(&dirs.root.join(name))?);
     }
-    // Its pictures are for the repository.
+    // The other pictures are for the repository: a megabyte that nobody who installs the package looks at.
+    files.insert(PICTURE.into(), read(&dirs.root.join(PICTURE))?);
     let docs = dirs.root.join("docs");
     for file in
         files_below(&docs)?.into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "md"))

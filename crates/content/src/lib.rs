@@ -7,6 +7,7 @@
 //! | [`fn@sniff`] | what a text is, whatever its media type says |
 //! | [`digest()`] | what a reader wants to know of it first, within a number of tokens |
 //! | [`reshape()`] | the same in fewer tokens, with nothing lost |
+//! | [`fn@abridge`] | its start, its end and what names the most between, within a number of tokens |
 //! | [`project`] | the members of JSON that an allow-list names |
 //! | [`views()`] | selectors that show all of it page by page |
 //! | [`slice()`] | the part that a selector names |
@@ -30,6 +31,7 @@
 //! # Ok::<(), contextweaver_base::Error>(())
 //! ```
 
+mod abridge;
 mod digest;
 pub mod extract;
 mod projection;
@@ -41,6 +43,7 @@ mod table;
 pub mod tree;
 mod views;
 
+pub use abridge::{Abridgment, abridge};
 pub use digest::{Digest, Focus, digest, digest_sniffed};
 pub use projection::{KeepPath, PathSegment, project};
 pub use reshape::{Reshaped, reshape, reshape_sniffed};

@@ -85,6 +85,7 @@ pub use calibration::ObservedUsage;
 pub use call_prompt::SchemaOverrides;
 pub use callbacks::{Need, Outcome};
 pub use compact::{CompactRequest, CompactResult, CompactStrategy};
+pub use drilldown::abridged::{AbridgeRequest, Abridged};
 pub use drilldown::request::{DrilldownRequest, Slice};
 pub use event::Event;
 pub use forget::ForgottenItem;

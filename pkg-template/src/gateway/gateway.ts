@@ -3,6 +3,8 @@
 import { ContextManager } from "../context-manager.js";
 import { ContextWeaverError } from "../errors.js";
 import { fields } from "../guard.js";
+import { resultTokens } from "../mcp-digest.js";
+import type { ResultSizeOptions } from "../mcp-digest.js";
 import type { ContextManagerOptions } from "../options.js";
 import { openRecords } from "../stored-records.js";
 import type { StoredRecords } from "../stored-records.js";
@@ -46,7 +48,7 @@ export interface GatewaySdk {
 }
 
 /** What a gateway is made of. */
-export interface GatewayOptions extends GatewayHttpOptions, Omit<GatewayRuntimeOptions, "servers" | "pins" | "accepted"> {
+export interface GatewayOptions extends GatewayHttpOptions, ResultSizeOptions, Omit<GatewayRuntimeOptions, "servers" | "pins" | "accepted"> {
   /** The servers as desktop clients and editors write them: `{ "files": { "command": "npx", "args": […] } }`. */
   readonly mcpServers?: Readonly<Record<string, unknown>>;
   /** The same as VS Code writes it. */
@@ -55,7 +57,7 @@ export interface GatewayOptions extends GatewayHttpOptions, Omit<GatewayRuntimeO
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Where results, pins of tools, and what was accepted outlive the gateway. Default: nowhere. */
   readonly store?: SessionStore;
-  /** Settings of the managers that keep results: thresholds of the firewall, masking, limits. */
+  /** Settings of the managers that keep results: masking, limits. What clients get of a result is for `result_tokens` to say. */
   readonly manager?: ContextManagerOptions;
   /** Milliseconds that the first list waits for servers that have not answered. Default: 5,000. */
   readonly start_timeout_ms?: number;
@@ -118,7 +120,7 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-const OWN = ["mcpServers", "servers", "env", "store", "manager", "start_timeout_ms", "auth_provider", "sdk", "on_error", "on_server", "hooks"] as const;
+const OWN = ["mcpServers", "servers", "env", "store", "manager", "result_tokens", "context_tokens", "start_timeout_ms", "auth_provider", "sdk", "on_error", "on_server", "hooks"] as const;
 const HTTP = ["token", "authorize", "origins", "hosts", "path", "protected_resource", "max_body_bytes", "max_sessions", "session_idle_ms"] as const;
 const START_MS = 5_000;
 const STATE_SECONDS = 600;
@@ -185,6 +187,7 @@ class RunningGateway {
   readonly #runtimeOptions: JsonObject;
   readonly #metaAllowed: readonly string[];
   readonly #watch: GatewayWatch | undefined;
+  readonly #resultTokens: number;
   #runtime: GatewayRuntime;
   #starting: Promise<Started> | undefined;
   #clients: GatewayClients | undefined;
@@ -206,6 +209,7 @@ class RunningGateway {
         ...(policy && { policy }),
       })),
     };
+    this.#resultTokens = resultTokens(options);
     this.#metaAllowed = options.meta_allow ?? ALL_TRACE_KEYS;
     this.#watch = options.hooks && new GatewayWatch(options.hooks, this.#metaAllowed, this.#onError);
     this.#runtime = new GatewayRuntime(this.#runtimeOptions as unknown as GatewayRuntimeOptions);
@@ -306,7 +310,7 @@ class RunningGateway {
     if (pins) this.#withPins(pins);
     const runtime = this.#runtime;
     const { drilldown = "drilldown", recall = "recall" } = this.#options.names ?? {};
-    const sessions = new GatewaySessions({ store, manager, drilldown, recall, tells_all: this.#options.mode === "reference" });
+    const sessions = new GatewaySessions({ store, manager, result_tokens: this.#resultTokens, drilldown, recall, tells_all: this.#options.mode === "reference" });
     const upstreams = new Map<string, Upstream>();
     let started: Promise<void> = Promise.resolve();
     const forwarded = [...new Set(this.#servers.flatMap(({ forward_headers = [] }) => forward_headers))];

@@ -22,8 +22,8 @@ const MAX_RESULTS = 4_000;
  * got whole.
  */
 const MAX_WHOLE = 64;
-/** Characters up to which texts are expected to pass whole. */
-const SMALL_CHARS = 2_000;
+/** Characters of a token, at least, of texts that are expected to pass whole. */
+const CHARS_PER_TOKEN = 4;
 /** Bytes (UTF-8) of text that one artifact takes. */
 const MAX_TEXT_BYTES = 16 * 2 ** 20;
 /** Sessions that were read from the store for a handle of theirs, and stay open. */
@@ -40,7 +40,9 @@ const IS_TEXT = /^text\/|json|xml|yaml|javascript|csv/;
 export interface SessionsOptions {
   /** Where results outlive the process. Default: nowhere. */
   readonly store?: SessionStore | undefined;
-  /** Of the managers: thresholds of the firewall, masking, limits. */
+  /** Most tokens of a result that a client gets. */
+  readonly result_tokens: number;
+  /** Of the managers: masking, limits, how results stand in prompts of their own. */
   readonly manager?: ContextManagerOptions | undefined;
   /** The name of the tool that reads on. */
   readonly drilldown: string;
@@ -144,7 +146,7 @@ export class GatewaySessions {
   }
 
   #shelf(name: string, manager: ContextManager, stored: StoredSession | undefined): Shelf {
-    return { name, manager, digests: new ResultDigests(manager, this.#options.drilldown, name), stored, results: 0, isTold: this.#options.tells_all };
+    return { name, manager, digests: new ResultDigests(manager, this.#options.drilldown, this.#options.result_tokens, name), stored, results: 0, isTold: this.#options.tells_all };
   }
 
   /** A session that is full makes room: what goes is read from the store again, or its handle says that it is gone. */
@@ -159,6 +161,10 @@ export class GatewaySessions {
 
   get recall(): string {
     return this.#options.recall;
+  }
+
+  get resultTokens(): number {
+    return this.#options.result_tokens;
   }
 }
 
@@ -187,7 +193,7 @@ export class GatewaySession {
    * then, and what it got whole is stored without being waited for.
    */
   async digest(call: AnsweredCall, onError: (error: unknown) => void): Promise<DigestedResult> {
-    const shelf = await this.#current(isSmall(call.result) ? this.#small : this.#large);
+    const shelf = await this.#current(isSmall(call.result, CHARS_PER_TOKEN * this.#all.resultTokens) ? this.#small : this.#large);
     const { result, missing } = bounded(call.result);
     const digested = shelf.digests.digest({ ...call, result });
     shelf.results += 1;
@@ -310,11 +316,11 @@ function mediaBlock(manager: ContextManager, handle: string): Fields | undefined
 }
 
 /** Whether a result is a little text. */
-function isSmall({ content, structuredContent }: Fields): boolean {
+function isSmall({ content, structuredContent }: Fields, most: number): boolean {
   if (!Array.isArray(content)) return true;
   const texts = (content as readonly Fields[]).map((block) => (block?.["type"] === "text" ? String(block["text"]).length : Infinity));
-  if (texts.reduce((sum, length) => sum + length, 0) > SMALL_CHARS) return false;
-  return structuredContent === undefined || JSON.stringify(structuredContent).length <= SMALL_CHARS;
+  if (texts.reduce((sum, length) => sum + length, 0) > most) return false;
+  return structuredContent === undefined || JSON.stringify(structuredContent).length <= most;
 }
 
 /** Cuts texts of a result off where an artifact ends, and counts the bytes that are missing then. */

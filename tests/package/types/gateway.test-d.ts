@@ -22,7 +22,9 @@ const options: GatewayOptions = {
   cache: { ttl_seconds: 10 },
   names: { drilldown: "read_more" },
   store: memoryStore(),
-  manager: { firewall: { threshold_tokens: 800 } },
+  manager: { limits: { max_store_bytes: 2 ** 20 } },
+  result_tokens: 800,
+  context_tokens: 128_000,
   on_server: ({ server, report }: GatewayServerEvent) => console.log(server, report?.quarantined[0]?.reasons[0]?.code),
   hooks,
 };

@@ -1,5 +1,6 @@
 //! Looking into what the prompt leaves out.
 
+pub mod abridged;
 pub(crate) mod reading;
 pub mod request;
 

@@ -1,0 +1,103 @@
+//! What someone outside of a prompt is shown of a result.
+
+use serde::Serialize;
+
+use crate::callbacks::CallbackAnswers;
+use crate::digest_note;
+use crate::firewall::handle_of;
+use crate::manager::ContextManager;
+use crate::sensitivity;
+use contextweaver_base::{Error, ErrorCode, Result, limits};
+use contextweaver_content::{Abridgment, SniffedText, abridge};
+use contextweaver_model::json::Fields;
+use contextweaver_model::{ContextItem, ItemKind};
+use serde_json::Value;
+
+/// A text that is longer than asked for by at most one part in so many stays whole: what a cut saves there is less than
+/// the call costs that reads on.
+const SPARE_PARTS: u64 = 8;
+
+/// A request for as much of a result as fits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AbridgeRequest {
+    /// The item of the result.
+    pub item_id: String,
+    /// Most tokens of the text, with an eighth to spare where that is the whole.
+    pub max_tokens: u64,
+    /// What the result was asked for with, such as the arguments of its call: parts with its names go first.
+    pub asked: String,
+}
+
+impl AbridgeRequest {
+    /// Reads a closed request: an unknown field is an error.
+    ///
+    /// # Errors
+    /// `MISSING_FIELD`, `UNKNOWN_FIELD` and `INVALID_INPUT`, at the path of the field.
+    pub fn from_value(value: Value) -> Result<Self> {
+        let mut fields = Fields::open(value, "")?;
+        let request = Self {
+            item_id: fields.string("item_id")?,
+            max_tokens: fields.uint_or("max_tokens", limits::FIREWALL_THRESHOLD_TOKENS, limits::MAX_BUDGET_TOKENS)?,
+            asked: fields.string_or("asked", "")?,
+        };
+        fields.finish()?;
+        Ok(request)
+    }
+}
+
+/// As much of a result as fits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Abridged {
+    /// The text, secrets masked.
+    pub text: String,
+    /// Tokens of `text`.
+    pub tokens: u64,
+    /// Tokens of the whole, secrets masked.
+    pub total: u64,
+    /// Whether parts are left out.
+    pub is_cut: bool,
+}
+
+impl ContextManager {
+    /// Returns a result whole where it has few enough tokens, else what [`abridge`] makes of it. None where the text of
+    /// the item is not to be replaced: at or above the floor, of chosen paths, or by a summarizer of the caller's.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` at `/item_id` where there is no such result; `ARTIFACT_EXPIRED` where its bytes have left memory.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{AbridgeRequest, ContextManager, ManagerOptions, ToolResult};
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// let list: String = (0..900).map(|n| format!("order {n} was sent\n")).collect();
+    /// manager.ingest_tool_result(&ToolResult::new("c1", "list"), list.as_bytes())?;
+    /// let request = AbridgeRequest { item_id: "result:c1".into(), max_tokens: 300, asked: String::new() };
+    /// let shown = manager.abridged(&request)?.unwrap();
+    /// assert!(shown.is_cut && shown.tokens <= 300 && shown.text.contains("order 899"));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn abridged(&self, request: &AbridgeRequest) -> Result<Option<Abridged>> {
+        let item = self.events.get(&request.item_id).ok().filter(|item| item.kind == ItemKind::ToolResult);
+        let item = item.ok_or_else(|| Error::new(ErrorCode::NotFound, "no such result").at("/item_id"))?;
+        if self.strategy().is_some() || self.options.summarizer.is_some() || !self.may_abridge(item) {
+            return Ok(None);
+        }
+        let (raw, media_type) = self.stored_text(&handle_of(&item.id))?;
+        let clean = self.options.mask_secrets(&raw);
+        let estimator = &self.options.estimator;
+        let total = estimator.tokens(&clean);
+        if total <= request.max_tokens + request.max_tokens / SPARE_PARTS {
+            return Ok(Some(Abridged { text: clean.into_owned(), tokens: total, total, is_cut: false }));
+        }
+        let source = SniffedText::new(&media_type, &clean);
+        let Abridgment { text, is_whole } = abridge(&source, request.max_tokens, &request.asked, estimator);
+        Ok(Some(Abridged { tokens: estimator.tokens(&text), text, total, is_cut: !is_whole }))
+    }
+
+    fn may_abridge(&self, item: &ContextItem) -> bool {
+        let level = sensitivity::classified(item, &self.options, &CallbackAnswers::default());
+        let is_open = level < self.options.policy.sensitivity_floor && !item.metadata_flag("redacted");
+        is_open && (digest_note::is_reshaped(item) || digest_note::allows_excerpts(item))
+    }
+}
