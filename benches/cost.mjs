@@ -1,7 +1,8 @@
 // What an agent pays for a session, and what it still sees: recorded sessions, replayed call by call through strategies.
 //
 //   node benches/cost.mjs [--package <folder of the built package>] [--sets <folder>]... [--budgets 8000,16000,32000,64000,200000]
-//                         [--join 1,4] [--only default,cut-0.5] [--set swe-mini]... [--json]
+//                         [--join 1,4] [--only default,cut-0.5] [--set swe-mini]...
+//                         [--parts sessions,tools] [--json]
 //
 // Our sessions (cost/sessions) are replayed in any case; sets of the format that context.mjs describes where they are: in --sets,
 // else in ../shared/bench/trajectories and target/bench/sets/trajectories. `--join 4` puts four sessions into one conversation, one
@@ -16,6 +17,9 @@
 //   newest        newest results that stand whole, of those that take at most a quarter of the budget
 //   rewrites      calls whose prompt changed what was sent, although the whole conversation is within the budget
 //   over, failed  prompts above 1.05 times the budget; calls without a prompt
+//
+// At last a conversation with eight questions of a user and 500 tools (cost/tools.mjs), where what is offered counts as part of the
+// prompt, in front: cost beside all tools in every call, and steps whose tool was offered or found.
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -23,7 +27,8 @@ import { parseArgs } from "node:util";
 import { joined } from "./cost/conversation.mjs";
 import { callsOf, figures, replay } from "./cost/replay.mjs";
 import { conversationsOf, ownSet, setsIn } from "./cost/sets.mjs";
-import { strategiesOf } from "./cost/strategies.mjs";
+import { entry, strategiesOf } from "./cost/strategies.mjs";
+import { measureTools } from "./cost/tools.mjs";
 
 const home = dirname(dirname(fileURLToPath(import.meta.url)));
 const { values: args } = parseArgs({
@@ -34,6 +39,7 @@ const { values: args } = parseArgs({
     budgets: { type: "string", default: "8000,16000,32000,64000,200000" },
     join: { type: "string", default: "1,4" },
     only: { type: "string" },
+    parts: { type: "string", default: "sessions,tools" },
     json: { type: "boolean", default: false },
     work: { type: "string", default: join(home, "target/bench") },
   },
@@ -87,24 +93,46 @@ function table({ sessions, strategies: measured }) {
   return lines.map((line) => `  ${line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at]))).join("  ")}`).join("\n");
 }
 
-const results = [];
-for (const set of sets()) {
-  const sessions = conversationsOf(set, LEAST, MOST);
-  for (const count of numbers(args.join)) {
-    const conversations = joined(sessions, count).map(callsOf);
-    if (conversations.length === 0) {
-      if (count > 1) console.error(`SKIPPED: cost: ${set.name} has no ${count} sessions to join`);
-      continue;
-    }
-    for (const budget of numbers(args.budgets)) {
-      const result = { set: set.name, join: count, budget, ...measure(conversations, budget) };
-      results.push(result);
-      if (args.json) continue;
-      const [{ openai }] = Object.values(result.strategies);
-      console.log(`\n${set.name}, ${count === 1 ? "one task" : `${count} tasks`} a conversation, ${budget} tokens: ${result.sessions} conversations, ${openai.calls} calls, ${openai.queries} questions`);
-      console.log(table(result));
-      for (const [name, { openai: { error } }] of Object.entries(result.strategies)) if (error) console.log(`  ${name}: ${error}`);
+function sessions() {
+  const results = [];
+  for (const set of sets()) {
+    const all = conversationsOf(set, LEAST, MOST);
+    for (const count of numbers(args.join)) {
+      const conversations = joined(all, count).map(callsOf);
+      if (conversations.length === 0) {
+        console.error(`SKIPPED: cost: ${set.name} has no ${count} sessions of ${LEAST} tokens to join`);
+        continue;
+      }
+      for (const budget of numbers(args.budgets)) {
+        const result = { set: set.name, join: count, budget, ...measure(conversations, budget) };
+        results.push(result);
+        if (!args.json) print(result);
+      }
     }
   }
+  return results;
 }
-if (args.json) console.log(JSON.stringify(results));
+
+function print(result) {
+  const [{ openai }] = Object.values(result.strategies);
+  const tasks = result.join === 1 ? "one task" : `${result.join} tasks`;
+  console.log(`\n${result.set}, ${tasks} a conversation, ${result.budget} tokens: ${result.sessions} conversations, ${openai.calls} calls, ${openai.queries} questions`);
+  console.log(table(result));
+  for (const [name, { openai: { error } }] of Object.entries(result.strategies)) if (error) console.log(`  ${name}: ${error}`);
+}
+
+function printTools({ tools, tokens, steps, offers }) {
+  console.log(`\n${tools} tools, eight questions, ${tokens} tokens of conversation, ${steps} steps`);
+  for (const [name, { cost, right, searches, changes }] of Object.entries(offers)) {
+    console.log(`  ${name.padEnd(30)} openai ${cost.openai.toFixed(2)}  anthropic ${cost.anthropic.toFixed(2)}  right ${right}/${steps}  searches ${searches}  changed lists ${changes}`);
+  }
+}
+
+const parts = args.parts.split(",");
+const result = {};
+if (parts.includes("sessions")) result.sessions = sessions();
+if (parts.includes("tools")) {
+  result.tools = measureTools({ ...(await entry(args.package, "openai")), ...(await entry(args.package, "index")) });
+  if (!args.json) printTools(result.tools);
+}
+if (args.json) console.log(JSON.stringify(result));

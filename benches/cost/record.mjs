@@ -6,7 +6,7 @@
 // Installs the servers into the work folder (default target/bench/recorder), without their install scripts. The sources of this
 // package are part of what is recorded: another commit gives other sessions.
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { tmpdir } from "node:os";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
@@ -18,6 +18,7 @@ import { Agent, Servers } from "./record/agent.mjs";
 import { questions } from "./record/evidence.mjs";
 import { compiler, conversions, gatewayTimeouts } from "./record/coding.mjs";
 import { drift, reconciliation } from "./record/data.mjs";
+import { questions as catalogQuestions } from "./record/catalog.mjs";
 import { codes, desk, wave } from "./record/support.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -34,12 +35,14 @@ const SESSIONS = {
   "coding-1": compiler, "coding-2": gatewayTimeouts, "coding-3": conversions,
   "data-1": reconciliation, "data-2": drift,
   "support-1": desk, "support-2": codes, "support-3": wave,
+  catalog: catalogQuestions,
 };
 const SERVERS = {
   filesystem: "@modelcontextprotocol/server-filesystem@2026.8.31",
   memory: "@modelcontextprotocol/server-memory@2026.8.31",
   postgres: "@modelcontextprotocol/server-postgres@0.6.2",
   commands: "mcp-server-commands@0.5.0",
+  git: "@cyanheads/git-mcp-server@2.15.3",
 };
 /** The database that the Postgres server talks to. */
 const DATABASE = ["@electric-sql/pglite@0.5.14", "@electric-sql/pglite-socket@0.2.17"];
@@ -49,6 +52,7 @@ const PROGRAMS = {
   memory: "@modelcontextprotocol/server-memory/dist/index.js",
   postgres: "@modelcontextprotocol/server-postgres/dist/index.js",
   commands: "mcp-server-commands/build/index.js",
+  git: "@cyanheads/git-mcp-server/dist/index.js",
 };
 const installed = (path) => join(resolve(args.work), "node_modules", path);
 
@@ -61,20 +65,23 @@ for (const spec of [SDK, ...Object.values(SERVERS), ...DATABASE]) {
 const SECRETS = /redact|secret|canar/;
 
 /** Writes the material of a session into a folder of its own. */
-function lay(folder, { files = {}, folders = [], extra = [] }) {
+function lay(folder, { files = {}, folders = [], commits = [] }) {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
-  for (const path of [...folders, ...extra]) cpSync(join(home, path), join(folder, path), { recursive: true, filter: (from) => !SECRETS.test(from) });
+  for (const path of folders) cpSync(join(home, path), join(folder, path), { recursive: true, filter: (from) => !SECRETS.test(relative(home, from)) });
   for (const path of ["reports", "orders", "drafts", "carriers", "answers"]) mkdirSync(join(folder, path), { recursive: true });
-  if (folders.length === 0) return;
+  if (commits.length === 0) return;
   const author = { GIT_AUTHOR_NAME: "Robin Example", GIT_AUTHOR_EMAIL: "robin@team.example", GIT_AUTHOR_DATE: "2026-11-02T09:00:00Z" };
   const committer = Object.fromEntries(Object.entries(author).map(([name, value]) => [name.replace("AUTHOR", "COMMITTER"), value]));
   const git = (...command) => execFileSync("git", command, { cwd: folder, env: { ...process.env, ...author, ...committer }, stdio: "ignore" });
   git("init", "-q", "-b", "main");
-  git("add", "-A");
-  git("commit", "-q", "-m", "State of the sources before the review");
+  for (const [message, changed] of commits) {
+    for (const [path, text] of Object.entries(changed)) writeFileSync(join(folder, path), text);
+    git("add", "-A");
+    git("commit", "-q", "-m", message);
+  }
 }
 
 /** A database with the tables of a session, that the Postgres server can reach. */
@@ -94,12 +101,14 @@ async function database(sql) {
 }
 
 async function record(name, { material, run }) {
-  const folder = mkdtempSync(join(tmpdir(), "contextweaver-record-"));
+  const work = mkdtempSync(join(tmpdir(), "contextweaver-record-"));
+  const folder = join(work, "project");
+  const graph = join(work, "graph.jsonl");
   const { sql, ...files } = material(home);
   lay(folder, files);
   const db = sql === undefined ? undefined : await database(sql);
-  const more = { filesystem: [folder], postgres: [db?.url], memory: [], commands: [] };
-  const commands = Object.fromEntries(Object.entries(PROGRAMS).map(([server, path]) => [server, { command: process.execPath, args: [installed(path), ...more[server]], env: { MEMORY_FILE_PATH: join(folder, "graph.jsonl") } }]));
+  const more = { filesystem: [folder], postgres: [db?.url], memory: [], commands: [], git: [] };
+  const commands = Object.fromEntries(Object.entries(PROGRAMS).map(([server, path]) => [server, { command: process.execPath, args: [installed(path), ...more[server]], env: { MEMORY_FILE_PATH: graph, MCP_LOG_LEVEL: "error" } }]));
   const servers = new Servers(commands, folder, sdk);
   try {
     const agent = new Agent(servers);
@@ -112,7 +121,7 @@ async function record(name, { material, run }) {
   } finally {
     await servers.close();
     await db?.close();
-    rmSync(folder, { recursive: true });
+    rmSync(work, { recursive: true });
   }
 }
 

@@ -86,15 +86,16 @@ function fifteenLines(ContextManager, share) {
   };
 }
 
-function entry(folder, name) {
+/** An entry of a built package, as Node gets it. */
+export function entry(packageFolder, name) {
+  const folder = resolve(packageFolder);
   const forNode = join(folder, "dist/node", `${name}.js`);
   return import(pathToFileURL(existsSync(forNode) ? forNode : join(folder, "dist", `${name}.js`)));
 }
 
 /** Strategies by name, of a built package. `priced`: it acts by the price model, so that each model is a replay of its own. */
 export async function strategiesOf(packageFolder) {
-  const folder = resolve(packageFolder);
-  const [{ contextWeaver }, { ContextManager }] = [await entry(folder, "openai"), await entry(folder, "index")];
+  const [{ contextWeaver }, { ContextManager }] = [await entry(packageFolder, "openai"), await entry(packageFolder, "index")];
   const ours = (budget, _prices) => {
     const loop = contextWeaver({ tools: [], budget_tokens: budget });
     return { fit: (messages) => loop.fit({ model: "model", messages }).messages, end: () => loop.free() };

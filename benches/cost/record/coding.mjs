@@ -53,7 +53,7 @@ async function search(agent, topic) {
 /** A task: find the topics, read where they are used, note it in the source, and say what was touched. */
 function task({ request, folders, documents, topics: words, later }) {
   return {
-    material: () => ({ folders: ["crates", "pkg-template/src", "docs", "tests/boundary"], extra: ["ARCHITECTURE.md", "CONTRIBUTING.md"] }),
+    material: () => ({ folders: ["crates", "pkg-template/src", "docs", "ARCHITECTURE.md"], commits: [["State of the sources before the review", {}]] }),
     async run(agent) {
       agent.user(request);
       await agent.shell("An overview first.", "ls; git log --oneline | head -3; git ls-files | wc -l");
