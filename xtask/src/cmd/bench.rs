@@ -146,7 +146,7 @@ impl Options {
                 ("cost", "--join") => choices.push(("--join", value("how many")?)),
                 ("cost", "--only") => choices.push(("--only", value("a strategy")?)),
                 ("context" | "cost" | "quality" | "routing", "--sets") => {
-                    sets = Some(PathBuf::from(value("a folder")?))
+                    sets = Some(PathBuf::from(value("a folder")?));
                 }
                 ("build", "--python") => python = Some(value("a program")?),
                 (_, other) => return Err(usage(format!("unknown argument '{other}'"))),
