@@ -96,13 +96,13 @@ export function entry(packageFolder, name) {
 /** Strategies by name, of a built package. `priced`: it acts by the price model, so that each model is a replay of its own. */
 export async function strategiesOf(packageFolder) {
   const [{ contextWeaver }, { ContextManager }] = [await entry(packageFolder, "openai"), await entry(packageFolder, "index")];
-  const ours = (budget, _prices) => {
+  const ours = (budget) => {
     const loop = contextWeaver({ tools: [], budget_tokens: budget });
     return { fit: (messages) => loop.fit({ model: "model", messages }).messages, end: () => loop.free() };
   };
   return {
     full: { make: full },
-    default: { make: ours, priced: false },
+    default: { make: ours },
     "cut-0.3": { make: fifteenLines(ContextManager, 0.3) },
     "cut-0.5": { make: fifteenLines(ContextManager, 0.5) },
     "cut-0.7": { make: fifteenLines(ContextManager, 0.7) },

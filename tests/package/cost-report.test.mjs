@@ -83,6 +83,21 @@ test("a strategy that throws is counted, and one that sends too much", () => {
   assert.equal(measured((messages) => messages, 1000).openai.over, 3);
 });
 
+test("what acts by the price model is replayed once for each", () => {
+  const calls = [callsOf(conversation(SESSION))];
+  const seen = [];
+  const make = (budget, prices) => {
+    seen.push(prices);
+    return { fit: (messages) => (prices === "anthropic" ? messages.slice(-1) : messages) };
+  };
+  const priced = replay(calls, { make, priced: true }, 50_000);
+  assert.deepEqual(seen, Object.keys(PRICES));
+  assert.ok(priced.anthropic.tokens < priced.openai.tokens, "each has the figures of its own replay");
+  seen.length = 0;
+  replay(calls, { make }, 50_000);
+  assert.deepEqual(seen, [undefined]);
+});
+
 test("joined sessions are one conversation, and their questions are asked where they were", () => {
   const one = conversation(SESSION);
   const [both, ...rest] = joined([one, one, one], 2);
