@@ -2,13 +2,13 @@
 //
 //   node benches/cost.mjs [--package <folder of the built package>] [--sets <folder>]... [--budgets 8000,16000,32000,64000,200000]
 //                         [--join 1,4] [--only default,cut-0.5] [--set swe-mini]...
-//                         [--parts sessions,tools] [--json]
+//                         [--parts sessions,tools] [--plots <folder>] [--json]
 //
 // Our sessions (cost/sessions) are replayed in any case; sets of the format that context.mjs describes where they are: in --sets,
 // else in ../shared/bench/trajectories and target/bench/sets/trajectories. `--join 4` puts four sessions into one conversation, one
 // task after the other. Counted are the sessions of more than 9,000 tokens, at most 60 of a set.
 //
-// A token is four characters of the JSON of the messages.
+// `--plots` writes cost over recall as SVG, once for each provider. A token is four characters of the JSON of the messages.
 //   cost          what all prompts cost, as a share of `full`: the whole conversation each time. `cost/prices.mjs` has the two models.
 //   dearer        sessions that cost more than 1.02 times `full`; `worst` is the dearest
 //   recall        questions whose labelled evidence stands in the prompt that has the step they are about
@@ -20,6 +20,7 @@
 //
 // At last a conversation with eight questions of a user and 500 tools (cost/tools.mjs), where what is offered counts as part of the
 // prompt, in front: cost beside all tools in every call, and steps whose tool was offered or found.
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -29,6 +30,7 @@ import { callsOf, figures, replay } from "./cost/replay.mjs";
 import { conversationsOf, ownSet, setsIn } from "./cost/sets.mjs";
 import { entry, strategiesOf } from "./cost/strategies.mjs";
 import { measureTools } from "./cost/tools.mjs";
+import { costPicture } from "./quality/cost-plot.mjs";
 
 const home = dirname(dirname(fileURLToPath(import.meta.url)));
 const { values: args } = parseArgs({
@@ -41,6 +43,7 @@ const { values: args } = parseArgs({
     only: { type: "string" },
     parts: { type: "string", default: "sessions,tools" },
     json: { type: "boolean", default: false },
+    plots: { type: "string" },
     work: { type: "string", default: join(home, "target/bench") },
   },
 });
@@ -131,6 +134,10 @@ function printTools({ tools, tokens, steps, offers }) {
 const parts = args.parts.split(",");
 const result = {};
 if (parts.includes("sessions")) result.sessions = sessions();
+if (args.plots !== undefined) {
+  mkdirSync(args.plots, { recursive: true });
+  for (const prices of ["openai", "anthropic"]) writeFileSync(join(args.plots, `cost-${prices}.svg`), costPicture(result.sessions, prices));
+}
 if (parts.includes("tools")) {
   result.tools = measureTools({ ...(await entry(args.package, "openai")), ...(await entry(args.package, "index")) });
   if (!args.json) printTools(result.tools);

@@ -8,8 +8,8 @@ const NAMES = { openai: "", anthropic: ", Anthropic" };
 const COST_NOISE = 0.01;
 const OURS = "default";
 
-/** Everything but ours and no engine at all. */
-const peersOf = (strategies) => Object.entries(strategies).filter(([name]) => name !== OURS && name !== "full");
+/** Everything but ours and no engine at all, as far as it keeps to the budget: what sends too much shows more for it. */
+const peersOf = (strategies) => Object.entries(strategies).filter(([name, { openai }]) => name !== OURS && name !== "full" && openai.over + openai.failed === 0);
 
 /** The cheapest peer that shows at least as much, or nothing. */
 function cheapest(strategies, prices) {

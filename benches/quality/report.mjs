@@ -52,9 +52,10 @@ const NOTES = `\
   served queries as we do. Ours is one default for all sets.
 - **Append mode** stands beside a fresh prompt of the same run; the target is nine tenths of its recall.
 - **Cost** is what all prompts of a session cost beside the whole conversation in every call (100), when what repeats the beginning of
-  the call before costs a tenth; answers are left out. Its best peer is the cheapest that shows at least as much, and that of recall
-  the one that shows most at no higher cost. *Recall* is in the prompt that has the step a question is about, *recall ahead* in the one
-  before, which the model had when it wrote that step. *Dearer* is a session above 102. Sums are over all budgets and both prices.
+  the call before costs a tenth; answers are left out. Its best peer is the cheapest of those within the budget that show at least as
+  much, and that of recall the one that shows most at no higher cost. *Recall* is in the prompt that has the step a question is
+  about, *recall ahead* in the one before, which the model had when it wrote that step. *Dearer* is a session above 102. Sums are
+  over all budgets and both prices.
 - Most sets were in view while parameters were chosen, so their figures are optimistic. \`held-out\` was not.`;
 
 /** The report: the result of a run, the cells of each kind that was measured, and the curves of the plots. */

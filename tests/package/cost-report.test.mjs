@@ -149,11 +149,11 @@ test("our sessions are long, of three kinds, and all that they ask for is in the
 const row = (cost, recall, rest = {}) => ({ calls: 10, queries: 20, cost, recall, "recall ahead": recall, dearer: 0, worst: cost, next: 1, "next of": 5, newest: 1, "newest of": 5, rewrites: 0, over: 0, failed: 0, ...rest });
 const both = (cost, recall, rest) => ({ openai: row(cost, recall, rest), anthropic: row(cost + 0.1, recall, rest) });
 const RUN = {
-  sessions: [{ set: "a<b", join: 1, budget: 8000, sessions: 4, strategies: { full: both(1, 1), default: both(1.2, 0.9, { dearer: 3, rewrites: 2 }), "cut-0.3": both(0.6, 0.8), "cut-0.5": both(0.8, 0.95), clear: both(1.5, 1) } }],
+  sessions: [{ set: "a<b", join: 1, budget: 8000, sessions: 4, strategies: { full: both(1, 1), default: both(1.2, 0.9, { dearer: 3, rewrites: 2 }), "cut-0.3": both(0.6, 0.8), "cut-0.5": both(0.8, 0.95), "head-tail-500": both(0.1, 1, { over: 1 }), clear: both(1.5, 1) } }],
   tools: { tools: 500, tokens: 60_000, steps: 10, offers: { "all tools": { cost: { openai: 1, anthropic: 1 }, right: 10 }, "a list": { cost: { openai: 0.5, anthropic: 0.5 }, right: 9 }, default: { cost: { openai: 0.4, anthropic: 0.6 }, right: 9 } } },
 };
 
-test("a figure stands beside the cheapest peer that shows as much, and what shows most at its cost", () => {
+test("a figure stands beside the cheapest peer within the budget that shows as much, and what shows most at its cost", () => {
   const found = new Map(costFigures(RUN, { "a<b": { "cost at 8k": 62 } }).map((figure) => [`${figure.set}: ${figure.metric}`, figure]));
   const at = (name) => found.get(name) ?? assert.fail(`no figure ${name}`);
   assert.deepEqual(at("a<b: cost at 8k").peer, { name: "cut-0.5", value: 0.8 });
@@ -170,7 +170,7 @@ test("the plot has a mark for each strategy but none for no engine", () => {
   const svg = costPicture(RUN.sessions, "anthropic");
   assert.match(svg, /a&lt;b, 8k/);
   assert.equal(svg.match(/<circle/g).length, 2, "ours and its sample");
-  assert.equal(svg.match(/<path/g).length, 5, "three peers and the samples of two families");
+  assert.equal(svg.match(/<path/g).length, 7, "four peers and the samples of three families");
   assert.equal(svg.match(/<polyline/g).length, 1, "the settings of one strategy");
   assert.doesNotMatch(svg, /NaN|full/);
 });
