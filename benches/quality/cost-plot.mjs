@@ -2,8 +2,10 @@
 // better.
 import { OURS, STYLES, TEXT, escape, label, number } from "./plots.mjs";
 
-const PANEL = { width: 150, height: 132, left: 30, right: 8, top: 22, bottom: 20 };
+const PANEL = { width: 150, height: 132, left: 30, right: 14, top: 22, bottom: 20 };
 const LEGEND = 36;
+/** What the words below and above the panels need. */
+const LEAST_WIDTH = 520;
 /** Below this share of evidence a mark stands at the edge. */
 const LEAST_RECALL = 0.5;
 /** Costs that are named, as shares of no engine. */
@@ -23,8 +25,8 @@ function mark(x, y, style) {
   return `<path d="${style.shape(x, y, RADIUS)}" fill="none" stroke="${style.colour}" stroke-width="1.5"/>`;
 }
 
-/** Strategies that are one with several settings stand on a line. */
-const familyOf = (name) => name.replace(/-[\d.]+$/, "");
+/** A strategy with several settings, a share each, is one line. */
+const familyOf = (name) => name.replace(/-0\.\d+$/, "");
 
 function stylesOf(names) {
   const families = [...new Set(names.filter((name) => name !== "default").map(familyOf))];
@@ -82,10 +84,10 @@ export function costPicture(results, prices) {
   const drawn = rows.flatMap((row, at) =>
     panels.filter((one) => one.row === row).map((one, column) => `<g transform="translate(${column * PANEL.width} ${LEGEND + at * PANEL.height})">\n${panel(one, range, styles)}\n</g>`),
   );
-  const [width, height] = [columns * PANEL.width, LEGEND + rows.length * PANEL.height + 22];
+  const [width, height] = [Math.max(columns * PANEL.width, LEAST_WIDTH), LEGEND + rows.length * PANEL.height + 36];
   const title = `Cost over recall at the prices of ${prices}`;
   const looks = `font-family="system-ui, sans-serif" font-size="10" fill="${TEXT}"`;
   const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escape(title)}" ${looks}>`;
-  const axis = "Up: cost, 1 is the whole conversation in every call. Right: questions whose evidence is in the prompt, percent; 50 and less at the edge.";
-  return `${[head, `<title>${escape(title)}</title>`, legend(styles), ...drawn, label(PANEL.left, height - 6, axis), "</svg>"].join("\n")}\n`;
+  const axes = ["Up: cost, 1 is the whole conversation in every call.", "Right: questions whose evidence is in the prompt, percent; 50 and less stand at the edge."];
+  return `${[head, `<title>${escape(title)}</title>`, legend(styles), ...drawn, ...axes.map((axis, at) => label(PANEL.left, height - 20 + 14 * at, axis)), "</svg>"].join("\n")}\n`;
 }
