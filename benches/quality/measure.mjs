@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import { spawnSync } from "node:child_process";
 
 import { noiseOf } from "./compare.mjs";
-import { AGENTS, APPEND, BROKEN, BUDGETS, SOURCES, TARGETS } from "./targets.mjs";
+import { costFigures } from "./cost.mjs";
+import { AGENTS, APPEND, BROKEN, BUDGETS, COST_BUDGETS, COST_JOINS, SOURCES, TARGETS } from "./targets.mjs";
 
 const benches = dirname(dirname(fileURLToPath(import.meta.url)));
 const own = join(benches, "../tests/quality");
@@ -18,15 +19,15 @@ const MAX_BUFFER = 2 ** 28;
 /** How a script begins the line that says what it went without. */
 const SKIPPED = "SKIPPED: ";
 
-export const KINDS = ["routing", "abstain", "multitool", "context", "chats", "trajectories", "recall", "digests", "secrets"];
+export const KINDS = ["routing", "abstain", "multitool", "context", "chats", "trajectories", "cost", "recall", "digests", "secrets"];
 
 /** Measures the kinds; `say` is told what is done, and what is skipped is returned. */
 export class Run {
   #outputs = new Map();
   /** Why something was not measured, each reason once. */
   skipped = new Set();
-  /** For the plots: recall by budget, and false returns by false abstentions. */
-  curves = { recall: [], abstain: [] };
+  /** For the plots: recall by budget, false returns by false abstentions, and cost by recall. */
+  curves = { recall: [], abstain: [], cost: [] };
 
   constructor({ package: folder, sets, work, say }) {
     Object.assign(this, { folder, sets, work, say });
@@ -183,6 +184,14 @@ export class Run {
         return figures;
       });
     });
+  }
+
+  cost() {
+    const folders = [join(this.sets, "trajectories"), join(this.work, "sets/trajectories")];
+    const replayed = ["--budgets", COST_BUDGETS.join(","), "--join", COST_JOINS.join(",")];
+    const result = this.#bench("cost", ...replayed, ...folders.flatMap((folder) => ["--sets", folder]));
+    this.curves.cost.push(...result.sessions);
+    return costFigures(result, TARGETS.cost);
   }
 
   recall() {

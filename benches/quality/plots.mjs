@@ -2,19 +2,19 @@
 const PANEL = { width: 250, height: 170, left: 34, right: 14, top: 26, bottom: 26 };
 const COLUMNS = 3;
 const LEGEND = { line: 18, below: 17 };
-const TEXT = "#7a7a7a";
+export const TEXT = "#7a7a7a";
 /** Ours first; each series also has a dash of its own, for eyes and prints without colour. */
-const OURS = { colour: "#2f81f7", width: 2.5, dash: "" };
-const STYLES = [
+export const OURS = { colour: "#2f81f7", width: 2.5, dash: "" };
+export const STYLES = [
   { colour: "#d9730d", width: 1.5, dash: "6 3" },
   { colour: "#1a9e5c", width: 1.5, dash: "2 3" },
   { colour: "#a371f7", width: 1.5, dash: "8 3 2 3" },
   { colour: "#e0524d", width: 1.5, dash: "1 2" },
 ];
 
-const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-const number = (value) => String(Math.round(value * 10) / 10);
-const label = (x, y, text, rest = "") => `<text x="${number(x)}" y="${number(y)}"${rest}>${escape(text)}</text>`;
+export const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+export const number = (value) => String(Math.round(value * 10) / 10);
+export const label = (x, y, text, rest = "") => `<text x="${number(x)}" y="${number(y)}"${rest}>${escape(text)}</text>`;
 
 /** Runs of points that have a value. */
 function runs(points) {

@@ -1,5 +1,6 @@
 // QUALITY.md and its plots.
 import { noiseOf } from "./compare.mjs";
+import { costPicture } from "./cost-plot.mjs";
 import { abstainPicture, recallPicture } from "./plots.mjs";
 import { markdown, missedBy } from "./table.mjs";
 import { TARGETS } from "./targets.mjs";
@@ -12,19 +13,23 @@ export const TITLES = {
   context: "Evidence in the prompt: tool logs and meetings",
   chats: "Evidence in the prompt: long chats",
   trajectories: "Evidence in the prompt: sessions of agents",
+  cost: "What an agent pays, and what it sees",
   recall: "Identifiers within reach",
   digests: "Facts in digests of large results",
   secrets: "Credentials",
 };
 
+/** Name, title, the curves that it is drawn of, and how. */
 const PLOTS = [
-  ["recall", "Recall over budget", (curves) => recallPicture(curves, noiseOf)],
-  ["abstain", "False returns over false abstentions", (curves) => abstainPicture(curves, TARGETS.abstain)],
+  ["recall", "Recall over budget", "recall", (curves) => recallPicture(curves, noiseOf)],
+  ["abstain", "False returns over false abstentions", "abstain", (curves) => abstainPicture(curves, TARGETS.abstain)],
+  ["cost-openai", "Cost over recall, prices of OpenAI", "cost", (curves) => costPicture(curves, "openai")],
+  ["cost-anthropic", "Cost over recall, prices of Anthropic", "cost", (curves) => costPicture(curves, "anthropic")],
 ];
 
 /** The plots that there are data for: name and SVG. */
 export function pictures(curves) {
-  return PLOTS.filter(([name]) => curves[name].length > 0).map(([name, , draw]) => [name, draw(curves[name])]);
+  return PLOTS.filter(([, , source]) => curves[source].length > 0).map(([name, , source, draw]) => [name, draw(curves[source])]);
 }
 
 /** Counts of figures, targets and skips, a line each. */
@@ -46,6 +51,11 @@ const NOTES = `\
 - **Saying no**: peers refuse nothing, so each gets the threshold on its own score, of that very set, at which it refuses as many
   served queries as we do. Ours is one default for all sets.
 - **Append mode** stands beside a fresh prompt of the same run; the target is nine tenths of its recall.
+- **Cost** is what all prompts of a session cost beside the whole conversation in every call (100), when what repeats the beginning of
+  the call before costs a tenth; answers are left out. Its best peer is the cheapest of those within the budget that show at least as
+  much, and that of recall the one that shows most at no higher cost. *Recall* is in the prompt that has the step a question is
+  about, *recall ahead* in the one before, which the model had when it wrote that step. *Dearer* is a session above 102. Sums are
+  over all budgets and both prices.
 - Most sets were in view while parameters were chosen, so their figures are optimistic. \`held-out\` was not.`;
 
 /** The report: the result of a run, the cells of each kind that was measured, and the curves of the plots. */
@@ -65,7 +75,7 @@ export function document(result, tables, curves) {
     "",
     "What the sets are and where they come from: [README.md](README.md).",
   ];
-  for (const [name, title] of PLOTS) if (curves[name].length > 0) lines.push("", `## ${title}`, "", `![${title}](quality/${name}.svg)`);
+  for (const [name, title, source] of PLOTS) if (curves[source].length > 0) lines.push("", `## ${title}`, "", `![${title}](quality/${name}.svg)`);
   for (const [kind, cells] of tables) lines.push("", `## ${TITLES[kind]}`, "", markdown(cells));
   return `${lines.join("\n")}\n`;
 }

@@ -5,6 +5,8 @@ const route = (first, five, mrr) => ({ "recall@1": first, "recall@5": five, mrr 
 const refuse = (returned, refused, recall) => ({ "false return": returned, "false abstain": refused, "recall@5": recall });
 const recall = (budgets, values) => Object.fromEntries(budgets.map((budget, at) => [`recall at ${budget}`, values[at]]));
 const context = (...values) => recall([1000, 2000, 4000, 6000], values);
+/** Costs in percent of no engine, at the prices of OpenAI, and recall, by budgets in thousands of tokens. */
+const pays = (budgets) => Object.fromEntries(Object.entries(budgets).flatMap(([budget, [cost, shown]]) => [[`cost at ${budget}k`, cost], [`recall at ${budget}k`, shown]]));
 const agents = (...values) => recall([1000, 2000, 4000, 8000], values);
 
 /** The budgets, in tokens, at which prompts are compiled. */
@@ -15,6 +17,14 @@ export const APPEND = { budget: 4000, ofFresh: 0.9, stability: 75 };
 export const REACH = 95;
 /** Builds that may fail or break a rule of prompts. */
 export const BROKEN = 0;
+/** Budgets at which sessions are replayed, and how many are joined to one conversation. */
+export const COST_BUDGETS = [8000, 16000, 32000, 64000, 200000];
+export const COST_JOINS = [1, 4];
+/**
+ * What holds for every set: the share of sessions that may cost more than without an engine, the dearest of them, what of the next step
+ * and of the newest result is to be there, and what 500 tools may cost beside all of them or a list for each turn.
+ */
+export const COST = { dearer: 1 / 40, worst: 1.1, next: 1, newest: 0.99, tools: 0.5 };
 /** The sets of agents, which also have targets as one set. */
 export const AGENTS = { name: "all agents", of: ["swe-mini", "tau2-gpt5", "tbench"] };
 
@@ -58,13 +68,24 @@ export const TARGETS = {
     ]),
   ),
   digests: { recall_benchmark: { inline: (100 * 48) / 55 }, "digest-families": {} },
+  cost: {
+    recorded: {},
+    "swe-mini": pays({ 8: [62, 84], 16: [76, 96], 32: [88, 98], 200: [100, 100] }),
+    "tau2-gpt5": {},
+    tbench: pays({ 8: [55, 82], 16: [70, 82], 32: [82, 91], 200: [100, 100] }),
+    "500 tools": {},
+  },
   secrets: {
     secrets: { masked: 95, "ordinary text kept": 100 },
   },
 };
 
+/** Of sessions that are joined; a set that is missing is named once. */
+export const COST_JOINED = { "swe-mini, 4 joined": pays({ 16: [34, 94], 32: [46, 98], 64: [70, 100], 200: [80, 98] }) };
+
 /** Where a set that is missing comes from. */
 export const SOURCES = {
   chats: "may not be stored: make it with convert-chats.py",
   trajectories: "may not be stored: make it with convert-traj.py",
+  cost: "may not be stored: make it with convert-traj.py",
 };

@@ -37,6 +37,8 @@ usage: cargo xtask <command>
                                  fuzz/seeds, all when none is named
   bench context [--sets <dir>] [--json]
                                  measure the context engine on evaluation sets
+  bench cost [--sets <dir>] [--budgets <list>] [--join <list>] [--only <list>] [--json]
+                                 measure what recorded sessions of agents cost, and what their prompts still show
   bench build [--python <program>] [--json]
                                  time it, beside the Python reference if that Python has it
   bench firewall [--json]        measure what of large results stays answerable, and what they cost

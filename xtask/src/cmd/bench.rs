@@ -11,6 +11,7 @@ use crate::setup::npm;
 
 const USAGE: &str = "\
 usage: cargo xtask bench context [--sets <dir>] [--json]
+       cargo xtask bench cost [--sets <dir>] [--budgets <tokens,...>] [--join <count,...>] [--only <strategy,...>] [--json]
        cargo xtask bench build [--python <program>] [--json]
        cargo xtask bench firewall [--json]
        cargo xtask bench quality [--sets <dir>] [--only <kind>]... [--update] [--json]
@@ -19,7 +20,7 @@ usage: cargo xtask bench context [--sets <dir>] [--json]
 
 bench quality takes about five minutes on two cores, and fails when a figure is worse than the committed one by more
 than its noise; --update accepts the new ones. --only runs some kinds: routing, abstain, multitool, context, chats,
-trajectories, recall, digests or secrets. --sets has a folder for each kind.";
+trajectories, cost, recall, digests or secrets. --sets has a folder for each kind; for bench cost it has the sets.";
 
 /// Runs the command.
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
@@ -48,6 +49,8 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
 enum Bench {
     /// Evidence recall on evaluation sets.
     Context { sets: Option<PathBuf> },
+    /// What recorded sessions of agents cost and still show, beside other strategies.
+    Cost { sets: Option<PathBuf>, choices: Vec<(&'static str, String)> },
     /// Times, beside the reference under this Python where there is one.
     Build { python: Option<String> },
     /// What of large results stays answerable, and what they cost, beside plain JavaScript.
@@ -64,6 +67,7 @@ impl Bench {
     fn name(&self) -> &'static str {
         match self {
             Self::Context { .. } => "context",
+            Self::Cost { .. } => "cost",
             Self::Build { .. } => "build",
             Self::Firewall => "firewall",
             Self::Quality { .. } => "quality",
@@ -74,15 +78,19 @@ impl Bench {
 
     /// Adds the arguments only this bench has.
     fn arguments(&self, dirs: &Dirs, command: &mut Command) -> Outcome<()> {
-        if matches!(self, Self::Quality { .. } | Self::Routing { .. } | Self::Tokens) {
+        if matches!(self, Self::Cost { .. } | Self::Quality { .. } | Self::Routing { .. } | Self::Tokens) {
             command.arg("--work").arg(dirs.target.join("bench"));
         }
         if let Self::Quality { only, update, .. } = self {
             command.args(only.iter().flat_map(|kind| ["--only", kind]));
             command.args(update.then_some("--update"));
         }
+        if let Self::Cost { choices, .. } = self {
+            command.args(choices.iter().flat_map(|(name, list)| [*name, list.as_str()]));
+        }
         match self {
             Self::Context { sets: Some(sets) }
+            | Self::Cost { sets: Some(sets), .. }
             | Self::Quality { sets: Some(sets), .. }
             | Self::Routing { sets: Some(sets) } => {
                 let sets = sets.canonicalize().context(|| format!("cannot open {}", sets.display()))?;
@@ -93,6 +101,7 @@ impl Bench {
             }
             // Without sets the script takes the public ones where they are, else ours.
             Self::Context { sets: None }
+            | Self::Cost { sets: None, .. }
             | Self::Quality { sets: None, .. }
             | Self::Routing { sets: None }
             | Self::Build { python: None }
@@ -125,6 +134,7 @@ impl Options {
         let mut sets = None;
         let mut python = None;
         let mut only = Vec::new();
+        let mut choices = Vec::new();
         let (mut json, mut update) = (false, false);
         while let Some(arg) = args.next() {
             let mut value = |what: &str| args.next().cloned().ok_or_else(|| usage(format!("{arg} needs {what}")));
@@ -132,13 +142,19 @@ impl Options {
                 (_, "--json") => json = true,
                 ("quality", "--update") => update = true,
                 ("quality", "--only") => only.push(value("a kind")?),
-                ("context" | "quality" | "routing", "--sets") => sets = Some(PathBuf::from(value("a folder")?)),
+                ("cost", "--budgets") => choices.push(("--budgets", value("tokens")?)),
+                ("cost", "--join") => choices.push(("--join", value("how many")?)),
+                ("cost", "--only") => choices.push(("--only", value("a strategy")?)),
+                ("context" | "cost" | "quality" | "routing", "--sets") => {
+                    sets = Some(PathBuf::from(value("a folder")?));
+                }
                 ("build", "--python") => python = Some(value("a program")?),
                 (_, other) => return Err(usage(format!("unknown argument '{other}'"))),
             }
         }
         let what = match what.as_str() {
             "context" => Bench::Context { sets },
+            "cost" => Bench::Cost { sets, choices },
             "build" => Bench::Build { python },
             "firewall" => Bench::Firewall,
             "quality" => Bench::Quality { sets, only, update },
@@ -170,6 +186,15 @@ mod tests {
         for (line, what, json) in [
             ("context --json --sets sets", Bench::Context { sets: Some("sets".into()) }, true),
             ("context", Bench::Context { sets: None }, false),
+            ("cost --json", Bench::Cost { sets: None, choices: Vec::new() }, true),
+            (
+                "cost --sets x --join 1 --only default,clear",
+                Bench::Cost {
+                    sets: Some("x".into()),
+                    choices: vec![("--join", "1".to_owned()), ("--only", "default,clear".to_owned())],
+                },
+                false,
+            ),
             ("build", build(None), false),
             ("build --python env/bin/python --json", build(Some("env/bin/python")), true),
             ("firewall --json", Bench::Firewall, true),
@@ -188,6 +213,9 @@ mod tests {
             "context --sets",
             "context --sets x y",
             "context --sets x --python y",
+            "cost --budgets",
+            "cost --update",
+            "context --join 4",
             "build --python",
             "build --sets x",
             "firewall --sets x",
