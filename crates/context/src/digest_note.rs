@@ -11,6 +11,8 @@ use contextweaver_text::unicode;
 pub const FIELD: &str = "firewall";
 /// Metadata field of an item that holds a slice: the artifact it is of.
 pub const HANDLE_FIELD: &str = "drilldown_handle";
+/// Metadata field of an item that holds what a recall found: the first place that it cites.
+pub const RECALLED_FIELD: &str = "recalled_from";
 
 /// Notes in the metadata of an item how large the text behind its digest is, and where to look next.
 pub fn attach(item: &mut ContextItem, strategy: Strategy, tokens: u64, view: Option<JsonMap>) {
