@@ -30,6 +30,7 @@
 //! # Ok::<(), contextweaver_base::Error>(())
 //! ```
 
+mod code;
 mod digest;
 pub mod extract;
 mod projection;

@@ -38,18 +38,18 @@ export interface RecallInput {
 
 /** Finds again what the log and its artifacts hold, and answers within `room` tokens. */
 export function findAgain(manager: Pick<ContextManager, "recall">, input: RecallInput, room: number): string {
-  return found(manager.recall(input.query, atMost(input, room)));
+  return found(manager.recall(input.query, { ...atMost(input, room), hidden_only: true }));
 }
 
 /** Does the same, also of results that are not in memory. */
 export async function findAgainAsync(manager: Pick<ContextManager, "recallAsync">, input: RecallInput, room: number): Promise<string> {
-  return found(await manager.recallAsync(input.query, atMost(input, room)));
+  return found(await manager.recallAsync(input.query, { ...atMost(input, room), hidden_only: true }));
 }
 
 /** What a model gets of what was found. */
 export function found({ text, unread }: Pick<RecallAnswer, "text" | "unread">): string {
   const rest = unread.length > 0 ? `\n(not searched: ${unread.slice(0, MAX_NAMED).join(", ")})` : "";
-  return `${text === "" ? "Nothing was found. Try other words that stood near it." : text}${rest}`;
+  return `${text === "" ? "Nothing was found beside what is shown. Try other words that stood near it." : text}${rest}`;
 }
 
 /** How much a model may be told: what it asked for, as far as there is room. */
