@@ -90,22 +90,34 @@ fn split_word(text: &str) -> (&str, &str) {
     text.split_at(text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count())
 }
 
-/// Tells whether a line of code defines something that the file is made of: a function, a type, or a name at its outermost level.
-pub(crate) fn defines(line: &str) -> bool {
+/// What a line of code defines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Defined {
+    /// A function, a type, a module.
+    Structure,
+    /// A value with a name, at the outermost level.
+    Name,
+}
+
+/// Tells what a line of code defines that the file is made of, if anything.
+pub(crate) fn defines(line: &str) -> Option<Defined> {
     let mut rest = line.trim_start();
     let is_outermost = rest.len() == line.len();
     loop {
         let (word, after) = split_word(rest);
         if word.is_empty() || !after.starts_with([' ', '(', '<']) {
-            return false;
+            return None;
         }
         let names =
             || after.trim_start().starts_with(|ch: char| ch.is_alphabetic() || matches!(ch, '_' | '$' | '(' | '<'));
-        if DEFINERS.contains(&word) || (is_outermost && BINDERS.contains(&word)) {
-            return names();
+        if DEFINERS.contains(&word) {
+            return names().then_some(Defined::Structure);
+        }
+        if is_outermost && BINDERS.contains(&word) {
+            return names().then_some(Defined::Name);
         }
         if !MODIFIERS.contains(&word) {
-            return false;
+            return None;
         }
         // `pub(crate) fn`
         rest = match after.strip_prefix('(') {
@@ -161,12 +173,12 @@ mod tests {
             "func (s *Server) Start() error {",
             "public static class A {",
         ] {
-            assert!(defines(line), "{line}");
+            assert!(defines(line).is_some(), "{line}");
         }
         for line in
             ["    const x = 1;", "return f(x)", "// fn main", "functional = 1", "export { a };", "type: string", ""]
         {
-            assert!(!defines(line), "{line}");
+            assert_eq!(defines(line), None, "{line}");
         }
     }
 }

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use super::level::{Level, LevelMatch};
 use super::survey::{Alarm, LineUnit, Survey, bare, form, has_digit, indent, level, pair};
-use super::{DigestFacts, PIECE_CHARS, Rank, around, around_within, count, json, leaves, lines_at, tables};
-use crate::code::defines;
+use super::{
+    DigestFacts, PIECE_CHARS, Rank, around, around_within, count, json, leaves, lines_at, tables, token_start,
+};
+use crate::code::{Defined, defines};
 use crate::sniff::Shape;
 use contextweaver_base::order;
 use contextweaver_text::unicode::floor_char_boundary;
@@ -122,11 +124,7 @@ impl<'a> LineReader<'_, 'a, '_> {
             self.facts.add(Rank::Ends, unit.place, &label, &end_of(text, self.at > 1));
         }
         if self.shape == Shape::Code {
-            // Words such as `error` are names here.
-            if defines(unit.text) {
-                let rank = if indent(unit.text) == 0 { Rank::Total } else { Rank::Schema };
-                self.facts.add(rank, unit.place, "", &around(text, 0));
-            }
+            self.definition(unit, text);
             return;
         }
         self.outline(unit, text);
@@ -154,6 +152,17 @@ impl<'a> LineReader<'_, 'a, '_> {
         if pair.is_some_and(|(_, value)| !value.is_empty()) {
             self.facts.add(Rank::Id, unit.place, "", &around(text, 0));
         }
+    }
+
+    /// Notes what code defines, functions and types before names; words such as `error` are names here.
+    fn definition(&mut self, unit: LineUnit, text: &str) {
+        let Some(defined) = defines(unit.text) else { return };
+        let rank = match defined {
+            _ if !self.seen.insert(form(text, false)) => Rank::More,
+            Defined::Structure if indent(unit.text) == 0 => Rank::Total,
+            Defined::Structure | Defined::Name => Rank::Schema,
+        };
+        self.facts.add(rank, unit.place, "", &around(text, 0));
     }
 
     fn alarm(&mut self, unit: LineUnit<'a>, hit: LevelMatch) {
@@ -258,6 +267,7 @@ impl<'a> LineReader<'_, 'a, '_> {
 /// The beginning of a line, or its end.
 fn end_of(text: &str, last: bool) -> String {
     let from = text.char_indices().rev().nth(ENDS_CHARS).map_or(0, |(from, _)| from);
+    let from = if from > 0 { token_start(text, from, text.len()) } else { 0 };
     if last && from > 0 { format!("…{}", &text[from..]) } else { around_within(text, 0, ENDS_CHARS) }
 }
 

@@ -126,7 +126,7 @@ fn matches(text: &str) -> (String, Vec<String>) {
 }
 
 fn definitions(text: &str) -> (String, Vec<String>) {
-    let found = lines(text).enumerate().filter(|(_, line)| defines(line));
+    let found = lines(text).enumerate().filter(|(_, line)| defines(line).is_some());
     let entries: Vec<String> =
         found.map(|(number, line)| format!("{number}: {}", truncate(line, LINE_CHARS))).collect();
     (format!("{} definitions, {} lines\n", entries.len(), lines(text).count()), entries)

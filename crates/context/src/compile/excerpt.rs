@@ -4,6 +4,7 @@ use crate::compile::score::bm25n::TermWeights;
 use crate::index::LogIndex;
 use contextweaver_text::terms::for_each_term;
 use contextweaver_text::tokens::Estimator;
+use contextweaver_text::unicode::token_boundary;
 
 /// Longest piece, in characters.
 const PIECE_CHARS: usize = 160;
@@ -101,7 +102,7 @@ impl TermStarts {
 
 /// Takes an excerpt of at most `budget` quarter tokens.
 ///
-/// Pieces are lines, cut after at most 160 characters at white space or a comma. First the start of the text until 30 %
+/// Pieces are lines, cut after at most 160 characters between tokens. First the start of the text until 30 %
 /// of the budget is used, then its end until 15 %, then pieces by the words they hold (half of a neighbour's counts too),
 /// then more of the start.
 pub fn excerpt(text: &str, budget: u64, wanted: &ExcerptQuery, estimator: &Estimator) -> Excerpt {
@@ -166,18 +167,13 @@ impl PiecePicker<'_> {
     }
 }
 
-/// Cuts text into lines (terminator included), and lines into pieces.
+/// Cuts text into lines (terminator included), and lines into pieces, between tokens.
 pub(crate) fn split(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     for line in text.split_inclusive('\n') {
         let mut rest = line;
         while let Some((limit, _)) = rest.char_indices().nth(PIECE_CHARS) {
-            let window = &rest[..limit];
-            let cut = window
-                .char_indices()
-                .rev()
-                .find(|(_, ch)| ch.is_whitespace() || *ch == ',')
-                .map_or(limit, |(at, ch)| at + ch.len_utf8());
+            let cut = token_boundary(rest, limit);
             pieces.push(&rest[..cut]);
             rest = &rest[cut..];
         }
