@@ -60,12 +60,18 @@ pub fn is_chosen(item: &ContextItem) -> bool {
 ///
 /// `(118 of 2389 tokens; drilldown artifact:result:c1 {"end": 109, "start": 96, "type": "lines"})`
 pub fn note(item: &ContextItem, kept: u64) -> Option<String> {
+    note_with(item, kept, None)
+}
+
+/// Returns the line as [`note`] does, with where to look in place of what the digest says of that.
+pub fn note_with(item: &ContextItem, kept: u64, missing: Option<&JsonMap>) -> Option<String> {
     let total = tokens(item)?;
     let handle = &item.artifact_ref.as_ref()?.handle;
     if is_reshaped(item) || kept >= total {
         return None;
     }
-    let view = match field(item, "view") {
+    let missing = missing.cloned().map(Value::Object);
+    let view = match missing.as_ref().or_else(|| field(item, "view")) {
         Some(view) if view.is_object() => format!(" {}", to_sorted_ascii(view, None)),
         _ => String::new(),
     };
