@@ -211,6 +211,13 @@ fn picked(source: &PiecedText, budget: u64, wanted: &ExcerptQuery, estimator: &E
     Excerpt { missing: longest_gap(text, pieces, &kept), ..join(pieces, &kept) }
 }
 
+/// Returns a selector that is written as long as that of any stretch of a text.
+#[allow(dead_code, reason = "for the room of the line below an excerpt")]
+pub fn widest_gap(text: &str) -> JsonMap {
+    let parts = [("type", "head".into()), ("start", text.len().into()), ("chars", text.len().into())];
+    parts.map(|(key, value): (&str, serde_json::Value)| (key.to_owned(), value)).into_iter().collect()
+}
+
 /// Selects the longest stretch of pieces that are not kept: in lines where it consists of whole ones, else in characters.
 fn longest_gap(text: &str, pieces: &[&str], kept: &[bool]) -> Option<JsonMap> {
     let (mut longest, mut start, mut at) = (0..0, None, 0);
