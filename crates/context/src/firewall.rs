@@ -18,6 +18,8 @@ use serde_json::Value;
 /// Least characters of a line that a digest is searched for, and lines of a view that are looked at.
 const COMPARED_CHARS: usize = 6;
 const MAX_COMPARED: usize = 64;
+/// Characters at the beginning of a page by which it is found in a digest.
+const BEGIN_CHARS: usize = 40;
 
 /// Returns the handle under which a result's bytes are kept.
 pub fn handle_of(item_id: &str) -> String {
@@ -100,6 +102,12 @@ fn is_news(selector: &JsonMap, text: &str, digest: &str) -> bool {
             let said = asked.iter().filter(|line| digest.contains(**line)).count();
             2 * said <= asked.len()
         }
+        Some("head") => {
+            let begin: String = text.chars().skip(number("start").unwrap_or(0)).take(BEGIN_CHARS).collect();
+            !digest.contains(begin.trim())
+        }
+        // A line or two consist of nothing that an outline would name; those of JSON do.
+        Some("outline") => lines(text).nth(2).is_some() || text.trim_start().starts_with(['{', '[']),
         _ => true,
     }
 }

@@ -23,7 +23,11 @@ const SLACK: u64 = 200;
 const GAP_QUARTERS: u64 = 2;
 /// Pieces that are weighed and do not fit before no more are looked at: those behind them matter less.
 const MAX_MISSES: usize = 512;
-/// What stands for a gap.
+/// What stands where a digest cut a line.
+const CUT: char = '…';
+/// What stands for lines that are left out.
+const LINES_GAP: &str = " … \n";
+/// What stands for a gap within a line.
 pub const GAP: &str = " … ";
 
 /// What stands above the pieces that are quoted below a digest.
@@ -124,7 +128,22 @@ pub fn excerpt_below(digest: &str, text: &str, budget: u64, wanted: &ExcerptQuer
     for (index, piece) in pieces.iter().enumerate() {
         places.entry(piece.trim()).or_insert(index);
     }
-    let place = |said: &str| places.get(said.trim()).copied().filter(|_| said.trim().len() >= COMPARED_CHARS);
+    let place = |said: &str| {
+        let said = said.trim();
+        let (begin, end) = (said.strip_suffix(CUT), said.strip_prefix(CUT));
+        let part = begin.or(end).unwrap_or(said);
+        if part.len() < COMPARED_CHARS {
+            return None;
+        }
+        let of_part = || {
+            let is_of = |piece: &&str| match begin {
+                Some(begin) => piece.trim_start().starts_with(begin),
+                None => end.is_some_and(|end| piece.trim_end().ends_with(end)),
+            };
+            pieces.iter().position(is_of)
+        };
+        places.get(part).copied().or_else(of_part)
+    };
     let (mut above, mut quoted, mut said) = (String::new(), Vec::new(), Vec::new());
     for line in digest.lines() {
         if let Some(index) = place(line) {
@@ -324,20 +343,22 @@ fn spread(own: &[f64]) -> Vec<f64> {
 
 fn join(pieces: &[&str], kept: &[bool]) -> Excerpt {
     let mut out = Excerpt { text: String::new(), omitted_chars: 0, missing: None, work: pieces.len() as u64 };
-    let mut in_gap = false;
+    // Whether the last piece ended a line, and so did the last that was kept.
+    let (mut in_gap, mut at_line) = (false, false);
     for (piece, kept) in pieces.iter().zip(kept) {
         if *kept {
             if in_gap {
-                out.text.push_str(GAP);
+                out.text.push_str(if at_line { LINES_GAP } else { GAP });
             }
             out.text.push_str(piece);
         } else {
             out.omitted_chars += piece.chars().count() as u64;
         }
         in_gap = !kept;
+        at_line = piece.ends_with('\n') && (out.text.is_empty() || out.text.ends_with('\n'));
     }
     if in_gap {
-        out.text.push_str(GAP.trim_end());
+        out.text.push_str(if out.text.ends_with('\n') { LINES_GAP } else { GAP }.trim_end());
     }
     out
 }
@@ -407,6 +428,10 @@ mod tests {
                 assert!(!parts.contains(&format!("{line}\n")), "{tokens}: {line} is shown");
             }
         }
+        // A cut line of a digest gives way to the line itself.
+        let cut = below("300 lines\ninfo request 0 ser…\n…order 4711 failed: card declined", &text, 200).text;
+        assert!(cut.starts_with("300 lines\nExcerpt:\ninfo request 0 served in 0 ms\n"), "{cut}");
+        assert!(cut.contains(" … \nERROR order 4711 failed: card declined\n"), "{cut}");
         let whole = below(digest, &text, 9000);
         assert!(whole.text == text && whole.missing.is_none() && whole.omitted_chars == 0);
     }
