@@ -92,10 +92,13 @@ pub fn compact(raw: &str, media_type: &str, reduction: &Reduction) -> Compaction
 /// Tells whether a selector leads to what a digest does not say: to lines of which it has less than half, or to an outline.
 /// Names and counts of columns a digest has already.
 fn is_news(selector: &JsonMap, text: &str, digest: &str) -> bool {
+    let is_json = text.trim_start().starts_with(['{', '[']);
     let number = |key: &str| selector.get(key).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
     match selector.get("type").and_then(Value::as_str) {
         Some("columns" | "stats") => false,
-        Some("lines") => {
+        Some("rows") if is_json => true,
+        // Most records of a table are a line each.
+        Some("lines" | "rows") => {
             let (start, end) = (number("start").unwrap_or(0), number("end").unwrap_or(usize::MAX));
             let asked = lines(text).skip(start).take(end.saturating_sub(start)).map(str::trim);
             let asked: Vec<&str> = asked.filter(|line| line.len() >= COMPARED_CHARS).take(MAX_COMPARED).collect();
@@ -107,7 +110,7 @@ fn is_news(selector: &JsonMap, text: &str, digest: &str) -> bool {
             !digest.contains(begin.trim())
         }
         // A line or two consist of nothing that an outline would name; those of JSON do.
-        Some("outline") => lines(text).nth(2).is_some() || text.trim_start().starts_with(['{', '[']),
+        Some("outline") => lines(text).nth(2).is_some() || is_json,
         _ => true,
     }
 }
