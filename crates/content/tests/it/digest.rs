@@ -1,5 +1,5 @@
 //! What digests keep of planted facts, and what digests and lossless spellings promise for any input.
-#![allow(clippy::unwrap_used, reason = "a test stops at the first thing that is wrong")]
+#![allow(clippy::unwrap_used, clippy::format_collect, reason = "a test stops at the first thing that is wrong")]
 
 use crate::digest_decode as decode;
 
