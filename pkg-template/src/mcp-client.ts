@@ -1,5 +1,5 @@
 // A client of the Model Context Protocol whose large results stay here: part of `contextweaver/mcp`.
-import { findAgainAsync, readOnAsync } from "./adapters/read-on.js";
+import { DEFAULT_ROOM, findAgainAsync, readOnAsync } from "./adapters/read-on.js";
 import type { DrilldownInput, RecallInput } from "./adapters/read-on.js";
 import type { ContextManager } from "./context-manager.js";
 import { ContextWeaverError } from "./errors.js";
@@ -147,7 +147,7 @@ class Firewall {
   /** Answers a call of a tool that is added. */
   async #read({ name, arguments: given }: Fields): Promise<object> {
     const input = (given ?? {}) as DrilldownInput & RecallInput;
-    const run = name === this.#names.recall ? () => findAgainAsync(this.#manager, input) : () => readOnAsync(this.#manager, input);
+    const run = name === this.#names.recall ? () => findAgainAsync(this.#manager, input, DEFAULT_ROOM) : () => readOnAsync(this.#manager, input, DEFAULT_ROOM);
     const { result, error_type } = await this.#manager.runAddedAsync({ name: String(name), input }, run);
     return { content: [{ type: "text", text: result }], ...(error_type !== undefined && { isError: true }) };
   }

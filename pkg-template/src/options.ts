@@ -474,6 +474,11 @@ export interface RecallOptions {
   readonly max_tokens?: number;
   /** Only the results and artifacts of these handles. Default: everything. */
   readonly handles?: readonly string[];
+  /**
+   * Leaves out items that stand whole in the last prompt, for a model that sees them already. The last prompt is known in append mode.
+   * Default: false.
+   */
+  readonly hidden_only?: boolean;
 }
 
 /** How much a handoff may say. */

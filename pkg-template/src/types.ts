@@ -348,10 +348,11 @@ export type Selector =
   /** Lines about each hit of a text, or the smallest JSON values that hold it. */
   | {
       readonly type: "search";
-      /** As it is written. */
+      /** As it is written; with `regex` an expression, as `pattern` is below. */
       readonly text: string;
       readonly pattern?: never;
-      readonly regex?: false;
+      /** Default: false. */
+      readonly regex?: boolean;
       /** Default: false. */
       readonly ignore_case?: boolean;
       /** Lines before and after a hit. Default: 2. */

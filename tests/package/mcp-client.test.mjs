@@ -52,7 +52,7 @@ for (const [at, { name: title, sdk, missing }] of (await sdks()).entries()) {
     assert.deepEqual(tools.map(({ name }) => name), [...Object.keys(RESULTS), "drilldown", "recall"]);
     const added = tools.at(-2);
     assert.deepEqual([tools.at(-1).inputSchema.required, tools.at(-1).annotations.readOnlyHint], [["query"], true]);
-    assert.deepEqual([added.inputSchema.type, added.inputSchema.required, added.annotations.readOnlyHint], ["object", ["handle", "selector"], true]);
+    assert.deepEqual([added.inputSchema.type, added.inputSchema.required, added.annotations.readOnlyHint], ["object", ["handle"], true]);
     assert.equal((await raw.listTools()).tools.length, Object.keys(RESULTS).length, "the client's own list was changed");
     sdk.parse("ListToolsResult", { tools });
     const call = calling(client, version);

@@ -248,14 +248,14 @@ test("OpenAI: what a search found is loaded where it stands, in a conversation t
   const plain = contextWeaver({ tools, budget_tokens: BUDGET });
   assert.deepEqual(fit(input, plain).input.map(({ type = "message" }) => type), ["message", "function_call", "function_call_output", "message", "message"]);
   // The newest have room before the others, as many as half of the budget holds; one that must be called is sent.
-  const narrow = contextWeaver({ tools, budget_tokens: 2_400, tool_search: true, onStep: (step) => steps.push(step) });
+  const narrow = contextWeaver({ tools, budget_tokens: 1_400, tool_search: true, onStep: (step) => steps.push(step) });
   const two = [user("Work."), ...search("a", "paint", narrow), ...search("b", "dig", narrow)];
   const fitted = fit(two, narrow);
   const loaded = namesOf(fitted);
   assert.deepEqual(loaded, two[4].tools.map(({ name }) => name).slice(0, loaded.length));
   assert.ok(loaded.length > 0 && loaded.length < 5);
   const { built, tool_tokens, warnings } = steps.at(-1);
-  assert.ok(built.tokens + tool_tokens <= 2_400 && tool_tokens <= 1_200);
+  assert.ok(built.tokens + tool_tokens <= 1_400 && tool_tokens <= 700);
   assert.deepEqual(new Set(warnings.map(({ code }) => code)), new Set(["TOOL_LEFT_OUT"]));
   const forced = narrow.fit({ ...MODEL, input: [user("Sing.")], tool_choice: { type: "function", name: "sing_3" } });
   assert.deepEqual(forced.tools.map(({ type, name }) => name ?? type), ["sing_3", "tool_search", "drilldown", "recall"]);

@@ -32,6 +32,7 @@
 //! ```
 
 mod abridge;
+mod code;
 mod digest;
 pub mod extract;
 mod projection;

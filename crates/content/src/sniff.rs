@@ -1,5 +1,6 @@
 //! What a text is, by its declared media type where that says enough and by its looks where not.
 
+use super::code::is_code;
 use super::table;
 use super::tree::JsonTree;
 use contextweaver_text::unicode::floor_char_boundary;
@@ -21,6 +22,8 @@ pub enum Shape {
     Diff,
     /// Lines of `path:line:text`.
     Matches,
+    /// Source code.
+    Code,
     /// Markdown.
     Markdown,
     /// HTML or XML.
@@ -101,6 +104,7 @@ fn declared(essence: &str, text: &str, is_json: bool) -> Option<Shape> {
         "markdown" => Some(Shape::Markdown),
         "html" | "xml" => Some(Shape::Markup),
         "log" => Some(Shape::Log),
+        "javascript" | "ecmascript" | "typescript" | "python" | "rust" | "css" => Some(Shape::Code),
         _ if subtype.ends_with("+json") => is_json.then_some(Shape::Json),
         _ if subtype.ends_with("+xml") => Some(Shape::Markup),
         _ => None,
@@ -143,6 +147,10 @@ fn looks(text: &str, is_json: bool) -> Shape {
         |test: fn(&str) -> bool| lines.iter().filter(|line| test(line)).count() as f64 / lines.len().max(1) as f64;
     if lines.len() >= 3 && share(is_match) >= 0.7 {
         return Shape::Matches;
+    }
+    // Code has cells between commas, comments like headings, and names of errors.
+    if is_code(&lines) {
+        return Shape::Code;
     }
     if share(is_frame) >= 0.3 && lines.iter().any(|line| begins_trace(line)) {
         return Shape::Trace;
@@ -295,6 +303,8 @@ mod tests {
             ("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", Shape::Diff),
             ("src/a.rs:1:fn a()\nsrc/b.rs:22:    a();\nsrc/c.rs:3: a\n", Shape::Matches),
             ("# Title\n\ntext\n\n## Part\n", Shape::Markdown),
+            ("const a = f(0, 1);\nconst b = f(2, 3);\nconst c = f(4, 5);\n", Shape::Code),
+            ("# one\nimport a, b\n# two\nclass E(ValueError):\n    def f(self):\n        return 1\n", Shape::Code),
             ("<html><body>x</body></html>", Shape::Markup),
             ("<?xml version=\"1.0\"?><a/>", Shape::Markup),
             ("just a sentence", Shape::Text),
@@ -315,5 +325,6 @@ mod tests {
         assert_eq!(sniff("text/csv", "only"), Shape::Table(b','));
         assert_eq!(sniff("image/svg+xml", "<svg/>"), Shape::Markup);
         assert_eq!(sniff("text/x-diff", "nothing yet"), Shape::Diff);
+        assert_eq!(sniff("text/javascript", "a, b"), Shape::Code);
     }
 }

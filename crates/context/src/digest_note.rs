@@ -11,6 +11,8 @@ use contextweaver_text::unicode;
 pub const FIELD: &str = "firewall";
 /// Metadata field of an item that holds a slice: the artifact it is of.
 pub const HANDLE_FIELD: &str = "drilldown_handle";
+/// Metadata field of an item that holds what a recall found: the first place that it cites.
+pub const RECALLED_FIELD: &str = "recalled_from";
 
 /// Notes in the metadata of an item how large the text behind its digest is, and where to look next.
 pub fn attach(item: &mut ContextItem, strategy: Strategy, tokens: u64, view: Option<JsonMap>) {
@@ -58,12 +60,18 @@ pub fn is_chosen(item: &ContextItem) -> bool {
 ///
 /// `(118 of 2389 tokens; drilldown artifact:result:c1 {"end": 109, "start": 96, "type": "lines"})`
 pub fn note(item: &ContextItem, kept: u64) -> Option<String> {
+    note_with(item, kept, None)
+}
+
+/// Returns the line as [`note`] does, with where to look in place of what the digest says of that.
+pub fn note_with(item: &ContextItem, kept: u64, missing: Option<&JsonMap>) -> Option<String> {
     let total = tokens(item)?;
     let handle = &item.artifact_ref.as_ref()?.handle;
     if is_reshaped(item) || kept >= total {
         return None;
     }
-    let view = match field(item, "view") {
+    let missing = missing.cloned().map(Value::Object);
+    let view = match missing.as_ref().or_else(|| field(item, "view")) {
         Some(view) if view.is_object() => format!(" {}", to_sorted_ascii(view, None)),
         _ => String::new(),
     };

@@ -8,8 +8,18 @@ use crate::reduce::{ReducedText, Reduction};
 use crate::store::{ArtifactStore, NewArtifact};
 use contextweaver_base::Result;
 use contextweaver_content::{digest, essence, views_sniffed};
-use contextweaver_model::{ArtifactRef, ContextItem, FirewallStats, ItemKind, ResultEnvelope, Status, Strategy};
+use contextweaver_model::{
+    ArtifactRef, ContextItem, FirewallStats, ItemKind, JsonMap, ResultEnvelope, Status, Strategy,
+};
+use contextweaver_text::lines::lines;
 use contextweaver_text::tokens::Estimator;
+use serde_json::Value;
+
+/// Least characters of a line that a digest is searched for, and lines of a view that are looked at.
+const COMPARED_CHARS: usize = 6;
+const MAX_COMPARED: usize = 64;
+/// Characters at the beginning of a page by which it is found in a digest.
+const BEGIN_CHARS: usize = 40;
 
 /// Returns the handle under which a result's bytes are kept.
 pub fn handle_of(item_id: &str) -> String {
@@ -68,11 +78,41 @@ pub fn compact(raw: &str, media_type: &str, reduction: &Reduction) -> Compaction
     }
     let artifact_ref = artifact_ref_of(&handle_of(&item.id), media_type, raw.len());
     done.envelope.views = views_sniffed(&artifact_ref, source);
-    // A view may name keys that are not among those to keep.
-    let first = done.envelope.views.first().filter(|_| strategy != Strategy::Structured);
-    let view = view.or_else(|| first.map(|view| view.selector.clone()));
+    let view = if strategy == Strategy::Structured {
+        // A view may name keys that are not among those to keep.
+        view
+    } else {
+        let views = done.envelope.views.iter().map(|view| view.selector.clone());
+        view.into_iter().chain(views).find(|view| is_news(view, source.text, &done.item.text))
+    };
     digest_note::attach(&mut done.item, strategy, options.estimator.tokens(source.text), view);
     done
+}
+
+/// Tells whether a selector leads to what a digest does not say: to lines of which it has less than half, or to an outline.
+/// Names and counts of columns a digest has already.
+fn is_news(selector: &JsonMap, text: &str, digest: &str) -> bool {
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    let number = |key: &str| selector.get(key).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
+    match selector.get("type").and_then(Value::as_str) {
+        Some("columns" | "stats") => false,
+        Some("rows") if is_json => true,
+        // Most records of a table are a line each.
+        Some("lines" | "rows") => {
+            let (start, end) = (number("start").unwrap_or(0), number("end").unwrap_or(usize::MAX));
+            let asked = lines(text).skip(start).take(end.saturating_sub(start)).map(str::trim);
+            let asked: Vec<&str> = asked.filter(|line| line.len() >= COMPARED_CHARS).take(MAX_COMPARED).collect();
+            let said = asked.iter().filter(|line| digest.contains(**line)).count();
+            2 * said <= asked.len()
+        }
+        Some("head") => {
+            let begin: String = text.chars().skip(number("start").unwrap_or(0)).take(BEGIN_CHARS).collect();
+            !digest.contains(begin.trim())
+        }
+        // A line or two consist of nothing that an outline would name; those of JSON do.
+        Some("outline") => lines(text).nth(2).is_some() || is_json,
+        _ => true,
+    }
 }
 
 /// Makes an item and its envelope from what a text was reduced to.

@@ -9,6 +9,7 @@ use contextweaver_content::{KeepPath, SniffedText, digest_sniffed, project, resh
 use contextweaver_model::json;
 use contextweaver_model::{ContextItem, JsonMap, Status, Strategy};
 use contextweaver_text::tokens::Estimator;
+use contextweaver_text::unicode;
 
 /// A text in fewer tokens.
 pub struct ReducedText {
@@ -187,5 +188,6 @@ pub fn within(text: &str, tokens: u64, estimator: &Estimator) -> String {
         left -= cost;
         end = at + ch.len_utf8();
     }
-    if end == 0 { String::new() } else { format!("{}…", &text[..end]) }
+    let end = unicode::token_boundary(text, end);
+    if end == 0 { String::new() } else { format!("{}…", text[..end].trim_end()) }
 }

@@ -105,6 +105,52 @@ pub fn floor_char_boundary(text: &str, mut at: usize) -> usize {
     at
 }
 
+/// Returns the last place up to a byte where a text may be cut without parting a word, a number, a time or a path: beside
+/// white space, else behind a separator. A token that reaches over three quarters of the text up to there is parted, as
+/// nothing would be left otherwise.
+///
+/// ```
+/// use contextweaver_text::unicode::token_boundary;
+///
+/// let line = "at 2026-03-01T10:00:00,123 order 4711";
+/// assert_eq!(&line[..token_boundary(line, 34)], "at 2026-03-01T10:00:00,123 order ");
+/// assert_eq!(&line[..token_boundary(line, 28)], "at 2026-03-01T10:00:00,123 ");
+/// assert_eq!(token_boundary("{\"id\":17,\"state\":\"paid\"}", 14), 9);
+/// assert_eq!(token_boundary("0123456789", 5), 5);
+/// assert_eq!(token_boundary("short", 100), 5);
+/// ```
+pub fn token_boundary(text: &str, at: usize) -> usize {
+    let at = floor_char_boundary(text, at);
+    if at == text.len() {
+        return at;
+    }
+    let mut separator = None;
+    let mut places = text[..at].char_indices().rev().peekable();
+    let mut next = text[at..].chars().next().unwrap_or(' ');
+    while let Some((place, before)) = places.next() {
+        let end = place + before.len_utf8();
+        if end < at / 4 || end == 0 {
+            break;
+        }
+        if before.is_whitespace() || next.is_whitespace() {
+            return end;
+        }
+        // A comma parts thousands and, in times, milliseconds.
+        let in_number = next.is_ascii_digit() && places.peek().is_some_and(|(_, digit)| digit.is_ascii_digit());
+        let is_wide = |ch: char| ch >= '\u{2e80}';
+        let parts = match before {
+            ',' => !in_number,
+            ';' | '{' | '}' | '(' | ')' | '[' | ']' | '|' | '<' | '>' | '&' | '=' => true,
+            _ => is_wide(before) || is_wide(next),
+        };
+        if parts && separator.is_none() {
+            separator = Some(end);
+        }
+        next = before;
+    }
+    separator.unwrap_or(at)
+}
+
 /// Cuts text to `chars` code points and marks the cut with `…`; shorter text is unchanged.
 ///
 /// ```

@@ -335,24 +335,24 @@ export class AgentLoop {
 
   /** Answers a call of the drilldown tool, of what is in memory. */
   drilldown(input: DrilldownInput, call_id?: string): string {
-    return this.manager.runAdded({ name: this.#drilldown.tool.name, input, call_id }, () => readOn(this.manager, input)).result;
+    return this.manager.runAdded({ name: this.#drilldown.tool.name, input, call_id }, () => readOn(this.manager, input, this.#share)).result;
   }
 
   /** Answers it of any result. */
   async drilldownAsync(input: DrilldownInput, call_id?: string): Promise<string> {
     const called = { name: this.#drilldown.tool.name, input, call_id };
-    return (await this.manager.runAddedAsync(called, () => readOnAsync(this.manager, input))).result;
+    return (await this.manager.runAddedAsync(called, () => readOnAsync(this.manager, input, this.#share))).result;
   }
 
   /** Answers a call of the recall tool, of what is in memory. */
   recall(input: RecallInput, call_id?: string): string {
-    return this.manager.runAdded({ name: this.#recall.tool.name, input, call_id }, () => findAgain(this.manager, input)).result;
+    return this.manager.runAdded({ name: this.#recall.tool.name, input, call_id }, () => findAgain(this.manager, input, this.#share)).result;
   }
 
   /** Answers it of everything. */
   async recallAsync(input: RecallInput, call_id?: string): Promise<string> {
     const called = { name: this.#recall.tool.name, input, call_id };
-    return (await this.manager.runAddedAsync(called, () => findAgainAsync(this.manager, input))).result;
+    return (await this.manager.runAddedAsync(called, () => findAgainAsync(this.manager, input, this.#share))).result;
   }
 
   /** Answers a call of `find_tools`: the tools that are found are offered from the next step on. */
@@ -419,6 +419,11 @@ export class AgentLoop {
   free(): void {
     this.#router?.free();
     if (this.#isOwn) this.manager.free();
+  }
+
+  /** Tokens that one result may take: a quarter of the budget. */
+  get #share(): number {
+    return Math.floor(this.#options.budget_tokens / 4);
   }
 
   get #maxTools(): number {

@@ -4,26 +4,30 @@ import type { ContextManager, DrilldownOptions, RecallAnswer, Selector, Slice } 
 /** Arguments of `ContextManager.drilldown`. */
 export interface DrilldownInput {
   readonly handle: string;
-  readonly selector: Selector;
+  /** Default: the lines from the first one on. */
+  readonly selector?: Selector;
   readonly max_tokens?: number;
 }
 
-/** Tokens of a part that is read of a result: below the default gate of the firewall, so that it stays as it was read. */
-const PART_TOKENS = 400;
-
-/** Tokens of what is found again. */
+/** Tokens of a part when the model names no number: some 200 lines of code. */
+const PART_TOKENS = 2_000;
+/** Tokens of what is found again when the model names no number. */
 const RECALL_TOKENS = 300;
+/** Tokens set aside for the line below a part. */
+const NOTE_TOKENS = 60;
+/** Tokens of an answer where nobody knows the budget of the model: a quarter of 32,000. */
+export const DEFAULT_ROOM = 8_000;
 /** Artifacts that are named to a model as not searched. */
 const MAX_NAMED = 3;
 
-/** Reads a part of a result, and says where it stands and how to go on. */
-export function readOn(manager: Pick<ContextManager, "drilldown">, input: DrilldownInput): string {
-  return said(manager.drilldown(input.handle, input.selector, within(input)));
+/** Reads a part of a result within `room` tokens, and says where it stands and how to go on. */
+export function readOn(manager: Pick<ContextManager, "drilldown">, input: DrilldownInput, room: number): string {
+  return said(manager.drilldown(input.handle, selectorOf(input), within(input, room)));
 }
 
 /** Does the same of a result, too, that is not in memory. */
-export async function readOnAsync(manager: Pick<ContextManager, "drilldownAsync">, input: DrilldownInput): Promise<string> {
-  return said(await manager.drilldownAsync(input.handle, input.selector, within(input)));
+export async function readOnAsync(manager: Pick<ContextManager, "drilldownAsync">, input: DrilldownInput, room: number): Promise<string> {
+  return said(await manager.drilldownAsync(input.handle, selectorOf(input), within(input, room)));
 }
 
 /** Arguments of `ContextManager.recall`. */
@@ -32,32 +36,38 @@ export interface RecallInput {
   readonly max_tokens?: number;
 }
 
-/** Finds again what the log and its artifacts hold. */
-export function findAgain(manager: Pick<ContextManager, "recall">, input: RecallInput): string {
-  return found(manager.recall(input.query, atMost(input)));
+/** Finds again what the log and its artifacts hold, and answers within `room` tokens. */
+export function findAgain(manager: Pick<ContextManager, "recall">, input: RecallInput, room: number): string {
+  return found(manager.recall(input.query, { ...atMost(input, room), hidden_only: true }));
 }
 
 /** Does the same, also of results that are not in memory. */
-export async function findAgainAsync(manager: Pick<ContextManager, "recallAsync">, input: RecallInput): Promise<string> {
-  return found(await manager.recallAsync(input.query, atMost(input)));
+export async function findAgainAsync(manager: Pick<ContextManager, "recallAsync">, input: RecallInput, room: number): Promise<string> {
+  return found(await manager.recallAsync(input.query, { ...atMost(input, room), hidden_only: true }));
 }
 
 /** What a model gets of what was found. */
 export function found({ text, unread }: Pick<RecallAnswer, "text" | "unread">): string {
   const rest = unread.length > 0 ? `\n(not searched: ${unread.slice(0, MAX_NAMED).join(", ")})` : "";
-  return `${text === "" ? "Nothing was found. Try other words that stood near it." : text}${rest}`;
+  return `${text === "" ? "Nothing was found beside what is shown. Try other words that stood near it." : text}${rest}`;
 }
 
-/** How much a model may be told. */
-export function atMost({ max_tokens = RECALL_TOKENS }: Pick<RecallInput, "max_tokens">): { readonly max_tokens: number } {
-  return { max_tokens: Math.min(max_tokens, PART_TOKENS) };
+/** How much a model may be told: what it asked for, as far as there is room. */
+export function atMost({ max_tokens = RECALL_TOKENS }: Pick<RecallInput, "max_tokens">, room: number): { readonly max_tokens: number } {
+  return { max_tokens: Math.min(max_tokens, room) };
 }
 
-function within({ max_tokens = PART_TOKENS }: DrilldownInput): DrilldownOptions {
-  return { max_tokens: Math.min(max_tokens, PART_TOKENS) };
+function selectorOf({ selector = { type: "lines" } }: DrilldownInput): Selector {
+  return selector;
 }
 
+function within({ max_tokens = PART_TOKENS }: DrilldownInput, room: number): DrilldownOptions {
+  return { max_tokens: Math.min(max_tokens, Math.max(room - NOTE_TOKENS, 0)) };
+}
+
+/** Numbers count from 0, as those of selectors do, and the last one is shown. */
 function said({ text, unit, start, end, total, next }: Slice): string {
   const rest = next ? `; for the rest: ${JSON.stringify(next)}` : "";
-  return `${text}\n(${unit} ${start} to ${end} of ${total}${rest})`;
+  const range = end > start ? `${unit} ${start}-${end - 1}` : `no ${unit}`;
+  return `${text}\n(${range} of ${total}, counted from 0${rest})`;
 }

@@ -1,5 +1,5 @@
 // What a client of the gateway was given: kept whole in a manager, read on in by handle, and stored where there is a store.
-import { atMost, found, readOnAsync } from "../adapters/read-on.js";
+import { DEFAULT_ROOM, atMost, found, readOnAsync } from "../adapters/read-on.js";
 import type { DrilldownInput } from "../adapters/read-on.js";
 import { encodeBase64 } from "../base64.js";
 import { ContextManager } from "../context-manager.js";
@@ -210,7 +210,7 @@ export class GatewaySession {
   async read(input: DrilldownInput): Promise<{ readonly reply: Fields; readonly error_type?: string }> {
     const handle = String((input as Partial<DrilldownInput>).handle ?? "");
     const { manager } = (await this.#all.find(this.caller, handle)) ?? (await this.#current(this.#large));
-    const { result, error_type } = await manager.runAddedAsync({ name: this.#all.drilldown, input }, () => readOnAsync(manager, input));
+    const { result, error_type } = await manager.runAddedAsync({ name: this.#all.drilldown, input }, () => readOnAsync(manager, input, DEFAULT_ROOM));
     // What no selector fits is in memory by now, also where it was evicted.
     const block = error_type === undefined ? undefined : mediaBlock(manager, handle);
     if (block) return { reply: { content: [block] } };
@@ -223,7 +223,7 @@ export class GatewaySession {
     const { manager } = await this.#current(this.#large);
     const input = { query, ...(options.max_tokens !== undefined && { max_tokens: options.max_tokens }) };
     const { result, error_type } = await manager.runAddedAsync({ name: this.#all.recall, input }, async () => {
-      const limits = { ...options, ...atMost(options) };
+      const limits = { ...options, ...atMost(options, DEFAULT_ROOM) };
       const answers = await Promise.all(this.#shelves().map((shelf) => shelf.manager.recallAsync(query, limits)));
       const having = answers.filter(({ excerpts }) => excerpts.length > 0).length;
       if (having < 2) return found(merged(answers));
@@ -235,7 +235,7 @@ export class GatewaySession {
   }
 
   /** Reads a part of a stored result, or says why there is none. */
-  async slice({ handle, selector, max_tokens }: DrilldownInput): Promise<ViewOutcome> {
+  async slice({ handle, selector = { type: "lines" }, max_tokens }: DrilldownInput): Promise<ViewOutcome> {
     const { manager } = (await this.#all.find(this.caller, handle)) ?? (await this.#current(this.#large));
     try {
       const slice = await manager.drilldownAsync(handle, selector, max_tokens === undefined ? {} : { max_tokens });

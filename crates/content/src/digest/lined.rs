@@ -3,8 +3,11 @@
 use std::collections::HashSet;
 
 use super::level::{Level, LevelMatch};
-use super::survey::{LineUnit, Survey, bare, form, has_digit, indent, level, pair};
-use super::{DigestFacts, PIECE_CHARS, Rank, around, around_within, count, json, leaves, lines_at, tables};
+use super::survey::{Alarm, LineUnit, Survey, bare, form, has_digit, indent, level, pair};
+use super::{
+    DigestFacts, PIECE_CHARS, Rank, around, around_within, count, json, leaves, lines_at, tables, token_start,
+};
+use crate::code::{Defined, defines};
 use crate::sniff::Shape;
 use contextweaver_base::order;
 use contextweaver_text::unicode::floor_char_boundary;
@@ -19,7 +22,9 @@ const NEAR: usize = 6;
 /// Names candidates of a text of lines.
 pub fn facts(text: &str, shape: Shape, facts: &mut DigestFacts) {
     let mut skip = Vec::new();
-    if let Some((start, end)) = leaves::block(text) {
+    // Brackets and columns of code are no data.
+    if shape == Shape::Code {
+    } else if let Some((start, end)) = leaves::block(text) {
         json::embedded(&text[start..end], start, facts);
         skip.push((start, end));
     } else if let Some((start, end)) = tables::aligned(text, facts) {
@@ -36,6 +41,7 @@ pub fn prose(text: &str, skip: &[(usize, usize)], shape: Shape, facts: &mut Dige
     let lines = text.lines().count();
     let head = match shape {
         Shape::Matches => format!("{} in {}", count(survey.units, "match"), count(survey.paths.len(), "file")),
+        Shape::Code => format!("{} of code", count(lines, "line")),
         Shape::Text if survey.units > 3 * lines => {
             format!("{}, {} characters", count(lines, "line"), text.chars().count())
         }
@@ -117,6 +123,10 @@ impl<'a> LineReader<'_, 'a, '_> {
             };
             self.facts.add(Rank::Ends, unit.place, &label, &end_of(text, self.at > 1));
         }
+        if self.shape == Shape::Code {
+            self.definition(unit, text);
+            return;
+        }
         self.outline(unit, text);
         match self.survey.level(self.at - 1) {
             Level::Error | Level::Warning => self.alarm(unit, level(unit.text)),
@@ -144,6 +154,17 @@ impl<'a> LineReader<'_, 'a, '_> {
         }
     }
 
+    /// Notes what code defines, functions and types before names; words such as `error` are names here.
+    fn definition(&mut self, unit: LineUnit, text: &str) {
+        let Some(defined) = defines(unit.text) else { return };
+        let rank = match defined {
+            _ if !self.seen.insert(form(text, false)) => Rank::More,
+            Defined::Structure if indent(unit.text) == 0 => Rank::Total,
+            Defined::Structure | Defined::Name => Rank::Schema,
+        };
+        self.facts.add(rank, unit.place, "", &around(text, 0));
+    }
+
     fn alarm(&mut self, unit: LineUnit<'a>, hit: LevelMatch) {
         let form = form(bare(unit.text), false);
         // Tools repeat a message under different prefixes: the same end of a long line counts as the same message.
@@ -151,7 +172,7 @@ impl<'a> LineReader<'_, 'a, '_> {
         let repeats = unit.text.len() > 60
             && unit.text.get(end..).is_some_and(|end| !self.seen.insert(super::survey::form(end, false)));
         if self.seen.insert(form) && !repeats && self.errors.len() < 4 * super::MAX_PER_RANK {
-            let times = self.survey.alarms.get(&form).copied().unwrap_or(1);
+            let times = self.survey.alarms.get(&form).map_or(1, |alarm| alarm.count);
             let text = unit.text.trim_start();
             let cause = u32::from(text.starts_with("Caused by"));
             let named = ["Error: ", "Exception: ", "error[", "panic: ", "FAILED", "ERROR"]
@@ -220,8 +241,12 @@ impl<'a> LineReader<'_, 'a, '_> {
         order::sort_by(&mut errors, |a, b| b.2.level.cmp(&a.2.level).then(b.0.cmp(&a.0)));
         for (_, unit, hit) in errors {
             let is_error = hit.level == Level::Error;
-            let times = self.survey.alarms.get(&form(bare(unit.text), false)).copied().unwrap_or(1);
-            let label = if times > 1 { format!("{times} times") } else { String::new() };
+            let alarm = self.survey.alarms.get(&form(bare(unit.text), false)).copied().unwrap_or_default();
+            let label = match alarm {
+                Alarm { count: 0 | 1, .. } => String::new(),
+                Alarm { count, is_same: true, .. } => format!("{count} times"),
+                Alarm { count, .. } => format!("{count} similar lines"),
+            };
             let text = around(unit.text, hit.at);
             self.facts.add(if is_error { Rank::Error } else { Rank::Warning }, unit.place, &label, bare(&text));
             if is_error {
@@ -242,6 +267,7 @@ impl<'a> LineReader<'_, 'a, '_> {
 /// The beginning of a line, or its end.
 fn end_of(text: &str, last: bool) -> String {
     let from = text.char_indices().rev().nth(ENDS_CHARS).map_or(0, |(from, _)| from);
+    let from = if from > 0 { token_start(text, from, text.len()) } else { 0 };
     if last && from > 0 { format!("…{}", &text[from..]) } else { around_within(text, 0, ENDS_CHARS) }
 }
 

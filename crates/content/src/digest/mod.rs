@@ -269,7 +269,7 @@ fn shorten(text: &str, quarters: u64, estimator: &Estimator) -> String {
     for (at, ch) in text.char_indices() {
         let cost = estimator.quarters(ch.encode_utf8(&mut buffer));
         if cost > left {
-            return format!("{}…", &text[..at]);
+            return format!("{}…", text[..unicode::token_boundary(text, at)].trim_end());
         }
         left -= cost;
     }
@@ -288,9 +288,30 @@ fn around_within(text: &str, at: usize, chars: usize) -> String {
     // A third of the piece stands before the word that matters.
     let before = text.get(..at).unwrap_or("");
     let from = before.char_indices().rev().nth(chars / 3).map_or(0, |(from, _)| from);
-    let from = text[from..at.max(from)].find(' ').filter(|_| from > 0).map_or(from, |space| from + space + 1);
-    let piece = unicode::truncate(&text[from..], chars);
+    let from = if from > 0 { token_start(text, from, at) } else { 0 };
+    let piece = whole_tokens(&text[from..], chars);
     if from > 0 { format!("…{piece}") } else { piece }
+}
+
+/// Cuts a text to so many characters at most, between tokens, and marks the cut.
+fn whole_tokens(text: &str, chars: usize) -> String {
+    let cut = unicode::prefix(text, chars);
+    if cut.len() == text.len() {
+        return text.to_owned();
+    }
+    format!("{}…", text[..unicode::token_boundary(text, cut.len())].trim_end())
+}
+
+/// Returns where the first token begins that is not cut by starting from a byte; the byte itself where that would be behind
+/// `last`.
+fn token_start(text: &str, from: usize, last: usize) -> usize {
+    let is_start = |at: &usize| {
+        let before = text[..*at].chars().next_back().unwrap_or(' ');
+        before.is_whitespace()
+            || matches!(before, ';' | '{' | '}' | '(' | ')' | '[' | ']' | '|' | '<' | '>' | '&' | '=')
+    };
+    let last = last.max(from).min(text.len());
+    text[from..last].char_indices().map(|(at, _)| from + at).find(is_start).unwrap_or(from)
 }
 
 /// Writes a count and what is counted.

@@ -19,6 +19,19 @@ pub struct LineUnit<'a> {
     pub text: &'a str,
 }
 
+/// Errors and warnings of one form, in which numbers are alike.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Alarm {
+    pub count: u32,
+    /// Hash of the first one.
+    print: u64,
+    /// Whether all say the same to the letter.
+    pub is_same: bool,
+}
+
+const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0100_0000_01b3;
+
 /// What the first pass learns.
 #[derive(Default)]
 pub struct Survey {
@@ -34,8 +47,8 @@ pub struct Survey {
     /// Whether the lines are mostly of a few kinds.
     pub is_regular: bool,
     pub pairs: Columns,
-    /// Errors by their form, with the number of times they occur.
-    pub alarms: HashMap<u64, u32>,
+    /// Errors by their form.
+    pub alarms: HashMap<u64, Alarm>,
     pub paths: HashSet<u64>,
     pub last: usize,
 }
@@ -56,7 +69,11 @@ impl Survey {
             column.add(value);
         }
         if level >= Level::Warning && self.alarms.len() < MAX_KINDS {
-            *self.alarms.entry(form(bare(unit.text), false)).or_default() += 1;
+            let text = bare(unit.text);
+            let print = text.bytes().fold(FNV_START, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME));
+            let alarm = self.alarms.entry(form(text, false)).or_insert(Alarm { count: 0, print, is_same: true });
+            alarm.count += 1;
+            alarm.is_same &= alarm.print == print;
         }
         let path = if shape == Shape::Matches { sniff::match_parts(unit.text) } else { None };
         if let Some((path, _, _)) = path {

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::json::{push_shown_key, squeeze};
 use super::records::{TabularText, one_line};
 use super::selector::Selector;
+use crate::code::defines;
 use crate::signals::Signal;
 use crate::sniff::{Shape, match_parts};
 use crate::tree::{JsonKind, JsonNode, JsonTree};
@@ -22,6 +23,7 @@ pub(super) fn outline(text: &str, shape: Shape) -> (String, Vec<String>) {
         Shape::Json => json(text),
         Shape::Diff => diff(text),
         Shape::Matches => matches(text),
+        Shape::Code => definitions(text),
         Shape::Markdown => headings(text),
         Shape::Markup => titles(text),
         Shape::Table(_) | Shape::Ndjson => TabularText::of(text, shape)
@@ -121,6 +123,13 @@ fn matches(text: &str) -> (String, Vec<String>) {
     }
     let open = format!("{count} matches in {} files\n", files.len());
     (open, files.iter().map(|(path, hits)| format!("{path}: {hits}")).collect())
+}
+
+fn definitions(text: &str) -> (String, Vec<String>) {
+    let found = lines(text).enumerate().filter(|(_, line)| defines(line).is_some());
+    let entries: Vec<String> =
+        found.map(|(number, line)| format!("{number}: {}", truncate(line, LINE_CHARS))).collect();
+    (format!("{} definitions, {} lines\n", entries.len(), lines(text).count()), entries)
 }
 
 fn headings(text: &str) -> (String, Vec<String>) {

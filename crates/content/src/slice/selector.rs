@@ -19,7 +19,7 @@ use contextweaver_text::quote::quote;
 /// | `rows` | `start`, `end`, `columns`, `where`, `header` true | records of a table, of NDJSON, of the array in a JSON text; else lines |
 /// | `json_keys` | `keys` | members of a JSON object |
 /// | `json_path` | `path` | what a path leads to; several values as an array |
-/// | `search` | `text` or `pattern`, `regex` false, `ignore_case` false, `context` 2, `max_hits` 20 | lines or JSON values that match |
+/// | `search` | `text` or `pattern`, either an expression with `regex` (false), `ignore_case` false, `context` 2, `max_hits` 20 | lines or JSON values that match |
 /// | `columns` | | names and types of columns |
 /// | `stats` | `columns` | counts, ranges and frequent values of columns |
 /// | `outline` | | headings, keys, files, levels: what the text consists of |
@@ -234,11 +234,11 @@ impl RowCondition {
     }
 }
 
-/// Takes `text`, or `pattern` with `regex`, and `ignore_case`.
+/// Takes `text` or `pattern`, with `regex` and `ignore_case`. An expression may stand in either.
 fn pattern(fields: &mut Fields) -> Result<Pattern> {
     let regex = fields.bool_or("regex", false)?;
     let fold = fields.bool_or("ignore_case", false)?;
-    let key = if fields.has("text") && !regex { "text" } else { "pattern" };
+    let key = if fields.has("text") && !(regex && fields.has("pattern")) { "text" } else { "pattern" };
     let source = fields.string(key)?;
     let pattern = if source.is_empty() {
         Err(Error::new(ErrorCode::InvalidInput, "nothing to search for"))
@@ -274,6 +274,8 @@ mod tests {
             (json!({"type": "search", "text": ""}), InvalidInput, "/s/text"),
             (json!({"type": "search", "text": "a", "pattern": "b"}), UnknownField, "/s/pattern"),
             (json!({"type": "search", "pattern": "(", "regex": true}), InvalidInput, "/s/pattern"),
+            (json!({"type": "search", "text": "(", "regex": true}), InvalidInput, "/s/text"),
+            (json!({"type": "search", "text": "a", "pattern": "b", "regex": true}), UnknownField, "/s/text"),
             (json!({"type": "search", "text": "a", "max_hits": 1001}), OutOfRange, "/s/max_hits"),
             (json!({"type": "around"}), MissingField, "/s/line"),
             (json!({"type": "around", "line": -1}), OutOfRange, "/s/line"),

@@ -14,8 +14,8 @@ pub fn drilldown_tool() -> SelectableItem {
     // As text, because a literal of this size costs more as code; a test reads it.
     tool(
         "drilldown",
-        "Fetch a specific slice of a stored artifact. Provide an artifact handle and a selector to retrieve only the data you \
-         need.",
+        "Read a part of a stored result, from `start` (0 is the first) up to and without `end`. rows take `where`: [{column, op, \
+         value}], json_path a `path` such as items[0].name, search a `text`. outline tells what there is.",
         &["progressive-disclosure", "drilldown", "artifact"],
         include_str!("schema.json"),
     )
@@ -32,9 +32,7 @@ pub fn drilldown_tool() -> SelectableItem {
 pub fn recall_tool() -> SelectableItem {
     tool(
         "recall",
-        "Find again what is no longer shown: searches the whole conversation and every stored result. Ask with words that stood \
-         near it. Each excerpt says where it stands; `drilldown` with its handle and {\"type\": \"head\", \"start\": …, \"chars\": …} \
-         reads on.",
+        "Find what is no longer shown, by words that stood near it in the conversation or in any result.",
         &["progressive-disclosure", "recall", "artifact"],
         include_str!("recall.json"),
     )
@@ -62,8 +60,40 @@ fn tool(name: &str, description: &str, tags: &[&str], schema: &str) -> Selectabl
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SELECTORS;
-    use serde_json::Value;
+    use crate::{SELECTORS, Selector};
+    use contextweaver_text::tokens::Estimator;
+    use serde_json::{Value, json};
+
+    /// Both are sent with every call of a model.
+    #[test]
+    fn the_tools_cost_at_most_350_tokens() {
+        let cost = |tool: SelectableItem| {
+            let sent = json!({ "name": tool.name, "description": tool.description, "schema": tool.args_schema });
+            Estimator::V3.tokens(&sent.to_string())
+        };
+        let tokens = cost(drilldown_tool()) + cost(recall_tool());
+        assert!(tokens <= 350, "{tokens}");
+    }
+
+    /// Each field that the schema or the description names is one that some selector takes.
+    #[test]
+    fn what_the_tool_names_is_accepted() {
+        let tool = drilldown_tool();
+        let fields = tool.args_schema["properties"]["selector"]["properties"].as_object().unwrap();
+        let examples = [
+            json!({ "type": "lines", "start": 0, "end": 2 }),
+            json!({ "type": "head", "start": 0, "chars": 9 }),
+            json!({ "type": "rows", "where": [{ "column": "a", "op": "=", "value": 1 }] }),
+            json!({ "type": "json_path", "path": "items[0].name" }),
+            json!({ "type": "search", "text": "a.b", "regex": true }),
+        ];
+        let mut named: Vec<&String> = fields.keys().collect();
+        for example in examples {
+            assert!(Selector::from_value(example.clone(), "").is_ok(), "{example}");
+            named.retain(|field| example.get(field.as_str()).is_none());
+        }
+        assert!(named.is_empty(), "{named:?}");
+    }
 
     #[test]
     fn the_tool_names_every_selector() {

@@ -1,5 +1,5 @@
 //! What digests keep of planted facts, and what digests and lossless spellings promise for any input.
-#![allow(clippy::unwrap_used, reason = "a test stops at the first thing that is wrong")]
+#![allow(clippy::unwrap_used, clippy::format_collect, reason = "a test stops at the first thing that is wrong")]
 
 use crate::digest_decode as decode;
 
@@ -247,4 +247,87 @@ fn long_texts_take_linear_time() {
         );
         assert!(Estimator::V3.tokens(&made.text) <= ROOM);
     }
+}
+
+fn short(text: &str, tokens: u64) -> String {
+    digest(text, "text/plain", tokens, &Estimator::V3).text
+}
+
+/// "22 times: if (…)" was said of 22 lines that differed in their numbers.
+#[test]
+fn times_are_said_of_the_same_line_and_similar_lines_of_others() {
+    let noise: String = (0..200).map(|n| format!("info request {n} served\n")).collect();
+    let same = noise.clone() + &"ERROR disk full on /var\n".repeat(22);
+    assert!(short(&same, 120).contains("22 times: ERROR disk full on /var"), "{}", short(&same, 120));
+    let similar = noise + &(0..22).map(|n| format!("ERROR disk {n} is full\n")).collect::<String>();
+    let said = short(&similar, 120);
+    assert!(said.contains("22 similar lines: ERROR disk ") && !said.contains("times"), "{said}");
+}
+
+/// Code is no table, no trace and no log, whatever stands in it.
+#[test]
+fn the_digest_of_code_says_what_it_defines() {
+    let javascript: String = (0..300)
+        .map(|n| format!("export const a_{n} = compute({}, \"a-{n}\");\n", n * 7919 % 10_007))
+        .chain([
+            "export async function failedOrders(error) {\n  if (error) throw new Error(\"failed\");\n}\n".to_owned()
+        ])
+        .collect();
+    let python: String = (0..80)
+        .map(|n| {
+            format!("# part {n}\ndef job_{n}(a, b):\n    try:\n        return a, b\n    except ValueError:\n        raise\n\n")
+        })
+        .collect();
+    for (text, head, defined) in [
+        (&javascript, "303 lines of code", "export async function failedOrders(error) {"),
+        (&python, "560 lines of code", "def job_0(a, b):"),
+    ] {
+        let said = short(text, 120);
+        assert!(said.starts_with(head) && said.contains(defined), "{said}");
+        assert!(!said.contains(" rows") && !said.contains("times"), "{said}");
+        let outline = Selector::from_value(serde_json::json!({ "type": "outline" }), "").unwrap();
+        let outline = slice(text, "text/plain", &outline, None, &Estimator::V3).unwrap().text;
+        assert!(outline.contains(&format!("definitions, {} lines\n", text.lines().count())), "{outline}");
+    }
+}
+
+/// What a digest quotes begins and ends between tokens of the source: half of a timestamp is another time.
+#[test]
+fn nothing_is_quoted_that_was_cut_inside_a_token() {
+    let line = |n: usize| {
+        let level = if n.is_multiple_of(97) { "ERROR" } else { "INFO" };
+        format!(
+            "2026-03-{:02}T10:{:02}:07,{:03} {level} worker-{n} handled order-{} for customer C-{} at 2026-04-01T00:{:02}:00,{:03} in \
+             {}.{:03} s from 10.0.{}.{} by /srv/app/handlers/orders/handler_{n}.py with token_count={} and next=2026-05-{:02}\n",
+            n % 28 + 1,
+            n % 60,
+            n % 1000,
+            n * 7,
+            n % 90,
+            n % 60,
+            n * 13 % 1000,
+            n % 9,
+            n * 31 % 1000,
+            n % 250,
+            n % 199,
+            n * 17,
+            n % 28 + 1
+        )
+    };
+    let text: String = (0..400).map(line).collect();
+    let is_word = |ch: char| ch.is_alphanumeric() || matches!(ch, '_' | '-' | ':' | '.');
+    let mut cuts = 0;
+    for room in [40, 60, 80, 120, 160, 240, 400] {
+        let said = short(&text, room);
+        for fragment in said.lines().flat_map(|line| line.split('…')).map(str::trim) {
+            let fragment = fragment.rsplit_once(": 2026").map_or(fragment, |(label, _)| &fragment[label.len() + 2..]);
+            let Some(at) = text.find(fragment).filter(|_| fragment.len() > 12) else { continue };
+            cuts += usize::from(!text[at + fragment.len()..].starts_with('\n'));
+            let (before, after) = (&text[..at], &text[at + fragment.len()..]);
+            let begins = !before.ends_with(is_word) || !fragment.starts_with(is_word);
+            let ends = !after.starts_with(is_word) || !fragment.ends_with(is_word);
+            assert!(begins && ends, "{room}: {fragment:?} in\n{said}");
+        }
+    }
+    assert!(cuts >= 7, "{cuts} places were cut");
 }

@@ -1,9 +1,16 @@
 //! The pieces of a long text that matter for a query.
 
+use std::collections::HashMap;
+
+use serde_json::json;
+
 use crate::compile::score::bm25n::TermWeights;
 use crate::index::LogIndex;
+use contextweaver_model::JsonMap;
+use contextweaver_text::lines::lines;
 use contextweaver_text::terms::for_each_term;
 use contextweaver_text::tokens::Estimator;
+use contextweaver_text::unicode::token_boundary;
 
 /// Longest piece, in characters.
 const PIECE_CHARS: usize = 160;
@@ -16,14 +23,26 @@ const SLACK: u64 = 200;
 const GAP_QUARTERS: u64 = 2;
 /// Pieces that are weighed and do not fit before no more are looked at: those behind them matter less.
 const MAX_MISSES: usize = 512;
-/// What stands for a gap.
+/// What stands where a digest cut a line.
+const CUT: char = '…';
+/// What stands for lines that are left out.
+const LINES_GAP: &str = " … \n";
+/// What stands for a gap within a line.
 pub const GAP: &str = " … ";
+
+/// What stands above the pieces that are quoted below a digest.
+const TITLE: &str = "Excerpt:\n";
+/// Least characters of a piece that a digest and an excerpt are compared by: shorter ones, such as a bracket, occur often.
+const COMPARED_CHARS: usize = 8;
 
 /// An excerpt and what it leaves out.
 pub struct Excerpt {
     /// The kept pieces in order, gaps marked.
     pub text: String,
     pub omitted_chars: u64,
+    /// The longest stretch that is left out, as a selector of `drilldown`: for `digest_note::note_with`.
+    #[allow(dead_code, reason = "for the line below an excerpt")]
+    pub missing: Option<JsonMap>,
     pub work: u64,
 }
 
@@ -99,23 +118,95 @@ impl TermStarts {
     }
 }
 
+/// Takes an excerpt of at most `budget` quarter tokens below a digest, which is part of it and of the budget.
+///
+/// Lines that the digest quotes stand in their place among the pieces, and no longer above them; what it only says of the text
+/// stays above. So no line stands there twice, and what stands out keeps what is around it.
+pub fn excerpt_below(digest: &str, text: &str, budget: u64, wanted: &ExcerptQuery, estimator: &Estimator) -> Excerpt {
+    let pieces = split(text);
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (index, piece) in pieces.iter().enumerate() {
+        places.entry(piece.trim()).or_insert(index);
+    }
+    let place = |said: &str| {
+        let said = said.trim();
+        let (begin, end) = (said.strip_suffix(CUT), said.strip_prefix(CUT));
+        let part = begin.or(end).unwrap_or(said);
+        if part.len() < COMPARED_CHARS {
+            return None;
+        }
+        let of_part = || {
+            let is_of = |piece: &&str| match begin {
+                Some(begin) => piece.trim_start().starts_with(begin),
+                None => end.is_some_and(|end| piece.trim_end().ends_with(end)),
+            };
+            pieces.iter().position(is_of)
+        };
+        places.get(part).copied().or_else(of_part)
+    };
+    let (mut above, mut quoted, mut said) = (String::new(), Vec::new(), Vec::new());
+    for line in digest.lines() {
+        if let Some(index) = place(line) {
+            quoted.push(index);
+            continue;
+        }
+        // A count of similar lines stands above, with one of them.
+        said.extend(line.match_indices(": ").find_map(|(at, mark)| place(&line[at + mark.len()..])));
+        above.push_str(line);
+        above.push('\n');
+    }
+    if !above.is_empty() {
+        above.push_str(TITLE);
+    }
+    if estimator.quarters(text) + GAP_QUARTERS * pieces.len() as u64 <= budget {
+        // All of it fits, and nothing need stand above it.
+        (above, quoted, said) = (String::new(), Vec::new(), Vec::new());
+    }
+    let room = budget.saturating_sub(estimator.quarters(&above));
+    let source = PiecedText { text, pieces: &pieces, quoted: &quoted, said: &said };
+    let mut found = picked(&source, room, wanted, estimator);
+    if found.omitted_chars > 0 {
+        found.text.insert_str(0, &above);
+    }
+    found
+}
+
 /// Takes an excerpt of at most `budget` quarter tokens.
 ///
-/// Pieces are lines, cut after at most 160 characters at white space or a comma. First the start of the text until 30 %
+/// Pieces are lines, cut after at most 160 characters between tokens. First the start of the text until 30 %
 /// of the budget is used, then its end until 15 %, then pieces by the words they hold (half of a neighbour's counts too),
 /// then more of the start.
 pub fn excerpt(text: &str, budget: u64, wanted: &ExcerptQuery, estimator: &Estimator) -> Excerpt {
-    let pieces = split(text);
+    excerpt_below("", text, budget, wanted, estimator)
+}
+
+/// A text in pieces, and what a digest above it has of them.
+struct PiecedText<'a> {
+    text: &'a str,
+    pieces: &'a [&'a str],
+    /// Pieces that are taken first, as the digest quotes them.
+    quoted: &'a [usize],
+    /// Pieces that stand above already.
+    said: &'a [usize],
+}
+
+fn picked(source: &PiecedText, budget: u64, wanted: &ExcerptQuery, estimator: &Estimator) -> Excerpt {
+    let PiecedText { text, pieces, quoted, said } = *source;
     let scores = spread(&pieces.iter().map(|piece| piece_score(piece, wanted)).collect::<Vec<_>>());
     let kept = vec![false; pieces.len()];
-    let mut picker = PiecePicker { pieces: &pieces, estimator, kept, used: 0, budget, misses: 0 };
-    let head = (budget as f64 * HEAD_SHARE) as u64;
+    let mut picker = PiecePicker { pieces, estimator, kept, said, used: 0, budget, misses: 0 };
+    for index in quoted {
+        picker.take(*index);
+    }
+    let budget_left = budget.saturating_sub(picker.used);
+    let quoted_quarters = picker.used;
+    let head = quoted_quarters + (budget_left as f64 * HEAD_SHARE) as u64;
     for index in 0..pieces.len() {
         if picker.used >= head || !picker.take(index) {
             break;
         }
     }
-    let tail = picker.used + (budget as f64 * TAIL_SHARE) as u64;
+    let tail = picker.used + (budget_left as f64 * TAIL_SHARE) as u64;
     for index in (0..pieces.len()).rev() {
         if picker.used >= tail || !picker.take(index) {
             break;
@@ -136,13 +227,50 @@ pub fn excerpt(text: &str, budget: u64, wanted: &ExcerptQuery, estimator: &Estim
         picker.take(index);
     }
     let kept = picker.kept;
-    join(&pieces, &kept)
+    Excerpt { missing: longest_gap(text, pieces, &kept), ..join(pieces, &kept) }
+}
+
+/// Returns a selector that is written as long as that of any stretch of a text.
+#[allow(dead_code, reason = "for the room of the line below an excerpt")]
+pub fn widest_gap(text: &str) -> JsonMap {
+    let parts = [("type", "head".into()), ("start", text.len().into()), ("chars", text.len().into())];
+    parts.map(|(key, value): (&str, serde_json::Value)| (key.to_owned(), value)).into_iter().collect()
+}
+
+/// Selects the longest stretch of pieces that are not kept: in lines where it consists of whole ones, else in characters.
+fn longest_gap(text: &str, pieces: &[&str], kept: &[bool]) -> Option<JsonMap> {
+    let (mut longest, mut start, mut at) = (0..0, None, 0);
+    for (piece, kept) in pieces.iter().zip(kept) {
+        if *kept {
+            start = None;
+        } else {
+            let start = *start.get_or_insert(at);
+            if at + piece.len() - start > longest.len() {
+                longest = start..at + piece.len();
+            }
+        }
+        at += piece.len();
+    }
+    if longest.is_empty() {
+        return None;
+    }
+    let (before, gap) = (&text[..longest.start], &text[longest.clone()]);
+    let is_whole = (before.is_empty() || before.ends_with('\n')) && (longest.end == text.len() || gap.ends_with('\n'));
+    let selector = if is_whole {
+        let start = lines(before).count();
+        json!({ "type": "lines", "start": start, "end": start + lines(gap).count() })
+    } else {
+        json!({ "type": "head", "start": before.chars().count(), "chars": gap.chars().count() })
+    };
+    selector.as_object().cloned()
 }
 
 struct PiecePicker<'a> {
     pieces: &'a [&'a str],
     estimator: &'a Estimator,
     kept: Vec<bool>,
+    /// Pieces that stand elsewhere already.
+    said: &'a [usize],
     used: u64,
     budget: u64,
     /// Pieces that did not fit.
@@ -150,9 +278,9 @@ struct PiecePicker<'a> {
 }
 
 impl PiecePicker<'_> {
-    /// Keeps a piece if it fits; one already kept is no news.
+    /// Keeps a piece if it fits; one already kept, or said elsewhere, is no news.
     fn take(&mut self, index: usize) -> bool {
-        if self.kept[index] {
+        if self.kept[index] || self.said.contains(&index) {
             return true;
         }
         let cost = self.estimator.quarters(self.pieces[index]) + GAP_QUARTERS;
@@ -166,18 +294,13 @@ impl PiecePicker<'_> {
     }
 }
 
-/// Cuts text into lines (terminator included), and lines into pieces.
+/// Cuts text into lines (terminator included), and lines into pieces, between tokens.
 pub(crate) fn split(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     for line in text.split_inclusive('\n') {
         let mut rest = line;
         while let Some((limit, _)) = rest.char_indices().nth(PIECE_CHARS) {
-            let window = &rest[..limit];
-            let cut = window
-                .char_indices()
-                .rev()
-                .find(|(_, ch)| ch.is_whitespace() || *ch == ',')
-                .map_or(limit, |(at, ch)| at + ch.len_utf8());
+            let cut = token_boundary(rest, limit);
             pieces.push(&rest[..cut]);
             rest = &rest[cut..];
         }
@@ -219,21 +342,23 @@ fn spread(own: &[f64]) -> Vec<f64> {
 }
 
 fn join(pieces: &[&str], kept: &[bool]) -> Excerpt {
-    let mut out = Excerpt { text: String::new(), omitted_chars: 0, work: pieces.len() as u64 };
-    let mut in_gap = false;
+    let mut out = Excerpt { text: String::new(), omitted_chars: 0, missing: None, work: pieces.len() as u64 };
+    // Whether the last piece ended a line, and so did the last that was kept.
+    let (mut in_gap, mut at_line) = (false, false);
     for (piece, kept) in pieces.iter().zip(kept) {
         if *kept {
             if in_gap {
-                out.text.push_str(GAP);
+                out.text.push_str(if at_line { LINES_GAP } else { GAP });
             }
             out.text.push_str(piece);
         } else {
             out.omitted_chars += piece.chars().count() as u64;
         }
         in_gap = !kept;
+        at_line = piece.ends_with('\n') && (out.text.is_empty() || out.text.ends_with('\n'));
     }
     if in_gap {
-        out.text.push_str(GAP.trim_end());
+        out.text.push_str(if out.text.ends_with('\n') { LINES_GAP } else { GAP }.trim_end());
     }
     out
 }
@@ -267,6 +392,60 @@ mod tests {
             prop_assert!(found.is_empty() || starts.may_stand_in(&piece), "{found:?} in {piece}");
             prop_assert!(found.iter().all(|term| starts.may_be(term)));
         }
+    }
+
+    fn below(digest: &str, text: &str, tokens: u64) -> Excerpt {
+        let (index, terms) = (LogIndex::new(), TermWeights::default());
+        let wanted = ExcerptQuery { index: &index, terms: &terms, visible: 0, starts: TermStarts::default() };
+        excerpt_below(digest, text, 4 * tokens, &wanted, &Estimator::V3)
+    }
+
+    /// "digest and excerpt run together, lines twice".
+    #[test]
+    fn no_line_stands_twice_below_a_digest() {
+        let line = |n: usize| match n {
+            150 => "ERROR order 4711 failed: card declined\n".to_owned(),
+            n if n % 40 == 7 => format!("WARN retry {n} of the printer\n"),
+            n => format!("info request {n} served in {} ms\n", n * 7919 % 997),
+        };
+        let text: String = (0..300).map(line).collect();
+        let digest = "300 lines\ninfo request 0 served in 0 ms\n8 similar lines: WARN retry 7 of the printer\nERROR order 4711 \
+                      failed: card declined\ninfo request 299 served in 903 ms";
+        for tokens in [80, 120, 200, 400, 800] {
+            let found = below(digest, &text, tokens);
+            assert!(Estimator::V3.tokens(&found.text) <= tokens, "{tokens}");
+            let (above, parts) = found.text.split_once("\nExcerpt:\n").unwrap();
+            assert_eq!(above, "300 lines\n8 similar lines: WARN retry 7 of the printer");
+            assert!(parts.contains("ERROR order 4711 failed: card declined\n"), "{parts}");
+            let mut seen = std::collections::HashSet::new();
+            for line in text.lines() {
+                assert!(found.text.matches(&format!("{line}\n")).count() <= 1 && seen.insert(line), "{tokens}: {line}");
+            }
+            let missing = serde_json::Value::Object(found.missing.unwrap());
+            let (start, end) = (missing["start"].as_u64().unwrap() as usize, missing["end"].as_u64().unwrap() as usize);
+            assert!(missing["type"] == "lines" && end > start);
+            for line in text.lines().take(end).skip(start) {
+                assert!(!parts.contains(&format!("{line}\n")), "{tokens}: {line} is shown");
+            }
+        }
+        // A cut line of a digest gives way to the line itself.
+        let cut = below("300 lines\ninfo request 0 ser…\n…order 4711 failed: card declined", &text, 200).text;
+        assert!(cut.starts_with("300 lines\nExcerpt:\ninfo request 0 served in 0 ms\n"), "{cut}");
+        assert!(cut.contains(" … \nERROR order 4711 failed: card declined\n"), "{cut}");
+        let whole = below(digest, &text, 9000);
+        assert!(whole.text == text && whole.missing.is_none() && whole.omitted_chars == 0);
+    }
+
+    #[test]
+    fn what_is_missing_of_a_text_in_one_line_is_named_by_characters() {
+        let rows: Vec<String> = (0..200).map(|n| format!("{{\"id\":{n},\"état\":\"paid {n}\"}}")).collect();
+        let text = format!("[{}]", rows.join(","));
+        let found = below("", &text, 200);
+        let missing = serde_json::Value::Object(found.missing.unwrap());
+        assert_eq!(missing["type"], "head");
+        let (start, chars) = (missing["start"].as_u64().unwrap() as usize, missing["chars"].as_u64().unwrap() as usize);
+        let gap: String = text.chars().skip(start).take(chars).collect();
+        assert!(gap.chars().count() == chars && !found.text.contains(&gap[..40]), "{gap}");
     }
 
     #[test]

@@ -29,7 +29,8 @@ pub struct IngestedItems {
 }
 
 /// Metadata fields of items whose text was made of another one, or withheld.
-const DIGESTED: [&str; 4] = [digest_note::FIELD, digest_note::HANDLE_FIELD, "ingest", "redacted"];
+const DIGESTED: [&str; 5] =
+    [digest_note::FIELD, digest_note::HANDLE_FIELD, digest_note::RECALLED_FIELD, "ingest", "redacted"];
 
 /// An item that goes into the log.
 enum PreparedItem {
@@ -66,7 +67,9 @@ impl ContextManager {
     }
 
     /// Appends items that were read from messages of a provider, all or none, as [`ContextManager::ingest_items`] does; the
-    /// text of every result is stored, small ones too. What is below the threshold is written as the message that it was.
+    /// text of every result is stored, small ones too. What is below the threshold is written as the message that it was. So
+    /// are the answers of `drilldown` and `recall` whatever their size: they are parts of what is stored, which a model asked
+    /// for.
     ///
     /// # Errors
     /// Those of [`ContextManager::ingest_items`].
@@ -94,8 +97,9 @@ impl ContextManager {
     /// assert_eq!(manager.artifacts().get("artifact:result:c1")?, json!(rows).to_string().as_bytes());
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
-    pub fn ingest_messages(&mut self, items: Vec<ContextItem>) -> Result<Outcome<IngestedItems>> {
+    pub fn ingest_messages(&mut self, mut items: Vec<ContextItem>) -> Result<Outcome<IngestedItems>> {
         items.iter().try_for_each(check_depth)?;
+        self.mark_parts(&mut items);
         let is_text = |item: &ContextItem| is_raw(item) && !item.text.is_empty();
         let is_result: Vec<bool> = items.iter().map(|item| self.strategy.is_none() && is_text(item)).collect();
         self.ingest_with_results(items, &is_result)

@@ -3,6 +3,7 @@
 pub mod items;
 pub(crate) mod mcp;
 pub mod mcp_result;
+mod parts;
 pub mod tool_result;
 
 use std::borrow::Cow;

@@ -1,5 +1,7 @@
 //! Finding again what left the prompt, wherever in the log and its artifacts it stands.
 
+use std::collections::HashSet;
+
 pub mod request;
 mod search;
 pub(crate) mod sources;
@@ -7,8 +9,11 @@ mod write;
 
 use self::request::{RecallAnswer, RecallRequest};
 use crate::callbacks::Outcome;
+use crate::compile::prompt::EntryContent;
+use crate::digest_note;
 use crate::manager::ContextManager;
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::{Phase, RenderedAs};
 
 impl ContextManager {
     /// Searches everything that the log and its artifacts hold, and returns the places that speak most to the query, each cited
@@ -57,8 +62,25 @@ impl ContextManager {
 
     fn found(&self, request: &RecallRequest) -> RecallAnswer {
         let wanted = search::Wanted::of(&request.query, &self.index);
-        let mut texts = sources::Texts::new(self, request);
+        let visible = if request.hidden_only { self.visible() } else { HashSet::new() };
+        let is_visible = |at: usize| visible.contains(&at);
+        let mut texts = sources::Texts::new(self, request, &is_visible);
         texts.read(&wanted);
         write::answer(&texts, request.max_tokens, &self.options.estimator)
+    }
+
+    /// Returns the positions of items that stand whole in the last prompt, as far as it is known: without append mode, none.
+    /// Of several phases, only those that all of them show, as it is not known which of them asks.
+    fn visible(&self) -> HashSet<usize> {
+        let manifests = Phase::ALL.iter().filter_map(|phase| self.manifests.of(*phase));
+        let whole = manifests.map(|manifest| -> HashSet<usize> {
+            let sections = manifest.sections.iter().filter(|section| section.form == RenderedAs::Whole);
+            let says_all = |at: usize, content: &EntryContent| {
+                let item = &self.events.items()[at];
+                *content != EntryContent::Own || digest_note::tokens(item).is_none() || digest_note::is_reshaped(item)
+            };
+            sections.filter(|section| says_all(section.at, &section.content())).map(|section| section.at).collect()
+        });
+        whole.reduce(|all, one| &all & &one).unwrap_or_default()
     }
 }

@@ -16,12 +16,14 @@ pub struct RecallRequest {
     pub max_tokens: u64,
     /// Only these artifacts are searched; all that there is, where nothing is said.
     pub handles: Option<Vec<String>>,
+    /// Whether items that stand whole in the last prompt are left out: who asks sees them already.
+    pub hidden_only: bool,
 }
 
 impl RecallRequest {
     /// Makes a search of everything, with the default limit of the answer.
     pub fn new(query: &str) -> Self {
-        Self { query: query.to_owned(), max_tokens: limits::RECALL_TOKENS, handles: None }
+        Self { query: query.to_owned(), max_tokens: limits::RECALL_TOKENS, handles: None, hidden_only: false }
     }
 
     /// Reads a closed request: an unknown field is an error.
@@ -34,6 +36,7 @@ impl RecallRequest {
             query: fields.string("query")?,
             max_tokens: fields.uint_or("max_tokens", limits::RECALL_TOKENS, limits::MAX_BUDGET_TOKENS)?,
             handles: fields.has("handles").then(|| fields.strings("handles")).transpose()?,
+            hidden_only: fields.bool_or("hidden_only", false)?,
         };
         fields.finish()?;
         if request.query.trim().is_empty() {

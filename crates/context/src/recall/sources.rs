@@ -56,6 +56,8 @@ struct Candidate<'a> {
 pub(super) struct Texts<'a> {
     manager: &'a ContextManager,
     only: Option<HashSet<&'a str>>,
+    /// Tells of a position whether its item need not be found.
+    is_visible: &'a dyn Fn(usize) -> bool,
     pub read: Vec<ReadText<'a>>,
     pub places: Vec<Place>,
     pub unread: Vec<String>,
@@ -63,9 +65,13 @@ pub(super) struct Texts<'a> {
 }
 
 impl<'a> Texts<'a> {
-    pub(super) fn new(manager: &'a ContextManager, request: &'a RecallRequest) -> Self {
+    pub(super) fn new(
+        manager: &'a ContextManager,
+        request: &'a RecallRequest,
+        is_visible: &'a dyn Fn(usize) -> bool,
+    ) -> Self {
         let only = request.handles.as_ref().map(|handles| handles.iter().map(String::as_str).collect());
-        Self { manager, only, read: Vec::new(), places: Vec::new(), unread: Vec::new(), bytes: 0 }
+        Self { manager, only, is_visible, read: Vec::new(), places: Vec::new(), unread: Vec::new(), bytes: 0 }
     }
 
     /// Reads what may hold the words, and notes where they stand.
@@ -101,7 +107,8 @@ impl<'a> Texts<'a> {
                 _ => best.push((score, at)),
             }
         }
-        let weighed = best.into_iter().filter(|(_, at)| self.admits(&items[*at])).map(|(score, at)| {
+        let is_wanted = |at: usize| self.admits(&items[at]) && !(self.is_visible)(at);
+        let weighed = best.into_iter().filter(|(_, at)| is_wanted(*at)).map(|(score, at)| {
             let factor = if self.repeats(&items[at]) { REPEATED } else { 1.0 };
             (score * factor, Candidate { item: Some(at), handle: None, factor })
         });

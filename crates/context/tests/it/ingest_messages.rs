@@ -1,7 +1,9 @@
 //! One road: a result that comes in a message is the result that comes by itself.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
-use contextweaver_context::{BuildRequest, BuiltMessages, ContextManager, ManagerOptions, ToolResult};
+use contextweaver_context::{
+    BuildRequest, BuiltMessages, ContextManager, DrilldownRequest, ManagerOptions, RecallRequest, ToolResult,
+};
 use contextweaver_convert::providers::{Format, ReadOptions, WriteOptions, items_to_messages, messages_to_items};
 use contextweaver_model::{ContextItem, ItemKind, Phase};
 use proptest::prelude::*;
@@ -196,4 +198,73 @@ fn a_masked_message_stays_one_message_beside_its_picture() {
     let all = Value::Array(built.messages).to_string();
     assert!(all.contains("My token is [REDACTED-SECRET].\"") && all.contains(&image.to_string()), "{all}");
     assert!(!all.contains("[image"), "{all}");
+}
+
+/// A call of a tool by the model, and its answer.
+fn answered(format: Format, name: &str, arguments: &Value, answer: &str) -> Value {
+    let mut call = ContextItem::new("d1", ItemKind::ToolCall, arguments.to_string());
+    call.metadata.insert("function_name".into(), name.into());
+    let mut result = ContextItem::new("result:d1", ItemKind::ToolResult, answer);
+    result.parent_id = Some("d1".to_owned());
+    let written = items_to_messages(&[call, result], format, &WriteOptions { close_calls: true }).unwrap();
+    Value::Array(written.messages)
+}
+
+fn shown(manager: &mut ContextManager, format: Format) -> String {
+    Value::Array(build(manager, format, 16_000).written.messages).to_string()
+}
+
+/// A quarter of a budget is more than the threshold of the firewall.
+#[test]
+fn what_a_model_read_on_purpose_stays_as_it_was_read() {
+    let options = ReadOptions::default();
+    for format in Format::ALL.iter().copied() {
+        let conversation = |name: &str, arguments: Value, answer: &dyn Fn(&mut ContextManager) -> String| {
+            let mut manager = ingested(messages(format, &log_lines()), format);
+            let answer = answer(&mut manager);
+            let read = messages_to_items(
+                answered(format, name, &arguments, &answer),
+                format,
+                &ReadOptions { start: 4, ..options.clone() },
+            );
+            manager.ingest_messages(read.unwrap().items).unwrap().done().unwrap();
+            manager
+        };
+        let handle = |manager: &ContextManager| result(manager).artifact_ref.as_ref().unwrap().handle.clone();
+        let known = handle(&ingested(messages(format, &log_lines()), format));
+        let selector = json!({ "type": "lines", "start": 100, "end": 400 });
+        let slice = |manager: &mut ContextManager| {
+            let request =
+                DrilldownRequest { max_tokens: Some(4000), ..DrilldownRequest::new(&known, selector.clone()) };
+            manager.drilldown(&request).unwrap().done().unwrap().text
+        };
+        let mut manager = conversation("drilldown", json!({ "handle": known, "selector": selector }), &slice);
+        let last = manager.events().items().last().unwrap().clone();
+        assert!(last.text.starts_with("info request 100 ") && last.text.ends_with("info request 399 served in 39 ms"));
+        assert_eq!(last.metadata_str("drilldown_handle"), Some(known.as_str()), "{format:?}");
+        assert!(shown(&mut manager, format).contains("info request 250 served in 70 ms"), "{format:?}");
+
+        let found = |manager: &mut ContextManager| {
+            let request = RecallRequest { max_tokens: 3000, ..RecallRequest::new("request 1500 declined") };
+            manager.recall(&request).unwrap().done().unwrap().text
+        };
+        let mut manager = conversation("recall", json!({ "query": "declined" }), &found);
+        let last = manager.events().items().last().unwrap().clone();
+        assert!(
+            last.text.starts_with('[') && last.metadata_str("recalled_from").is_some(),
+            "{format:?}: {}",
+            last.text
+        );
+        assert!(shown(&mut manager, format).contains("info request 1499 served"), "{format:?}");
+
+        // Tools of the caller's may have the same names.
+        let theirs = |_: &mut ContextManager| log_lines();
+        for (name, arguments) in
+            [("drilldown", json!({ "handle": "artifact:theirs" })), ("recall", json!({ "query": "request" }))]
+        {
+            let manager = conversation(name, arguments, &theirs);
+            let last = manager.events().items().last().unwrap();
+            assert!(last.artifact_ref.is_some() && last.text.len() < 2000, "{format:?} {name}");
+        }
+    }
 }

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use contextweaver_base::{ErrorCode, limits};
 use contextweaver_context::{
-    ContextManager, DrilldownRequest, ManagerOptions, RecallAnswer, RecallRequest, ToolResult,
+    BuildRequest, ContextManager, DrilldownRequest, ManagerOptions, RecallAnswer, RecallRequest, ToolResult,
 };
-use contextweaver_model::{ContextItem, ItemKind, Sensitivity};
+use contextweaver_model::{ContextItem, ItemKind, Phase, Sensitivity};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::json;
@@ -228,4 +228,31 @@ proptest! {
         prop_assert_eq!(recalled(&mut manager, &request), answer.clone());
         prop_assert_eq!(recalled(&mut restored, &request), answer);
     }
+}
+
+/// A model that asks again for what it has in front of it spends a step on nothing.
+#[test]
+fn what_stands_whole_in_the_last_prompt_is_left_out_on_request() {
+    let hidden = |query: &str| RecallRequest { hidden_only: true, ..RecallRequest::new(query) };
+    let options = ManagerOptions::from_value(json!({ "append": true })).unwrap();
+    let mut manager = ContextManager::new(options);
+    let early = "The harbour master of Trieste is called Bruna, and the harbour opens at six.";
+    manager.ingest(ContextItem::new("u0", ItemKind::UserTurn, early)).unwrap();
+    manager.ingest(ContextItem::new("c1", ItemKind::ToolCall, "{}")).unwrap();
+    ingest_result(&mut manager, "c1", &orders(600)).unwrap();
+    let found = |manager: &mut ContextManager, request: &RecallRequest| -> Vec<String> {
+        recalled(manager, request).excerpts.into_iter().filter_map(|excerpt| excerpt.item_id).collect()
+    };
+    // Before the first prompt nothing is shown.
+    assert_eq!(found(&mut manager, &hidden("harbour master")), ["u0"]);
+    let build = |manager: &mut ContextManager, budget: u64| {
+        let request = BuildRequest { budget_tokens: Some(budget), ..BuildRequest::new(Phase::Answer, "weather") };
+        manager.build(&request).unwrap().done().unwrap().pack.prompt
+    };
+    assert!(build(&mut manager, 900).contains("Bruna"));
+    assert!(found(&mut manager, &hidden("harbour master")).is_empty());
+    assert_eq!(found(&mut manager, &RecallRequest::new("harbour master")), ["u0"]);
+    // Of the result a digest is shown.
+    let parcel = recalled(&mut manager, &hidden("parcel of order 4311"));
+    assert!(parcel.text.contains("order 4311 "), "{}", parcel.text);
 }

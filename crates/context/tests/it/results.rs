@@ -451,3 +451,30 @@ fn a_result_away_from_its_call_is_named_after_it_and_an_excerpt_of_it_is_not() {
     assert!(cut.items.unwrap().iter().any(|item| item.rendered_as == RenderedAs::Excerpt), "{}", cut.prompt);
     assert!(cut.prompt.contains("order 1207 is at depot 49") && !cut.prompt.contains("look_up: "), "{}", cut.prompt);
 }
+
+/// Of 47 hints in a hundred, all lines stood in the digest above already.
+#[test]
+fn the_hint_below_a_digest_leads_to_what_it_does_not_say() {
+    let csv: String = (0..400)
+        .map(|n| format!("{},C-{},{},{}\n", 7000 + n, n % 90, if n == 200 { "held" } else { "shipped" }, n * 31 % 500))
+        .collect();
+    let minified: String = (0..900).map(|n| format!("function f{n}(b,c){{return b*{n}+c}};")).collect();
+    let code: String =
+        (0..300).map(|n| format!("export const a_{n} = compute({}, \"a\");\n", n * 7919 % 10_007)).collect();
+    for (name, text, media_type) in [
+        ("csv", format!("id,customer,status,total\n{csv}"), "text/csv"),
+        ("minified", minified, "text/plain"),
+        ("code", code, "text/plain"),
+    ] {
+        let mut manager = ContextManager::new(ManagerOptions::default());
+        manager.ingest(ContextItem::new("c1", ItemKind::ToolCall, "read({})")).unwrap();
+        let result = ToolResult { media_type: media_type.to_owned(), ..ToolResult::new("c1", "read") };
+        let item = manager.ingest_tool_result(&result, text.as_bytes()).unwrap().done().unwrap().item;
+        let hint = item.metadata["firewall"]["view"].clone();
+        assert!(!["columns", "stats"].contains(&hint["type"].as_str().unwrap()), "{name}: {hint}");
+        let slice =
+            manager.drilldown(&DrilldownRequest::new("artifact:result:c1", hint.clone())).unwrap().done().unwrap();
+        let shown = slice.text.lines().filter(|line| item.text.contains(line)).count();
+        assert!(2 * shown <= slice.text.lines().count(), "{name}: {hint} shows\n{}\nagain:\n{}", slice.text, item.text);
+    }
+}

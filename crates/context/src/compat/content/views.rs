@@ -189,7 +189,9 @@ pub fn drilldown_tool() -> SelectableItem {
         },
         "required": ["handle", "selector"],
     }));
-    SelectableItem { args_schema, ..contextweaver_content::drilldown_tool() }
+    let description = "Fetch a specific slice of a stored artifact. Provide an artifact handle and a selector to retrieve only the \
+                       data you need.";
+    SelectableItem { description: description.to_owned(), args_schema, ..contextweaver_content::drilldown_tool() }
 }
 
 #[cfg(test)]

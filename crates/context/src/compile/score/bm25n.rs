@@ -81,6 +81,7 @@ pub struct ItemScores {
 }
 
 /// Weighted terms in the order they were found.
+#[derive(Default)]
 pub struct TermWeights {
     order: Vec<u32>,
     /// By term id; a weight of 0 is none.
