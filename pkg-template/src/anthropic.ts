@@ -27,8 +27,9 @@ export interface AnthropicOptions<Tool extends object> extends AgentLoopOptions 
    */
   readonly tools: readonly Tool[];
   /**
-   * Marks what the next call will find in the provider's cache: the instructions, what is as it was in the call before, and the
-   * end. Yours stay, and there are never more than the four that are allowed. Default: in append mode.
+   * Marks the prompt with `cache_control` so that each call reads from the provider's cache what the calls before it have written,
+   * however much a step adds. Your own marks stay. There are never more than the four that the provider takes: of more of yours the
+   * four that save most. Default: true.
    */
   readonly cache?: boolean;
   /**
@@ -118,12 +119,12 @@ export interface AnthropicContextWeaver<Tool extends object> {
 
 /** Serves one conversation. Take another one for another conversation. */
 export function contextWeaver<Tool extends object>(options: AnthropicOptions<Tool>): AnthropicContextWeaver<Tool> {
-  const { tools, cache, tool_search: searches = false, ...rest } = options;
+  const { tools, cache = true, tool_search: searches = false, ...rest } = options;
   if (!Array.isArray(tools)) {
     const init = { path: "/tools", hint: "tools as messages.create takes them; [] for none" };
     throw new ContextWeaverError(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a list of tools", init);
   }
-  if (cache !== undefined && typeof cache !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
+  if (typeof cache !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
   if (typeof searches !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/tool_search" });
   const loop = new AgentLoop(rest);
   const fitting = new Fitting(loop, tools, { cache, searches });
@@ -166,7 +167,7 @@ class Fitting {
   /** Calls that were fitted. */
   calls = 0;
 
-  constructor(loop: AgentLoop, tools: readonly object[], { cache, searches }: { readonly cache: boolean | undefined; readonly searches: boolean }) {
+  constructor(loop: AgentLoop, tools: readonly object[], { cache, searches }: { readonly cache: boolean; readonly searches: boolean }) {
     const known = tools.map((tool, at): OfferedTool & { readonly definition: Definition } => {
       const { defer_loading: _, ...definition } = tool as Definition;
       const { description, input_schema: schema } = definition;
@@ -216,7 +217,7 @@ class Fitting {
         const compiled = this.#search
           ? { messages: withReferences(built.messages, this.#search.found), tools: this.#search.list.map((tool) => (forced.includes(String(tool["name"])) ? loaded(tool) : tool)) }
           : { messages: built.messages, tools: names.map((one) => (this.#definitions.get(one) ?? this.#added.get(one)) as Definition) };
-        const { warnings, ...marks } = this.#marks.put({ ...compiled, system: built.system }, { isAppendOnly: built.pack.prefix !== undefined, automatic: rest["cache_control"] });
+        const { warnings, ...marks } = this.#marks.put({ ...compiled, system: built.system }, { automatic: rest["cache_control"], settings: params as Definition });
         sent = marks;
         return [...(this.#search?.warnings ?? []), ...warnings];
       },
