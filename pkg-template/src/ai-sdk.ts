@@ -2,6 +2,7 @@
 import { AgentLoop, FIND_TOOLS, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { lastTurn } from "./adapters/last-turn.js";
+import { CacheKey, beginning, checkedCacheKey } from "./adapters/cache-key.js";
 import { ModelCalls } from "./adapters/model-calls.js";
 import type { CalledModel } from "./adapters/model-calls.js";
 import { aiSdkSchema } from "./tool-set.js";
@@ -34,6 +35,12 @@ export interface ContextWeaverOptions<Tools extends AiSdkTools> extends Omit<Age
   readonly tools: Tools;
   /** Names of tools that are offered in every step. Default: none. */
   readonly always?: readonly (keyof Tools & string)[];
+  /**
+   * `promptCacheKey` of the calls, by which OpenAI sends those of a conversation to where its prompt is cached: a text, or `true` for one
+   * that is made of what the conversation begins with. It takes the place of one in your `providerOptions`, which `prepareStep` does not
+   * see. Default: false.
+   */
+  readonly cache_key?: boolean | string;
 }
 
 /** What the SDK tells `prepareStep`, as far as it is needed. */
@@ -53,6 +60,8 @@ export interface AiSdkStep<Names extends string> {
   activeTools: Names[];
   /** The instructions, when there are any. Version 6 gets them among the messages. */
   system?: string;
+  /** The key of the conversation, where `cache_key` asks for it. */
+  providerOptions?: { openai: { promptCacheKey: string } };
 }
 
 /** What `generateText`, `streamText` and agents of the SDK take. */
@@ -74,6 +83,11 @@ export interface MiddlewareOptions extends AgentLoopOptions {
    * offered these. Default: 8.
    */
   readonly max_rounds?: number;
+  /**
+   * `promptCacheKey` of the calls, by which OpenAI sends those of a conversation to where its prompt is cached: a text, or `true` for one
+   * that is made of what the conversation begins with. One in `providerOptions` stays. Default: `true` for models of OpenAI's provider.
+   */
+  readonly cache_key?: boolean | string;
 }
 
 /** What the SDK tells its middleware of a call, as far as it is needed. */
@@ -123,10 +137,11 @@ export function contextWeaver(options: ContextWeaverOptions<AiSdkTools> | Middle
 /** How often a model is asked again that reads on in results, or looks for tools. */
 const MAX_ROUNDS = 8;
 
-function middlewareOf({ max_rounds = MAX_ROUNDS, ...options }: MiddlewareOptions): ContextWeaverMiddleware {
+function middlewareOf({ max_rounds = MAX_ROUNDS, cache_key, ...options }: MiddlewareOptions): ContextWeaverMiddleware {
   if (!Number.isInteger(max_rounds) || max_rounds < 1) throw new ContextWeaverError("INVALID_INPUT", "expected a whole number of rounds", { path: "/max_rounds" });
+  const key = new CacheKey(checkedCacheKey(cache_key));
   const loop = new AgentLoop(options);
-  const calls = new ModelCalls(loop, max_rounds);
+  const calls = new ModelCalls(loop, { most: max_rounds, key });
   const middleware: ContextWeaverMiddleware = {
     specificationVersion: "v3",
     wrapGenerate: async <Params extends object, Result extends object>({ params, model }: AiSdkModelCall<Params>) =>
@@ -146,7 +161,8 @@ function refuseTools(code: "MISSING_FIELD" | "INVALID_INPUT"): never {
 }
 
 function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>): ContextWeaver<Tools> {
-  const { tools, ...rest } = options;
+  const { tools, cache_key, ...rest } = options;
+  const key = new CacheKey(checkedCacheKey(cache_key));
   if (typeof tools !== "object" || tools === null) refuseTools(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT");
   const loop = new AgentLoop(rest);
   const conversation = new Conversation();
@@ -172,7 +188,9 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
       const compiled = await loop.stepLater("ai-sdk-model", messages, { ...lastTurn(messages), model });
       const split = "initialInstructions" in step ? withoutSystem(compiled.built.messages) : { messages: compiled.built.messages };
       conversation.remember({ conversation: messages, messages: split.messages });
-      return { ...split, activeTools: compiled.tools as ((keyof Tools & string) | keyof AiSdkAddedTools)[] };
+      const promptCacheKey = key.of(false, () => beginning(messages));
+      const keyed = promptCacheKey === undefined ? {} : { providerOptions: { openai: { promptCacheKey } } };
+      return { ...split, ...keyed, activeTools: compiled.tools as ((keyof Tools & string) | keyof AiSdkAddedTools)[] };
     },
     free: () => loop.free(),
   };

@@ -2,10 +2,21 @@
 import { AgentItems } from "./adapters/agent-items.js";
 import { AgentLoop, addedOffers, framedTokens } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
+import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
 import { ContextWeaverError } from "contextweaver";
 import type { ContextManager, JsonObject } from "contextweaver";
 
 export type { AgentLoopOptions, AgentLoopStep };
+
+/** How the runs of a conversation are served. */
+export interface AgentOptions extends AgentLoopOptions {
+  /**
+   * `prompt_cache_key` of the calls, by which OpenAI sends those of a conversation to where its prompt is cached: a text, or `true` for
+   * one that is made of the instructions and the first message. A key in `modelSettings.providerData` stays. Default: `true` for models
+   * of OpenAI, by their names; other providers with the same API may refuse it.
+   */
+  readonly cache_key?: boolean | string;
+}
 
 /** A tool that is added to an agent. */
 export interface AgentAddedTool {
@@ -63,9 +74,11 @@ export interface AgentContextWeaver {
  * Serves one conversation, whatever agents take part in it. Take another one for another conversation; the turns of one may be any
  * number of runs. An agent that is a tool of another holds a conversation of its own.
  */
-export function contextWeaver(options: AgentLoopOptions): AgentContextWeaver {
-  const loop = new AgentLoop(options);
-  const fitting = new Fitting(loop);
+export function contextWeaver(options: AgentOptions): AgentContextWeaver {
+  const { cache_key, ...rest } = options;
+  const key = new CacheKey(checkedCacheKey(cache_key));
+  const loop = new AgentLoop(rest);
+  const fitting = new Fitting(loop, key);
   return {
     tools: (tools) => [...tools, ...addedOffers().map((offer) => addedTool(offer, loop))],
     serve: (served) => ("getModel" in served ? servedProvider(served, fitting) : servedModel(served as AgentModel, fitting)) as typeof served,
@@ -80,9 +93,10 @@ class Fitting {
   readonly #loop: AgentLoop;
   /** The tools of the agent whose turn it is, as JSON. */
   #tools = "";
+  readonly #key: CacheKey;
 
-  constructor(loop: AgentLoop) {
-    this.#loop = loop;
+  constructor(loop: AgentLoop, key: CacheKey) {
+    [this.#loop, this.#key] = [loop, key];
   }
 
   async fit<Request extends AgentModelRequest>(request: Request, model: string): Promise<Request> {
@@ -108,8 +122,15 @@ class Fitting {
       input: items.written(built.messages),
       tools: names.map((name) => byName.get(name)),
       // A choice among no tools is refused.
-      modelSettings: names.length + handoffs.length > 0 ? modelSettings : settings,
+      modelSettings: this.#keyed(names.length + handoffs.length > 0 ? modelSettings : settings, model, () => [systemInstructions ?? null, ...beginning(items.translated)]),
     };
+  }
+
+  /** Adds the key of the conversation to what goes to the provider as it is; one of the caller's stands. */
+  #keyed(settings: object, model: string, begins: () => readonly unknown[]): object {
+    const key = this.#key.of(isOpenAiModel(model), begins);
+    if (key === undefined) return settings;
+    return { ...settings, providerData: { prompt_cache_key: key, ...((settings as Fields)["providerData"] as Fields | undefined) } };
   }
 
   /** Takes what the call of the last request cost. */

@@ -2,6 +2,8 @@
 // your own or by `runTools`. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, addedOffers, framedTokens, listOf, usageOf } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
+import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
+import type { CacheKeyOption } from "./adapters/cache-key.js";
 import { FoundTools, MOST_FOUND, foundText } from "./adapters/tool-search.js";
 import { ContextWeaverError } from "contextweaver";
 import type { ContextManager, JsonObject } from "contextweaver";
@@ -33,6 +35,12 @@ export interface OpenAiOptions<Tool extends object> extends AgentLoopOptions {
    * definition where it was found. With no more tools than `max_tools` all are sent. For responses. Default: false.
    */
   readonly tool_search?: boolean;
+  /**
+   * `prompt_cache_key` of the calls, by which OpenAI sends those of a conversation to where its prompt is cached: a text, or `true` for
+   * one that is made of the instructions and the first message. A key in the params stays. Default: `true` for models of OpenAI, by
+   * their names; other providers with the same API may refuse it.
+   */
+  readonly cache_key?: boolean | string;
 }
 
 /** What either takes of tools. */
@@ -149,14 +157,15 @@ export interface OpenAiContextWeaver<Tool extends object> {
 
 /** Serves one conversation. Take another one for another conversation. */
 export function contextWeaver<Tool extends object>(options: OpenAiOptions<Tool>): OpenAiContextWeaver<Tool> {
-  const { tools, tool_search: searches = false, ...rest } = options;
+  const { tools, tool_search: searches = false, cache_key: given, ...rest } = options;
   if (!Array.isArray(tools)) {
     const init = { path: "/tools", hint: "tools as the SDK takes them; [] for none" };
     throw new ContextWeaverError(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a list of tools", init);
   }
   if (typeof searches !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/tool_search" });
+  const cache_key = checkedCacheKey(given);
   const loop = new AgentLoop(rest);
-  const fitting = new Fitting(loop, tools, searches);
+  const fitting = new Fitting(loop, tools, { searches, cache_key });
   return {
     tools: [...(tools as Tool[]), ...addedOffers().map((offer) => runnable(offer, loop))],
     manager: loop.manager,
@@ -209,12 +218,13 @@ class Fitting {
   /** What the provider's search has loaded, where it is used, and the tools that are sent in any case. */
   readonly #found: FoundTools | undefined;
   readonly #standing: ReadonlySet<string>;
+  readonly #key: CacheKey;
   /** The model that was asked last, by the name that the caller knows it by: its answers may tell another. */
   #model = "model";
   /** Calls that were fitted. */
   calls = 0;
 
-  constructor(loop: AgentLoop, tools: readonly object[], searches: boolean) {
+  constructor(loop: AgentLoop, tools: readonly object[], { searches, cache_key }: { readonly searches: boolean; readonly cache_key: CacheKeyOption | undefined }) {
     const known = tools.map(knownTool);
     loop.setTools(known);
     const added = addedOffers().map((tool): KnownTool => ({ ...tool, definition: definitionOf(tool), isFunction: true }));
@@ -222,6 +232,7 @@ class Fitting {
     this.#known = new Map([...known, ...added].map((tool) => [tool.name, tool]));
     this.#standing = loop.standing;
     const deferred = known.map(({ name }) => name).filter((name) => !this.#standing.has(name));
+    this.#key = new CacheKey(cache_key);
     this.#found = searches && deferred.length > 0 ? new FoundTools(loop, new Set(deferred)) : undefined;
   }
 
@@ -249,7 +260,10 @@ class Fitting {
     const { built, tools: names } = this.#loop.step(api.format, messages, turn);
     const isSent = (name: string): boolean => !this.#found || this.#standing.has(name) || forced.includes(name);
     const tools = names.filter(isSent).map((name) => this.#sent(name, api));
+    const key = this.#key.of(isOpenAiModel(this.#model), () => [instructions ?? null, ...beginning(messages)]);
     return {
+      ...(key !== undefined && { prompt_cache_key: key }),
+      // A key of the caller's stands.
       ...rest,
       [api.field]: this.#found ? this.#withSearches(built.messages, this.#found) : built.messages,
       // What is said of tools where there are none is refused.

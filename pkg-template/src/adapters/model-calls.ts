@@ -3,6 +3,8 @@
 // messages with their results, and the next prompt tells of them.
 import { addedOffers, framedTokens } from "./agent-loop.js";
 import type { AgentLoop, DescribedTool } from "./agent-loop.js";
+import { beginning } from "./cache-key.js";
+import type { CacheKey } from "./cache-key.js";
 import { lastTurn } from "./last-turn.js";
 import { promptMessage, readPart } from "./model-prompt.js";
 import type { Fields } from "./model-prompt.js";
@@ -12,6 +14,8 @@ import type { JsonObject } from "contextweaver";
 export interface CalledModel {
   readonly specificationVersion: string;
   readonly modelId: string;
+  /** Whose model it is, such as `openai.responses`. */
+  readonly provider?: unknown;
   readonly doGenerate: (params: never) => PromiseLike<object>;
   readonly doStream: (params: never) => PromiseLike<object>;
 }
@@ -32,15 +36,21 @@ const definitionOf = ({ name, description, schema }: DescribedTool): Fields => (
 const ADDED: ReadonlyMap<unknown, Fields> = new Map(addedOffers().map((tool) => [tool.name, definitionOf(tool)]));
 const isAdded = ({ toolName }: Fields): boolean => ADDED.has(toolName);
 
+/** How the calls of a conversation are served. */
+export interface CallsOptions {
+  /** How many times the model is asked again within a call, after it called added tools alone. */
+  readonly most: number;
+  readonly key: CacheKey;
+}
+
 /** The calls of one conversation. */
 export class ModelCalls {
   readonly #loop: AgentLoop;
-  readonly #most: number;
+  readonly #options: CallsOptions;
   #tools: readonly Fields[] | undefined;
 
-  /** `most` is how many times the model is asked again within a call, after it called added tools alone. */
-  constructor(loop: AgentLoop, most: number) {
-    [this.#loop, this.#most] = [loop, most];
+  constructor(loop: AgentLoop, options: CallsOptions) {
+    [this.#loop, this.#options] = [loop, options];
   }
 
   async generate(params: object, model: CalledModel): Promise<object> {
@@ -76,7 +86,7 @@ export class ModelCalls {
       );
       this.#tools = tools;
     }
-    return new ModelCall(this.#loop, params as Fields, model, this.#most);
+    return new ModelCall(this.#loop, params as Fields, model, this.#options);
   }
 }
 
@@ -88,11 +98,12 @@ class ModelCall {
   readonly #reserved_tokens: number;
   #conversation: readonly Fields[];
   #left: number;
+  readonly #key: CacheKey;
   /** What all calls of the model cost together. */
   usage: Fields | undefined;
 
-  constructor(loop: AgentLoop, params: Fields, model: CalledModel, most: number) {
-    [this.#loop, this.#params, this.#model, this.#left] = [loop, params, model, most];
+  constructor(loop: AgentLoop, params: Fields, model: CalledModel, { most, key }: CallsOptions) {
+    [this.#loop, this.#params, this.#model, this.#left, this.#key] = [loop, params, model, most, key];
     this.#conversation = (params["prompt"] as readonly Fields[]).flatMap(readMessage);
     const { schema } = (params["responseFormat"] ?? {}) as Fields;
     this.#reserved_tokens = schema === undefined ? 0 : framedTokens([JSON.stringify(schema)]);
@@ -104,7 +115,7 @@ class ModelCall {
 
   /** What the model is asked next. */
   async params(): Promise<Fields> {
-    const { prompt: _, tools = [], toolChoice: choice, ...rest } = this.#params;
+    const { prompt: _, tools = [], toolChoice: choice, ...rest } = this.#keyed();
     const { query, called } = lastTurn(this.#conversation);
     const { type, toolName } = (choice ?? {}) as Fields;
     const { built, tools: names } = await this.#loop.stepLater("ai-sdk-model", this.#conversation, {
@@ -125,6 +136,15 @@ class ModelCall {
       // A choice among no tools is refused.
       ...(sent.length > 0 && { tools: sent, toolChoice: isLast ? { type: "none" } : choice }),
     };
+  }
+
+  /** The params with the key of the conversation, where the provider takes one; one of the caller's stands. */
+  #keyed(): Fields {
+    const isOpenAi = String(this.#model.provider).startsWith("openai.");
+    const promptCacheKey = this.#key.of(isOpenAi, () => beginning(this.#conversation));
+    if (promptCacheKey === undefined) return this.#params;
+    const { openai, ...options } = (this.#params["providerOptions"] ?? {}) as Fields;
+    return { ...this.#params, providerOptions: { ...options, openai: { promptCacheKey, ...(openai as Fields | undefined) } } };
   }
 
   /**
