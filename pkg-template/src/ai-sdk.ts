@@ -1,7 +1,9 @@
 // `contextweaver/ai-sdk`: the AI SDK's own loop, versions 6 and 7, with the SDK's own types. It imports no SDK.
-import { AgentLoop, FIND_TOOLS, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
+import { AgentLoop, FIND_TOOLS, callOffer, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { lastTurn } from "./adapters/last-turn.js";
+import { runnerOf } from "./adapters/ai-sdk-runner.js";
+import type { CallToolInput, ToolRunner } from "./adapters/ai-sdk-runner.js";
 import { CacheKey, beginning, checkedCacheKey } from "./adapters/cache-key.js";
 import { ModelCalls } from "./adapters/model-calls.js";
 import type { CalledModel } from "./adapters/model-calls.js";
@@ -9,7 +11,7 @@ import { aiSdkSchema } from "./tool-set.js";
 import { ContextWeaverError } from "contextweaver";
 import type { AiSdkModelMessage, AiSdkTool, ContextManager, JsonObject } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, DrilldownInput, FindToolsInput, RecallInput };
+export type { AgentLoopOptions, AgentLoopStep, CallToolInput, DrilldownInput, FindToolsInput, RecallInput };
 
 /** Tools as the SDK takes them, by name. */
 export type AiSdkTools = Readonly<Record<string, object>>;
@@ -27,6 +29,8 @@ export type AiSdkAddedTools = {
   readonly recall: AiSdkAddedTool<RecallInput>;
   /** Finds tools that were not offered; offered when there are more than `max_tools`. */
   readonly find_tools: AiSdkAddedTool<FindToolsInput>;
+  /** Runs one of them; offered with the one above. It needs your approval where the tool does. */
+  readonly call_tool: AiSdkTool & ToolRunner;
 };
 
 /** How the loop of an agent is served. */
@@ -173,6 +177,7 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
     drilldown: addedTool(drilldownOffer(), (input, options) => loop.drilldownAsync(input, options?.toolCallId)),
     recall: addedTool(recallOffer(), (input, options) => loop.recallAsync(input, options?.toolCallId)),
     find_tools: addedTool(FIND_TOOLS, async (input, options) => loop.findTools(input, options?.toolCallId)),
+    call_tool: { description: callOffer().description, inputSchema: aiSdkSchema(callOffer().schema), ...runnerOf(tools, loop) },
   };
   return {
     tools: { ...tools, ...added },

@@ -104,7 +104,10 @@ async function loop(cw, tools, params, ask) {
     cw.observe(message);
     const calls = message.content.filter(({ type }) => type === "tool_use");
     if (calls.length === 0) return message;
-    const mine = async ({ id, name, input }) => ({ type: "tool_result", tool_use_id: id, content: await tools.find((tool) => tool.name === name).run(input) });
+    const mine = async (block) => {
+      const { id, name, input } = cw.resolve(block);
+      return { type: "tool_result", tool_use_id: id, content: await tools.find((tool) => tool.name === name).run(input) };
+    };
     messages.push({ role: "assistant", content: message.content }, { role: "user", content: await Promise.all(calls.map(async (block) => (await cw.answerAsync(block)) ?? mine(block))) });
   }
 }

@@ -1,7 +1,7 @@
 // Calls of a model of the AI SDK as its middleware sees them: the prompt is compiled, and calls of the tools that are added are
 // answered here, as the SDK's loop does not know them. To the SDK they are calls that the provider ran; so they stand in its
 // messages with their results, and the next prompt tells of them.
-import { addedOffers, framedTokens } from "./agent-loop.js";
+import { addedOffers, callOffer, framedTokens } from "./agent-loop.js";
 import type { AgentLoop, DescribedTool } from "./agent-loop.js";
 import { beginning } from "./cache-key.js";
 import type { CacheKey } from "./cache-key.js";
@@ -33,7 +33,8 @@ interface Streamed {
 }
 
 const definitionOf = ({ name, description, schema }: DescribedTool): Fields => ({ type: "function", name, description, inputSchema: schema });
-const ADDED: ReadonlyMap<unknown, Fields> = new Map(addedOffers().map((tool) => [tool.name, definitionOf(tool)]));
+const CALL = callOffer().name;
+const ADDED: ReadonlyMap<unknown, Fields> = new Map([...addedOffers(), callOffer()].map((tool) => [tool.name, definitionOf(tool)]));
 const isAdded = ({ toolName }: Fields): boolean => ADDED.has(toolName);
 
 /** How the calls of a conversation are served. */
@@ -59,7 +60,7 @@ export class ModelCalls {
     const warnings = new Map<string, object>();
     for (;;) {
       const said = (await model.doGenerate((await call.params()) as never)) as Generated;
-      const taken = await call.take(said.content, said.usage);
+      const taken = await call.take(said.content.map((part) => call.read(part)), said.usage);
       content.push(...taken.content, ...taken.results);
       for (const warning of said.warnings ?? []) warnings.set(JSON.stringify(warning), warning);
       if (!taken.isOpen) return { ...said, content, usage: call.usage, warnings: [...warnings.values()] };
@@ -120,7 +121,8 @@ class ModelCall {
     const { type, toolName } = (choice ?? {}) as Fields;
     const { built, tools: names } = await this.#loop.stepLater("ai-sdk-model", this.#conversation, {
       query,
-      called: type === "tool" ? [...called, String(toolName)] : called,
+      called,
+      demanded: type === "tool" ? [String(toolName)] : [],
       reserved_tokens: this.#reserved_tokens,
       model: this.#model.modelId,
     });
@@ -145,6 +147,16 @@ class ModelCall {
     if (promptCacheKey === undefined) return this.#params;
     const { openai, ...options } = (this.#params["providerOptions"] ?? {}) as Fields;
     return { ...this.#params, providerOptions: { ...options, openai: { promptCacheKey, ...(openai as Fields | undefined) } } };
+  }
+
+  /**
+   * Reads a part of what the model said: a call of `call_tool` as the call of the SDK's own tool that it stands for. The SDK then runs
+   * it as any other, with its approvals. What stands for none is answered here.
+   */
+  read(part: Fields): Fields {
+    const { type, toolName, input } = part;
+    const meant = type === "tool-call" && toolName === CALL ? this.#loop.resolve(CALL, input) : undefined;
+    return meant ? { ...part, toolName: meant.name, input: JSON.stringify(meant.arguments) } : part;
   }
 
   /**
@@ -226,8 +238,12 @@ function goingOn(call: ModelCall, first: Streamed, ask: () => Promise<Streamed>)
     for (let round = 0; ; round++) {
       const said = new Said();
       let finish: Fields | undefined;
+      const hidden = new Set<unknown>();
       for (let read = await reader.read(); !read.done; read = await reader.read()) {
-        const part = read.value;
+        const part = call.read(read.value);
+        // What a call is of shows when it is whole.
+        if (part["type"] === "tool-input-start" && part["toolName"] === CALL) hidden.add(part["id"]);
+        if (String(part["type"]).startsWith("tool-input-") && hidden.has(part["id"])) continue;
         if (part["type"] === "finish") finish = part;
         else {
           said.add(part);

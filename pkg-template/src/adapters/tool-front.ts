@@ -74,14 +74,20 @@ const ARGUMENT_FIELDS = ["arguments", "args", "input", "parameters", "params"];
 export class ToolFront {
   /** In the order in which definitions are sent. */
   readonly #tools: ReadonlyMap<string, FrontTool>;
+  /** Those that are called by their own names alone. */
+  readonly #beside: ReadonlySet<string>;
   readonly #search: (query: string, most: number) => readonly string[];
   #listed: ReadonlySet<string> | undefined;
   /** What was run by `call_tool`, the newest last: it is wanted in the next list. */
   readonly #run = new Set<string>();
 
-  /** `search` returns names of tools, the best first. */
-  constructor(tools: readonly FrontTool[], search: (query: string, most: number) => readonly string[]) {
-    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+  /**
+   * `search` returns names of tools, the best first. `beside` are tools that are listed with the others when they are demanded, and
+   * called by their own names alone, such as `call_tool` itself.
+   */
+  constructor(tools: readonly FrontTool[], search: (query: string, most: number) => readonly string[], beside: readonly FrontTool[] = []) {
+    this.#tools = new Map([...tools, ...beside].map((tool) => [tool.name, tool]));
+    this.#beside = new Set(beside.map(({ name }) => name));
     this.#search = search;
   }
 
@@ -122,13 +128,13 @@ export class ToolFront {
 
   /** Finds tools for a need: how each is called, with the schemas of those that have room. */
   find(query: string): { readonly names: readonly string[]; readonly text: string } {
-    const names = this.#search(query, MOST_FOUND).filter((name) => this.#tools.has(name));
+    const names = this.#search(query, MOST_FOUND).filter((name) => this.#callable(name) !== undefined);
     return { names, text: names.length === 0 ? "No tool fits." : this.#told(names) };
   }
 
   /** Tells of tools that a step wants and does not list; nothing where there are none. */
   announce(names: readonly string[]): string | undefined {
-    const missing = names.filter((name) => this.#tools.get(name)?.schema !== undefined && !this.lists(name)).slice(0, MOST_FOUND);
+    const missing = names.filter((name) => this.#callable(name) !== undefined && !this.lists(name)).slice(0, MOST_FOUND);
     return missing.length === 0 ? undefined : this.#told(missing);
   }
 
@@ -180,13 +186,14 @@ export class ToolFront {
     return alike === undefined || more.length > 0 ? undefined : this.#callable(alike);
   }
 
-  /** A tool that can be called by its name; those that the provider runs cannot. */
+  /** A tool that `call_tool` can run; those that the provider runs it cannot. */
   #callable(name: string): FrontTool | undefined {
     const tool = this.#tools.get(name);
-    return tool?.schema ? tool : undefined;
+    return tool?.schema && !this.#beside.has(name) ? tool : undefined;
   }
 
   #unknown(said: string): string {
+    if (this.#tools.has(said)) return `${said} is called by its own name, not by ${CALL_TOOL.name}.`;
     const near = nearest(said, [...this.#tools.keys()].filter((name) => this.#callable(name) !== undefined));
     const hint = near === undefined ? "Look for one by find_tools." : `Is it ${near}? Others are found by find_tools.`;
     return `There is no tool ${JSON.stringify(said)}. ${hint}`;
