@@ -170,20 +170,27 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
   if (typeof tools !== "object" || tools === null) refuseTools(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT");
   const loop = new AgentLoop(rest);
   const conversation = new Conversation();
-  let ready: Promise<void> | undefined;
+  let reading: Promise<void> | undefined;
+  let isReady = false;
+  const read = async (): Promise<void> => {
+    loop.setTools(await offered(tools));
+    isReady = true;
+  };
+  // What was approved is run before the first step.
+  const prepared = (): Promise<void> | undefined => (isReady ? undefined : (reading ??= read()));
   /** The call whose cost was taken last. */
   let paid: object | undefined;
   const added: AiSdkAddedTools = {
     drilldown: addedTool(drilldownOffer(), (input, options) => loop.drilldownAsync(input, options?.toolCallId)),
     recall: addedTool(recallOffer(), (input, options) => loop.recallAsync(input, options?.toolCallId)),
     find_tools: addedTool(FIND_TOOLS, async (input, options) => loop.findTools(input, options?.toolCallId)),
-    call_tool: { description: callOffer().description, inputSchema: aiSdkSchema(callOffer().schema), ...runnerOf(tools, loop) },
+    call_tool: { description: callOffer().description, inputSchema: aiSdkSchema(callOffer().schema), ...runnerOf(tools, loop, prepared) },
   };
   return {
     tools: { ...tools, ...added },
     manager: loop.manager,
     async prepareStep(step) {
-      await (ready ??= offered(tools).then((list) => loop.setTools(list)));
+      await prepared();
       const messages = conversation.behind(step);
       const model = typeof step.model === "string" ? step.model : step.model?.modelId;
       const last = step.steps?.at(-1);

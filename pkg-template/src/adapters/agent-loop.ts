@@ -16,6 +16,7 @@ import type {
 } from "contextweaver";
 import { findAgain, findAgainAsync, readOn, readOnAsync } from "./read-on.js";
 import type { DrilldownInput, RecallInput } from "./read-on.js";
+import { TextHash } from "./text-hash.js";
 import { CALL_TOOL, ToolFront } from "./tool-front.js";
 import type { FrontCall, ResolvedCall } from "./tool-front.js";
 
@@ -150,6 +151,13 @@ export interface ChosenTools {
 }
 
 const MAX_TOOLS = 16;
+/**
+ * The lists of conversations that are served by another loop each turn, or by agents in turn, by the set of tools that they are of: each
+ * goes on as it was.
+ */
+const LISTS = new WeakMap<ContextManager, ReadonlyMap<string, readonly string[]>>();
+/** Sets of tools of a conversation whose lists are remembered. */
+const MOST_LISTS = 16;
 /** Least and most tokens of a model for one of the estimator that are believed. */
 const LEAST_SHARE = 0.4;
 const MOST_SHARE = 2.5;
@@ -203,6 +211,8 @@ export class AgentLoop {
   /** Of tools that are too many to be offered all. */
   #front: ToolFront | undefined;
   #tools = new Map<string, PricedTool>();
+  /** Names the set of these tools. */
+  #listKey = "";
   /** What the model found by `find_tools`, the newest last. */
   #found: string[] = [];
   /** The tools of the present turn: they do not change within it, for the sake of the provider's prompt cache. */
@@ -540,6 +550,7 @@ export class AgentLoop {
       room,
       isCut,
     });
+    LISTS.set(this.manager, new Map([...(LISTS.get(this.manager) ?? []), [this.#listKey, front.listed ?? []]].slice(-MOST_LISTS) as [string, readonly string[]][]));
     const unlisted = ofTurn.filter((name) => !front.lists(name));
     return { names, tokens, left_out: left_out.map((name) => leftOut(name, this.#price(name), room - tokens)), unlisted, completion };
   }
@@ -553,7 +564,12 @@ export class AgentLoop {
     const known = ({ tool: { name, description, schema }, tokens }: PricedTool) => ({ name, description, schema, tokens });
     const added = [this.#findTools, this.#callTool, this.#drilldown, this.#recall];
     const search = (query: string, most: number): readonly string[] => router.route(query, { top_k: most }).candidate_ids;
-    return new ToolFront([...this.#tools.values()].map(known), search, added.map(known));
+    const front = new ToolFront([...this.#tools.values()].map(known), search, added.map(known));
+    const names = new TextHash();
+    for (const name of this.#tools.keys()) names.add(name);
+    this.#listKey = names.add("");
+    front.resume(LISTS.get(this.manager)?.get(this.#listKey) ?? []);
+    return front;
   }
 
   /** Tokens of the definition of a tool; of one that there is not any more, none. */

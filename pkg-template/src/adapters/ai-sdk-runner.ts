@@ -32,27 +32,33 @@ interface Validated {
   readonly issues?: readonly { readonly message: string }[];
 }
 
-/** Makes what runs tools of a set. */
-export function runnerOf(tools: Readonly<Record<string, object>>, loop: AgentLoop): ToolRunner {
+/** Makes what runs tools of a set; `prepared` is there to wait for while the loop does not know them yet. */
+export function runnerOf(tools: Readonly<Record<string, object>>, loop: AgentLoop, prepared: () => Promise<void> | undefined): ToolRunner {
   const { name: own } = callOffer();
   const toolOf = (call: FrontCall | undefined): RunTool => (call && Object.hasOwn(tools, call.name) ? (tools[call.name] as RunTool) : {});
+  const run = (input: CallToolInput, options: { readonly toolCallId?: string } | undefined): unknown => {
+    const call = loop.resolve(own, input);
+    if (!call) return loop.answer(own, input, options?.toolCallId);
+    const tool = toolOf(call);
+    if (!tool.execute) return loop.demand(call.name);
+    const execute = (value: unknown): unknown => tool.execute?.(value, options);
+    const value = validated(tool.inputSchema, call.arguments);
+    return value instanceof Promise ? value.then(execute) : execute(value);
+  };
   return {
     execute(input, options) {
-      const call = loop.resolve(own, input);
-      if (!call) return loop.answer(own, input, options?.toolCallId);
-      const tool = toolOf(call);
-      if (!tool.execute) return loop.demand(call.name);
-      const run = (value: unknown): unknown => tool.execute?.(value, options);
-      const value = validated(tool.inputSchema, call.arguments);
+      const waiting = prepared();
       // What can be run at once is, as a tool may answer little by little.
-      return value instanceof Promise ? value.then(run) : run(value);
+      return waiting ? waiting.then(() => run(input, options)) : run(input, options);
     },
     async needsApproval(input, options) {
+      await prepared();
       const call = loop.resolve(own, input);
       const { needsApproval = false } = toolOf(call);
       return typeof needsApproval === "function" ? needsApproval(call?.arguments, options) : needsApproval;
     },
     async toModelOutput(given) {
+      await prepared();
       const { input, output } = given as { readonly input: unknown; readonly output: unknown };
       const call = loop.resolve(own, input);
       const { execute, toModelOutput } = toolOf(call);

@@ -96,6 +96,16 @@ export class ToolFront {
     return [...this.#run].reverse();
   }
 
+  /** The names of the list of the last step; undefined before the first. */
+  get listed(): readonly string[] | undefined {
+    return this.#listed && [...this.#listed];
+  }
+
+  /** Goes on with the list of an earlier step, as long as all of its tools are there. */
+  resume(names: readonly string[]): void {
+    if (names.length > 0 && names.every((name) => this.#tools.has(name))) this.#listed = new Set(names);
+  }
+
   /**
    * The list for a step: that of the step before, with what is demanded. It is made anew, of what is demanded and wanted, in the first
    * step, in a cut, and where it has no room any more.
