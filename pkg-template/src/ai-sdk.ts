@@ -3,7 +3,7 @@ import { AgentLoop, FIND_TOOLS, callOffer, drilldownOffer, recallOffer } from ".
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { lastTurn } from "./adapters/last-turn.js";
 import { runnerOf } from "./adapters/ai-sdk-runner.js";
-import type { CallToolInput, ToolRunner } from "./adapters/ai-sdk-runner.js";
+import type { CallToolInput } from "./adapters/ai-sdk-runner.js";
 import { CacheKey, beginning, checkedCacheKey } from "./adapters/cache-key.js";
 import { ModelCalls } from "./adapters/model-calls.js";
 import type { CalledModel } from "./adapters/model-calls.js";
@@ -21,6 +21,11 @@ export interface AiSdkAddedTool<Input> extends AiSdkTool {
   readonly execute: (input: Input, options?: { readonly toolCallId?: string }) => Promise<string>;
 }
 
+/** The tool that runs others. */
+export interface AiSdkCallTool extends AiSdkTool {
+  readonly execute: (input: CallToolInput, options?: { readonly toolCallId?: string }) => Promise<unknown>;
+}
+
 /** The tools that the loop adds. An alias, as only these are sets of tools to the compiler. */
 export type AiSdkAddedTools = {
   /** Reads on in a result of which the prompt shows a part; offered when there is one. */
@@ -29,8 +34,8 @@ export type AiSdkAddedTools = {
   readonly recall: AiSdkAddedTool<RecallInput>;
   /** Finds tools that were not offered; offered when there are more than `max_tools`. */
   readonly find_tools: AiSdkAddedTool<FindToolsInput>;
-  /** Runs one of them; offered with the one above. It needs your approval where the tool does. */
-  readonly call_tool: AiSdkTool & ToolRunner;
+  /** Runs one of them; offered with the one above. It needs your approval where the tool does, and answers what the tool answers. */
+  readonly call_tool: AiSdkCallTool;
 };
 
 /** How the loop of an agent is served. */
@@ -184,7 +189,8 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
     drilldown: addedTool(drilldownOffer(), (input, options) => loop.drilldownAsync(input, options?.toolCallId)),
     recall: addedTool(recallOffer(), (input, options) => loop.recallAsync(input, options?.toolCallId)),
     find_tools: addedTool(FIND_TOOLS, async (input, options) => loop.findTools(input, options?.toolCallId)),
-    call_tool: { description: callOffer().description, inputSchema: aiSdkSchema(callOffer().schema), ...runnerOf(tools, loop, prepared) },
+    // What depends on the tool that is meant has no type of its own there.
+    call_tool: { description: callOffer().description, inputSchema: aiSdkSchema(callOffer().schema), ...runnerOf(tools, loop, prepared) } as AiSdkCallTool,
   };
   return {
     tools: { ...tools, ...added },
