@@ -5,6 +5,7 @@ import { lastTurn } from "./adapters/last-turn.js";
 import { runnerOf } from "./adapters/ai-sdk-runner.js";
 import type { CallToolInput } from "./adapters/ai-sdk-runner.js";
 import { CacheKey, beginning, checkedCacheKey } from "./adapters/cache-key.js";
+import { ModelMarks, takesMarks } from "./adapters/model-marks.js";
 import { ModelCalls } from "./adapters/model-calls.js";
 import type { CalledModel } from "./adapters/model-calls.js";
 import { aiSdkSchema } from "./tool-set.js";
@@ -50,6 +51,11 @@ export interface ContextWeaverOptions<Tools extends AiSdkTools> extends Omit<Age
    * see. Default: false.
    */
   readonly cache_key?: boolean | string;
+  /**
+   * Marks prompts for models of Anthropic with `cacheControl`, so that each call reads what those before it have written. Your own marks
+   * count. Default: true.
+   */
+  readonly cache?: boolean;
 }
 
 /** What the SDK tells `prepareStep`, as far as it is needed. */
@@ -60,7 +66,7 @@ export interface AiSdkStepInput {
   /** What was called before in this run, with what it cost. */
   readonly steps?: readonly { readonly usage?: { readonly inputTokens?: number | undefined } }[];
   /** The model that is going to be called. */
-  readonly model?: string | { readonly modelId: string };
+  readonly model?: string | { readonly modelId: string; readonly provider?: string };
 }
 
 /** What `prepareStep` answers. */
@@ -97,6 +103,11 @@ export interface MiddlewareOptions extends AgentLoopOptions {
    * that is made of what the conversation begins with. One in `providerOptions` stays. Default: `true` for models of OpenAI's provider.
    */
   readonly cache_key?: boolean | string;
+  /**
+   * Marks prompts for models of Anthropic with `cacheControl`, so that each call reads what those before it have written. Your own marks
+   * count. Default: true.
+   */
+  readonly cache?: boolean;
 }
 
 /** What the SDK tells its middleware of a call, as far as it is needed. */
@@ -146,11 +157,11 @@ export function contextWeaver(options: ContextWeaverOptions<AiSdkTools> | Middle
 /** How often a model is asked again that reads on in results, or looks for tools. */
 const MAX_ROUNDS = 8;
 
-function middlewareOf({ max_rounds = MAX_ROUNDS, cache_key, ...options }: MiddlewareOptions): ContextWeaverMiddleware {
+function middlewareOf({ max_rounds = MAX_ROUNDS, cache_key, cache, ...options }: MiddlewareOptions): ContextWeaverMiddleware {
   if (!Number.isInteger(max_rounds) || max_rounds < 1) throw new ContextWeaverError("INVALID_INPUT", "expected a whole number of rounds", { path: "/max_rounds" });
   const key = new CacheKey(checkedCacheKey(cache_key));
   const loop = new AgentLoop(options);
-  const calls = new ModelCalls(loop, { most: max_rounds, key });
+  const calls = new ModelCalls(loop, { most: max_rounds, key, marks: marksOf(cache) });
   const middleware: ContextWeaverMiddleware = {
     specificationVersion: "v3",
     wrapGenerate: async <Params extends object, Result extends object>({ params, model }: AiSdkModelCall<Params>) =>
@@ -165,12 +176,19 @@ function middlewareOf({ max_rounds = MAX_ROUNDS, cache_key, ...options }: Middle
   return Object.defineProperties(middleware, { tools: { get }, prepareStep: { get } });
 }
 
+/** What marks prompts, unless that is switched off. */
+function marksOf(cache: unknown = true): ModelMarks | undefined {
+  if (typeof cache === "boolean") return cache ? new ModelMarks() : undefined;
+  throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
+}
+
 function refuseTools(code: "MISSING_FIELD" | "INVALID_INPUT"): never {
   throw new ContextWeaverError(code, "expected a set of tools", { path: "/tools", hint: "tools as generateText takes them, by name; {} for none" });
 }
 
 function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>): ContextWeaver<Tools> {
-  const { tools, cache_key, ...rest } = options;
+  const { tools, cache_key, cache, ...rest } = options;
+  const marks = marksOf(cache);
   const key = new CacheKey(checkedCacheKey(cache_key));
   if (typeof tools !== "object" || tools === null) refuseTools(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT");
   const loop = new AgentLoop(rest);
@@ -204,7 +222,11 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
       if (model !== undefined && last !== undefined && last !== paid) loop.observe(model, last.usage?.inputTokens);
       paid = last;
       const compiled = await loop.stepLater("ai-sdk-model", messages, { ...lastTurn(messages), model });
-      const split = "initialInstructions" in step ? withoutSystem(compiled.built.messages) : { messages: compiled.built.messages };
+      const built = "initialInstructions" in step ? withoutSystem(compiled.built.messages) : { messages: compiled.built.messages };
+      const isMarked = typeof step.model === "object" && takesMarks(step.model.provider);
+      // The tools, which are before them, are the same each time; the SDK has them.
+      const marked = isMarked ? marks?.mark({ prompt: built.messages, tools: [] }, { model }) : undefined;
+      const split = { ...built, messages: marked ? [...marked.prompt] : built.messages };
       conversation.remember({ conversation: messages, messages: split.messages });
       const promptCacheKey = key.of(false, () => beginning(messages));
       const keyed = promptCacheKey === undefined ? {} : { providerOptions: { openai: { promptCacheKey } } };

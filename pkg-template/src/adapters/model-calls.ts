@@ -6,6 +6,8 @@ import type { AgentLoop, DescribedTool } from "./agent-loop.js";
 import { beginning } from "./cache-key.js";
 import type { CacheKey } from "./cache-key.js";
 import { lastTurn } from "./last-turn.js";
+import { takesMarks } from "./model-marks.js";
+import type { ModelMarks } from "./model-marks.js";
 import { promptMessage, readPart } from "./model-prompt.js";
 import type { Fields } from "./model-prompt.js";
 import type { JsonObject } from "contextweaver";
@@ -42,6 +44,8 @@ export interface CallsOptions {
   /** How many times the model is asked again within a call, after it called added tools alone. */
   readonly most: number;
   readonly key: CacheKey;
+  /** What marks prompts for models of Anthropic, where that is wanted. */
+  readonly marks: ModelMarks | undefined;
 }
 
 /** The calls of one conversation. */
@@ -100,11 +104,13 @@ class ModelCall {
   #conversation: readonly Fields[];
   #left: number;
   readonly #key: CacheKey;
+  readonly #marks: ModelMarks | undefined;
   /** What all calls of the model cost together. */
   usage: Fields | undefined;
 
-  constructor(loop: AgentLoop, params: Fields, model: CalledModel, { most, key }: CallsOptions) {
+  constructor(loop: AgentLoop, params: Fields, model: CalledModel, { most, key, marks }: CallsOptions) {
     [this.#loop, this.#params, this.#model, this.#left, this.#key] = [loop, params, model, most, key];
+    this.#marks = takesMarks(model.provider) ? marks : undefined;
     this.#conversation = (params["prompt"] as readonly Fields[]).flatMap(readMessage);
     const { schema } = (params["responseFormat"] ?? {}) as Fields;
     this.#reserved_tokens = schema === undefined ? 0 : framedTokens([JSON.stringify(schema)]);
@@ -132,11 +138,14 @@ class ModelCall {
     // Whoever may call nothing more still says something.
     const isLast = this.#left === 0 && own.length === 0;
     const sent = type === "none" || (this.#left === 0 && own.length > 0) ? own : offered;
+    const prompt = promptOf(built.messages as unknown as readonly Fields[], this.#model.specificationVersion);
+    const toolChoice = isLast ? { type: "none" } : choice;
+    const marked = this.#marks?.mark({ prompt, tools: sent }, { ...rest, model: this.#model.modelId, toolChoice }) ?? { prompt, tools: sent };
     return {
       ...rest,
-      prompt: promptOf(built.messages as unknown as readonly Fields[], this.#model.specificationVersion),
+      prompt: marked.prompt,
       // A choice among no tools is refused.
-      ...(sent.length > 0 && { tools: sent, toolChoice: isLast ? { type: "none" } : choice }),
+      ...(sent.length > 0 && { tools: marked.tools, toolChoice }),
     };
   }
 
