@@ -7,7 +7,9 @@ import { project } from "./harness.mjs";
 import { random } from "./random-logs.mjs";
 
 const folder = await project("tool-front");
-const { ToolFront } = await import(pathToFileURL(join(folder, "node_modules/contextweaver/dist/adapters/tool-front.js")));
+const adapters = join(folder, "node_modules/contextweaver/dist/adapters");
+const { ToolFront } = await import(pathToFileURL(join(adapters, "tool-front.js")));
+const { AgentLoop } = await import(pathToFileURL(join(adapters, "agent-loop.js")));
 
 const object = (properties, required = []) => ({ type: "object", properties, required });
 const tool = (name, tokens = 10, schema = object({ at: { type: "integer" } })) => ({ name, description: `Does ${name}`, schema, tokens });
@@ -133,4 +135,35 @@ test("Tool front: what no tool is meant by is told to the model, with what helps
     assert.match(front.resolve(given).problem ?? "", told, JSON.stringify(given));
   }
   assert.deepEqual(front.run, []);
+});
+
+test("Tool front, a loop of an agent: another question keeps the list and is told what it lacks, a cut takes what was asked for and run", () => {
+  const areas = ["paint a door", "refund an order", "book a train", "weigh a parcel"];
+  const tools = areas.flatMap((area) => Array.from({ length: 10 }, (_, n) => ({ name: `${area.replaceAll(" ", "_")}_${n}`, description: `Can ${area} of the number ${n}`, schema: object({}) })));
+  const loop = new AgentLoop({ budget_tokens: 8_000, max_tools: 3, always: ["book_a_train_9"] });
+  loop.setTools(tools);
+  const added = ["find_tools", "call_tool", "drilldown", "recall"];
+  const turn = (query) => ({ query, called: [] });
+  const own = ({ names }) => names.filter((name) => !added.includes(name));
+  const first = loop.choose(turn("paint a door"));
+  assert.deepEqual(first.names.slice(-4), added);
+  assert.equal(own(first).length, 4);
+  assert.ok(own(first).every((name) => name.startsWith("paint") || name === "book_a_train_9"), own(first).join());
+  assert.deepEqual(first.unlisted, []);
+  const second = loop.choose(turn("refund an order"));
+  assert.deepEqual(second.names, first.names);
+  assert.equal(second.unlisted.length, 3);
+  assert.match(loop.announce(second.unlisted), /^refund_an_order_\d: Can refund/);
+  assert.equal(loop.announce(own(first)), undefined);
+  // What is demanded is there at once, and stays.
+  assert.ok(loop.choose({ ...turn("refund an order"), demanded: ["weigh_a_parcel_4"] }).names.includes("weigh_a_parcel_4"));
+  assert.deepEqual(loop.resolve("call_tool", { name: "weigh_a_parcel_7", arguments: {} }), { name: "weigh_a_parcel_7", arguments: {} });
+  const renewed = loop.renewed(turn("refund an order"), 3_000);
+  assert.deepEqual(own(renewed).filter((name) => !name.startsWith("refund")), ["book_a_train_9", "weigh_a_parcel_7"]);
+  assert.equal(own(renewed).length, 5);
+  assert.deepEqual(loop.choose(turn("paint a door")).names, renewed.names);
+  // A prompt that leaves little room for another list gets what has to be there.
+  const narrow = loop.renewed(turn("paint a door"), renewed.tokens - 1);
+  assert.ok(narrow.tokens < renewed.tokens && added.every((name) => narrow.names.includes(name)) && narrow.names.includes("book_a_train_9"));
+  loop.free();
 });
