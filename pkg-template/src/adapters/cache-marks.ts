@@ -71,10 +71,9 @@ export class CacheMarks {
     const write = ([list, at]: Place, block: Fields): void => void ((lists[list] as Fields[])[at] = block);
     const blocks = places.map((place): PromptBlock => {
       const block = blockAt(place);
-      const { cache_control: _, ...bare } = block;
       const role = (messages[place[0] - 2] as Fields | undefined)?.["role"];
       // Where a message begins is a part of the prompt, too.
-      return { text: `${place[0]} ${String(role)} ${JSON.stringify(bare)}`, isAnswer: role === "assistant", takesMark: takesMark(block), isMarked: isMarked(block) };
+      return { text: `${place[0]} ${String(role)} ${JSON.stringify(withoutMark(block))}`, isAnswer: role === "assistant", takesMark: takesMark(block), isMarked: isMarked(block) };
     });
     const of = (names: readonly string[]): string => JSON.stringify(names.map((name) => settings[name] ?? null));
     const { added, refused } = this.#plan.plan({
@@ -86,7 +85,7 @@ export class CacheMarks {
     });
     const tooMany = refused.map((at): MessageWarning => {
       const place = places[at] as Place;
-      const { cache_control: _, ...bare } = blockAt(place);
+      const bare = withoutMark(blockAt(place));
       write(place, bare);
       const path = place[0] === 0 ? `/tools/${String(bare["name"] ?? place[1])}` : (paths.get(`${place}`) ?? "");
       return { code: "CACHE_CONTROL_LEFT_OUT", message: `a call takes ${MOST_MARKS} marks, and the others of yours save more`, path };
@@ -131,6 +130,12 @@ type Place = readonly [list: number, at: number];
 
 function isMarked(block: unknown): boolean {
   return typeof block === "object" && block !== null && (block as Fields)["cache_control"] != null;
+}
+
+function withoutMark(block: Fields): Fields {
+  if (!("cache_control" in block)) return block;
+  const { cache_control: _, ...bare } = block;
+  return bare;
 }
 
 /** Whether a block takes a mark; a tool that is deferred is not there to be cached, nor is a text that is empty. */

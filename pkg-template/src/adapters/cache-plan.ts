@@ -60,11 +60,14 @@ export class CachePlan {
   #places: readonly MarkedPlace[] = [];
   /** What the prompt before was, up to each block. */
   #before: readonly string[] = [];
+  /** Its blocks, and what else these depend on. */
+  #texts: readonly string[] = [];
+  #settings = "";
   /** The end of what stayed when the prompt was last made anew, which is likely to stay again. */
   #kept = -1;
 
   plan({ blocks, head, settings, isAutomatic, isWanted }: PlannedCall): Plan {
-    const hashes = hashesOf(blocks, head, settings);
+    const hashes = this.#hashes(blocks, head, settings);
     this.#look(blocks, hashes);
     const refused = this.#refused(blocks, head, isAutomatic, hashes);
     const marked = new Set(blocks.flatMap(({ isMarked }, at) => (isMarked && !refused.includes(at) ? [at] : [])));
@@ -93,6 +96,23 @@ export class CachePlan {
     }
     this.#remember([...marked, ...automatic, ...added], hashes);
     return { added, refused };
+  }
+
+  /** What the prompt is up to each block, with the settings that the provider tells entries apart by. What stands is not read again. */
+  #hashes(blocks: readonly PromptBlock[], head: number, settings: PlannedCall["settings"]): readonly string[] {
+    const key = JSON.stringify([head, settings]);
+    let same = 0;
+    while (key === this.#settings && same < blocks.length && same < this.#texts.length && blocks[same]?.text === this.#texts[same]) same += 1;
+    const hashes = this.#before.slice(0, same);
+    const hash = same > 0 ? TextHash.after(hashes[same - 1] as string) : new TextHash();
+    if (same === 0) hash.add(settings.prompt);
+    for (const [at, { text }] of blocks.entries()) {
+      if (at < same) continue;
+      if (at === head) hash.add(settings.messages);
+      hashes.push(hash.add(text));
+    }
+    [this.#texts, this.#settings] = [blocks.map(({ text }) => text), key];
+    return hashes;
   }
 
   /** Takes from the prompt what it shows of the calls before: which of them were answered, and how much of the last one stayed. */
@@ -139,16 +159,6 @@ export class CachePlan {
     }
     this.#places = [...known.values()].slice(-MOST_PLACES);
   }
-}
-
-/** What the prompt is up to each block, with the settings that the provider tells entries apart by. */
-function hashesOf(blocks: readonly PromptBlock[], head: number, { prompt, messages }: PlannedCall["settings"]): readonly string[] {
-  const hash = new TextHash();
-  hash.add(prompt);
-  return blocks.map(({ text }, at) => {
-    if (at === head) hash.add(messages);
-    return hash.add(text);
-  });
 }
 
 /** The last of the first `count` blocks that takes a mark; -1 where none does. */

@@ -5,6 +5,13 @@ export class TextHash {
   #one = 0xdeadbeef;
   #other = 0x41c6ce57;
 
+  /** Goes on from what earlier texts came to. */
+  static after(value: string): TextHash {
+    const hash = new TextHash();
+    [hash.#one, hash.#other] = [Number.parseInt(value.slice(0, 8), 16) | 0, Number.parseInt(value.slice(8), 16) | 0];
+    return hash;
+  }
+
   /** Takes one more text, and returns what all that were taken come to. Two texts in a row are not the same as the two as one. */
   add(text: string): string {
     let [one, other] = [this.#one, this.#other];
