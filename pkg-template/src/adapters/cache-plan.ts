@@ -1,6 +1,7 @@
 // Where a prompt is marked for a provider that caches up to marks, as Anthropic does, so that each call reads what the calls
 // before it have written. By its documentation an entry is written at each mark and nowhere else, and from each mark the provider
-// looks for entries at that block and the 19 before it.
+// looks for entries at that block and the 19 before it. Newer versions count a run of calls, or of results, as one block; what is
+// planned here holds without that.
 import { TextHash } from "./text-hash.js";
 
 /** Marks that the provider takes in a call. */
