@@ -1,14 +1,18 @@
 // `contextweaver/ai-sdk`: the AI SDK's own loop, versions 6 and 7, with the SDK's own types. It imports no SDK.
-import { AgentLoop, FIND_TOOLS, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
+import { AgentLoop, FIND_TOOLS, callOffer, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { lastTurn } from "./adapters/last-turn.js";
+import { runnerOf } from "./adapters/ai-sdk-runner.js";
+import type { CallToolInput } from "./adapters/ai-sdk-runner.js";
+import { CacheKey, beginning, checkedCacheKey } from "./adapters/cache-key.js";
+import { ModelMarks, takesMarks } from "./adapters/model-marks.js";
 import { ModelCalls } from "./adapters/model-calls.js";
 import type { CalledModel } from "./adapters/model-calls.js";
 import { aiSdkSchema } from "./tool-set.js";
 import { ContextWeaverError } from "contextweaver";
 import type { AiSdkModelMessage, AiSdkTool, ContextManager, JsonObject } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, DrilldownInput, FindToolsInput, RecallInput };
+export type { AgentLoopOptions, AgentLoopStep, CallToolInput, DrilldownInput, FindToolsInput, RecallInput };
 
 /** Tools as the SDK takes them, by name. */
 export type AiSdkTools = Readonly<Record<string, object>>;
@@ -16,6 +20,11 @@ export type AiSdkTools = Readonly<Record<string, object>>;
 /** A tool that the loop adds. */
 export interface AiSdkAddedTool<Input> extends AiSdkTool {
   readonly execute: (input: Input, options?: { readonly toolCallId?: string }) => Promise<string>;
+}
+
+/** The tool that runs others. */
+export interface AiSdkCallTool extends AiSdkTool {
+  readonly execute: (input: CallToolInput, options?: { readonly toolCallId?: string }) => Promise<unknown>;
 }
 
 /** The tools that the loop adds. An alias, as only these are sets of tools to the compiler. */
@@ -26,6 +35,8 @@ export type AiSdkAddedTools = {
   readonly recall: AiSdkAddedTool<RecallInput>;
   /** Finds tools that were not offered; offered when there are more than `max_tools`. */
   readonly find_tools: AiSdkAddedTool<FindToolsInput>;
+  /** Runs one of them; offered with the one above. It needs your approval where the tool does, and answers what the tool answers. */
+  readonly call_tool: AiSdkCallTool;
 };
 
 /** How the loop of an agent is served. */
@@ -34,6 +45,17 @@ export interface ContextWeaverOptions<Tools extends AiSdkTools> extends Omit<Age
   readonly tools: Tools;
   /** Names of tools that are offered in every step. Default: none. */
   readonly always?: readonly (keyof Tools & string)[];
+  /**
+   * `promptCacheKey` of the calls, by which OpenAI sends those of a conversation to where its prompt is cached: a text, or `true` for one
+   * that is made of what the conversation begins with. It takes the place of one in your `providerOptions`, which `prepareStep` does not
+   * see. Default: false.
+   */
+  readonly cache_key?: boolean | string;
+  /**
+   * Marks prompts for models of Anthropic with `cacheControl`, so that each call reads what those before it have written. Your own marks
+   * count. Default: true.
+   */
+  readonly cache?: boolean;
 }
 
 /** What the SDK tells `prepareStep`, as far as it is needed. */
@@ -44,7 +66,7 @@ export interface AiSdkStepInput {
   /** What was called before in this run, with what it cost. */
   readonly steps?: readonly { readonly usage?: { readonly inputTokens?: number | undefined } }[];
   /** The model that is going to be called. */
-  readonly model?: string | { readonly modelId: string };
+  readonly model?: string | { readonly modelId: string; readonly provider?: string };
 }
 
 /** What `prepareStep` answers. */
@@ -53,6 +75,8 @@ export interface AiSdkStep<Names extends string> {
   activeTools: Names[];
   /** The instructions, when there are any. Version 6 gets them among the messages. */
   system?: string;
+  /** The key of the conversation, where `cache_key` asks for it. */
+  providerOptions?: { openai: { promptCacheKey: string } };
 }
 
 /** What `generateText`, `streamText` and agents of the SDK take. */
@@ -74,6 +98,16 @@ export interface MiddlewareOptions extends AgentLoopOptions {
    * offered these. Default: 8.
    */
   readonly max_rounds?: number;
+  /**
+   * `promptCacheKey` of the calls, by which OpenAI sends those of a conversation to where its prompt is cached: a text, or `true` for one
+   * that is made of what the conversation begins with. One in `providerOptions` stays. Default: `true` for models of OpenAI's provider.
+   */
+  readonly cache_key?: boolean | string;
+  /**
+   * Marks prompts for models of Anthropic with `cacheControl`, so that each call reads what those before it have written. Your own marks
+   * count. Default: true.
+   */
+  readonly cache?: boolean;
 }
 
 /** What the SDK tells its middleware of a call, as far as it is needed. */
@@ -123,10 +157,11 @@ export function contextWeaver(options: ContextWeaverOptions<AiSdkTools> | Middle
 /** How often a model is asked again that reads on in results, or looks for tools. */
 const MAX_ROUNDS = 8;
 
-function middlewareOf({ max_rounds = MAX_ROUNDS, ...options }: MiddlewareOptions): ContextWeaverMiddleware {
+function middlewareOf({ max_rounds = MAX_ROUNDS, cache_key, cache, ...options }: MiddlewareOptions): ContextWeaverMiddleware {
   if (!Number.isInteger(max_rounds) || max_rounds < 1) throw new ContextWeaverError("INVALID_INPUT", "expected a whole number of rounds", { path: "/max_rounds" });
+  const key = new CacheKey(checkedCacheKey(cache_key));
   const loop = new AgentLoop(options);
-  const calls = new ModelCalls(loop, max_rounds);
+  const calls = new ModelCalls(loop, { most: max_rounds, key, marks: marksOf(cache) });
   const middleware: ContextWeaverMiddleware = {
     specificationVersion: "v3",
     wrapGenerate: async <Params extends object, Result extends object>({ params, model }: AiSdkModelCall<Params>) =>
@@ -141,28 +176,45 @@ function middlewareOf({ max_rounds = MAX_ROUNDS, ...options }: MiddlewareOptions
   return Object.defineProperties(middleware, { tools: { get }, prepareStep: { get } });
 }
 
+/** What marks prompts, unless that is switched off. */
+function marksOf(cache: unknown = true): ModelMarks | undefined {
+  if (typeof cache === "boolean") return cache ? new ModelMarks() : undefined;
+  throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
+}
+
 function refuseTools(code: "MISSING_FIELD" | "INVALID_INPUT"): never {
   throw new ContextWeaverError(code, "expected a set of tools", { path: "/tools", hint: "tools as generateText takes them, by name; {} for none" });
 }
 
 function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>): ContextWeaver<Tools> {
-  const { tools, ...rest } = options;
+  const { tools, cache_key, cache, ...rest } = options;
+  const marks = marksOf(cache);
+  const key = new CacheKey(checkedCacheKey(cache_key));
   if (typeof tools !== "object" || tools === null) refuseTools(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT");
   const loop = new AgentLoop(rest);
   const conversation = new Conversation();
-  let ready: Promise<void> | undefined;
+  let reading: Promise<void> | undefined;
+  let isReady = false;
+  const read = async (): Promise<void> => {
+    loop.setTools(await offered(tools));
+    isReady = true;
+  };
+  // What was approved is run before the first step.
+  const prepared = (): Promise<void> | undefined => (isReady ? undefined : (reading ??= read()));
   /** The call whose cost was taken last. */
   let paid: object | undefined;
   const added: AiSdkAddedTools = {
     drilldown: addedTool(drilldownOffer(), (input, options) => loop.drilldownAsync(input, options?.toolCallId)),
     recall: addedTool(recallOffer(), (input, options) => loop.recallAsync(input, options?.toolCallId)),
     find_tools: addedTool(FIND_TOOLS, async (input, options) => loop.findTools(input, options?.toolCallId)),
+    // What depends on the tool that is meant has no type of its own there.
+    call_tool: { description: callOffer().description, inputSchema: aiSdkSchema(callOffer().schema), ...runnerOf(tools, loop, prepared) } as AiSdkCallTool,
   };
   return {
     tools: { ...tools, ...added },
     manager: loop.manager,
     async prepareStep(step) {
-      await (ready ??= offered(tools).then((list) => loop.setTools(list)));
+      await prepared();
       const messages = conversation.behind(step);
       const model = typeof step.model === "string" ? step.model : step.model?.modelId;
       const last = step.steps?.at(-1);
@@ -170,9 +222,15 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
       if (model !== undefined && last !== undefined && last !== paid) loop.observe(model, last.usage?.inputTokens);
       paid = last;
       const compiled = await loop.stepLater("ai-sdk-model", messages, { ...lastTurn(messages), model });
-      const split = "initialInstructions" in step ? withoutSystem(compiled.built.messages) : { messages: compiled.built.messages };
+      const built = "initialInstructions" in step ? withoutSystem(compiled.built.messages) : { messages: compiled.built.messages };
+      const isMarked = typeof step.model === "object" && takesMarks(step.model.provider);
+      // The tools, which are before them, are the same each time; the SDK has them.
+      const marked = isMarked ? marks?.mark({ prompt: built.messages, tools: [] }, { model }) : undefined;
+      const split = { ...built, messages: marked ? [...marked.prompt] : built.messages };
       conversation.remember({ conversation: messages, messages: split.messages });
-      return { ...split, activeTools: compiled.tools as ((keyof Tools & string) | keyof AiSdkAddedTools)[] };
+      const promptCacheKey = key.of(false, () => beginning(messages));
+      const keyed = promptCacheKey === undefined ? {} : { providerOptions: { openai: { promptCacheKey } } };
+      return { ...split, ...keyed, activeTools: compiled.tools as ((keyof Tools & string) | keyof AiSdkAddedTools)[] };
     },
     free: () => loop.free(),
   };

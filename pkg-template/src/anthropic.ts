@@ -1,6 +1,6 @@
 // `contextweaver/anthropic`: params of Anthropic's SDK, fitted before they are sent, in a loop of your own or the SDK's tool
 // runner. It imports no SDK.
-import { AgentLoop, FIND_TOOLS, addedOffers, listOf, usageOf } from "./adapters/agent-loop.js";
+import { AgentLoop, FIND_TOOLS, addedOffers, callOffer, listOf, usageOf } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
 import { CacheMarks } from "./adapters/cache-marks.js";
 import type { Sent } from "./adapters/cache-marks.js";
@@ -27,8 +27,9 @@ export interface AnthropicOptions<Tool extends object> extends AgentLoopOptions 
    */
   readonly tools: readonly Tool[];
   /**
-   * Marks what the next call will find in the provider's cache: the instructions, what is as it was in the call before, and the
-   * end. Yours stay, and there are never more than the four that are allowed. Default: in append mode.
+   * Marks the prompt with `cache_control` so that each call reads from the provider's cache what the calls before it have written,
+   * however much a step adds. Your own marks stay. There are never more than the four that the provider takes: of more of yours the
+   * four that save most. Default: true.
    */
   readonly cache?: boolean;
   /**
@@ -97,8 +98,13 @@ export interface AnthropicContextWeaver<Tool extends object> {
    * holds, and those of `ContextManager.syncMessages`.
    */
   fit<Params extends AnthropicParams>(params: Params): Params;
-  /** Answers a call of one of the tools that are added, of what is in memory; undefined for every other block. */
+  /** Answers a call of one of the tools that are added, of what is in memory; undefined for every other block, and for calls that are yours to run. */
   answer(block: AnthropicCall): AnthropicToolResult | undefined;
+  /**
+   * The call that a block stands for: of `call_tool`, by which a model runs tools that it was not offered, the call of your tool, with the
+   * same id. Every other block is returned as it is. What `call_tool` says wrongly, `answer` answers.
+   */
+  resolve<Block extends AnthropicCall>(block: Block): Block;
   /** As `answer`, of a result too that was evicted from memory: the storage of the manager, its `get_blob`, is asked for it. */
   answerAsync(block: AnthropicCall): Promise<AnthropicToolResult | undefined>;
   /**
@@ -118,12 +124,12 @@ export interface AnthropicContextWeaver<Tool extends object> {
 
 /** Serves one conversation. Take another one for another conversation. */
 export function contextWeaver<Tool extends object>(options: AnthropicOptions<Tool>): AnthropicContextWeaver<Tool> {
-  const { tools, cache, tool_search: searches = false, ...rest } = options;
+  const { tools, cache = true, tool_search: searches = false, ...rest } = options;
   if (!Array.isArray(tools)) {
     const init = { path: "/tools", hint: "tools as messages.create takes them; [] for none" };
     throw new ContextWeaverError(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a list of tools", init);
   }
-  if (cache !== undefined && typeof cache !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
+  if (typeof cache !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
   if (typeof searches !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/tool_search" });
   const loop = new AgentLoop(rest);
   const fitting = new Fitting(loop, tools, { cache, searches });
@@ -133,9 +139,13 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
     parse: (input) => input,
   });
   return {
-    tools: [...(tools as Tool[]), ...addedOffers().map(added)],
+    tools: [...(tools as Tool[]), ...addedOffers().map(added), calling(tools, loop)],
     manager: loop.manager,
     fit: (params) => fitting.fit(params),
+    resolve: (block) => {
+      const call = block.type === "tool_use" ? loop.resolve(String(block.name), block.input) : undefined;
+      return call ? { ...block, name: call.name, input: call.arguments } : block;
+    },
     answer: ({ type, id, name, input }) => resultOf(id, type === "tool_use" ? fitting.answer(String(name), input, String(id)) : undefined),
     answerAsync: async ({ type, id, name, input }) => resultOf(id, type === "tool_use" ? await fitting.answerAsync(String(name), input, String(id)) : undefined),
     observe: (answer) => fitting.observe(answer),
@@ -144,6 +154,21 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
       return client.withOptions({ middleware: [...middleware, middlewareOf(fitting)] as never[] }) as Client;
     },
     free: () => loop.free(),
+  };
+}
+
+/** The tool that runs others, for the SDK's tool runner. */
+function calling(tools: readonly object[], loop: AgentLoop): AnthropicAddedTool {
+  const offer = callOffer();
+  return {
+    ...definitionOf(offer),
+    run: async (input, context) => {
+      const call = loop.resolve(offer.name, input);
+      if (!call) return loop.answer(offer.name, input, context?.toolUse?.id) as string;
+      const tool = (tools.find((one, at) => nameOf(one, at) === call.name) ?? {}) as Partial<AnthropicAddedTool>;
+      return tool.run ? tool.run(tool.parse ? tool.parse(call.arguments) : call.arguments, context) : loop.demand(call.name);
+    },
+    parse: (input) => input,
   };
 }
 
@@ -166,7 +191,7 @@ class Fitting {
   /** Calls that were fitted. */
   calls = 0;
 
-  constructor(loop: AgentLoop, tools: readonly object[], { cache, searches }: { readonly cache: boolean | undefined; readonly searches: boolean }) {
+  constructor(loop: AgentLoop, tools: readonly object[], { cache, searches }: { readonly cache: boolean; readonly searches: boolean }) {
     const known = tools.map((tool, at): OfferedTool & { readonly definition: Definition } => {
       const { defer_loading: _, ...definition } = tool as Definition;
       const { description, input_schema: schema } = definition;
@@ -180,11 +205,13 @@ class Fitting {
     loop.setTools(known);
     this.#loop = loop;
     this.#definitions = new Map(known.map(({ name, definition }) => [name, definition]));
-    this.#added = new Map(addedOffers().map((tool) => [tool.name, definitionOf(tool)]));
+    const added = addedOffers().map(definitionOf);
+    this.#added = new Map([...added, definitionOf(callOffer())].map((tool) => [tool.name, tool]));
     this.#marks = new CacheMarks(cache);
     const { standing } = loop;
     const names = known.map(({ name }) => name).filter((name) => !standing.has(name));
-    const list = [...this.#definitions.values(), ...this.#added.values()];
+    // What the provider loads is called by its own name.
+    const list = [...this.#definitions.values(), ...added];
     this.#search = searches && names.length > 0 ? { found: new FoundTools(loop, new Set(names)), ...deferred(list, standing) } : undefined;
   }
 
@@ -209,14 +236,15 @@ class Fitting {
     this.#loop.step("anthropic", messages, {
       query,
       model: this.#model,
-      called: [...called, ...forced],
+      called,
+      demanded: forced,
       system,
       ...(chosen && { chosen }),
       translated: ({ built, tools: names }) => {
         const compiled = this.#search
           ? { messages: withReferences(built.messages, this.#search.found), tools: this.#search.list.map((tool) => (forced.includes(String(tool["name"])) ? loaded(tool) : tool)) }
           : { messages: built.messages, tools: names.map((one) => (this.#definitions.get(one) ?? this.#added.get(one)) as Definition) };
-        const { warnings, ...marks } = this.#marks.put({ ...compiled, system: built.system }, { isAppendOnly: built.pack.prefix !== undefined, automatic: rest["cache_control"] });
+        const { warnings, ...marks } = this.#marks.put({ ...compiled, system: built.system }, { automatic: rest["cache_control"], settings: params as Definition });
         sent = marks;
         return [...(this.#search?.warnings ?? []), ...warnings];
       },

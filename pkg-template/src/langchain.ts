@@ -1,12 +1,13 @@
 // `contextweaver/langchain`: middleware for the agents of LangChain 1, `createAgent`. It imports no LangChain: tools are records
 // that its loop takes for its own, and messages are made by the classes of those in the request.
-import { FIND_TOOLS, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
+import { FIND_TOOLS, callOffer, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
 import { LangChainMessages } from "./adapters/langchain-messages.js";
 import type { ReadConversation } from "./adapters/langchain-messages.js";
 import { lastTurn } from "./adapters/last-turn.js";
+import type { FrontCall } from "./adapters/tool-front.js";
 import { Catalog, ContextWeaverError, countTokens } from "contextweaver";
 import type { AiSdkModelMessage, ContextManager, JsonObject, SchemaConverters } from "contextweaver";
 
@@ -50,7 +51,7 @@ export interface LangChainModelRequest {
 /** What `createAgent` takes as `middleware`. */
 export interface LangChainMiddleware {
   name: string;
-  /** Those of the loop: `drilldown`, `recall` and `find_tools`. */
+  /** Those of the loop: `drilldown`, `recall`, `find_tools` and `call_tool`. */
   tools: LangChainAddedTool[];
   wrapModelCall: <Request extends LangChainModelRequest, Answer>(request: Request, handler: (request: Request) => Answer | Promise<Answer>) => Promise<Answer>;
   /** The log of a conversation, by the id of its thread: all that was ever said and every byte of every result. None where it is not in memory. */
@@ -81,6 +82,12 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
     addedTool(drilldownOffer(), async ({ args, id }, config) => conversationOfTool(conversations, config).loop.drilldownAsync(args as unknown as DrilldownInput, id)),
     addedTool(recallOffer(), async ({ args, id }, config) => conversationOfTool(conversations, config).loop.recallAsync(args as unknown as RecallInput, id)),
     addedTool(FIND_TOOLS, async ({ args, id }, config) => conversationOfTool(conversations, config).loop.findTools(args as unknown as FindToolsInput, id)),
+    // A call that stands for one of another tool is written as that before it is run.
+    addedTool(callOffer(), async ({ args, id }, config) => {
+      const { loop } = conversationOfTool(conversations, config);
+      const { name } = callOffer();
+      return loop.answer(name, args, id) ?? loop.demand(loop.resolve(name, args)?.name ?? name);
+    }),
   ];
   return Object.assign({ [BRAND]: true } as object, {
     name: "contextweaver",
@@ -98,7 +105,7 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
       const read = kept.translator.read(messages, systemMessage);
       const { query, called } = lastTurn(read.messages);
       const reserved_tokens = formatTokens(request.responseFormat, toJsonSchema);
-      const turn = { query, called: [...called, ...demanded(request.toolChoice)], reserved_tokens, model };
+      const turn = { query, called, demanded: demanded(request.toolChoice), reserved_tokens, model };
       const { built, tools: names } = await loop.stepLater(FORMAT, read.messages, turn);
       const offers = new Set(names);
       const answer = await handler({
@@ -107,11 +114,46 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
         tools: request.tools.filter((tool) => offers.has(nameOf(tool))),
       });
       loop.observe(model, inputTokens(answer));
+      resolveCalls(answer, (args) => loop.resolve(callOffer().name, args));
       return answer;
     },
     manager: (conversation: string) => conversations.get(conversation)?.loop.manager,
     free: () => conversations.free(),
   });
+}
+
+/**
+ * Writes calls of `call_tool` in what a model answered as calls of the agent's own tools: the agent runs them as any other, and what
+ * waits for a human's word sees which they are.
+ */
+function resolveCalls(answer: unknown, resolve: (args: unknown) => FrontCall | undefined): void {
+  const { tool_calls: calls, content, messages } = (answer ?? {}) as { tool_calls?: unknown; content?: unknown; readonly messages?: unknown };
+  if (Array.isArray(messages)) for (const message of messages) resolveCalls(message, resolve);
+  if (!Array.isArray(calls)) return;
+  const meant = new Map<unknown, FrontCall>();
+  const written = (calls as readonly Written[]).map((call) => {
+    const real = call.name === callOffer().name ? resolve(call.args) : undefined;
+    if (!real) return call;
+    meant.set(call.id, real);
+    return { ...call, name: real.name, args: real.arguments };
+  });
+  if (meant.size === 0) return;
+  const message = answer as { tool_calls: unknown; content: unknown };
+  message.tool_calls = written;
+  if (!Array.isArray(content)) return;
+  // Some providers have the call among the blocks, too.
+  message.content = (content as readonly Written[]).map((block) => {
+    const real = block.type === "tool_use" || block.type === "tool_call" ? meant.get(block.id) : undefined;
+    return real ? { ...block, name: real.name, [block.type === "tool_use" ? "input" : "args"]: real.arguments } : block;
+  });
+}
+
+/** A call as a message has it, among its calls or its blocks. */
+interface Written {
+  readonly type?: unknown;
+  readonly id?: unknown;
+  readonly name?: unknown;
+  readonly args?: unknown;
 }
 
 /** What is kept of a conversation beside its loop. */

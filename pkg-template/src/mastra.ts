@@ -1,5 +1,5 @@
 // `contextweaver/mastra`: an input processor for the agents of Mastra 1. It imports no Mastra.
-import { FIND_TOOLS, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
+import { FIND_TOOLS, callOffer, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
 import type { AgentLoop, AgentLoopOptions, AgentLoopStep, ChosenTools, ConversationAhead, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
@@ -49,7 +49,7 @@ export interface MastraRequest<Prompt> {
 /** What an agent of Mastra takes among its `inputProcessors`. */
 export interface MastraProcessor {
   readonly id: "contextweaver";
-  /** Chooses the tools of a step, and adds `drilldown`, `recall` and `find_tools`. */
+  /** Chooses the tools of a step, and adds `drilldown`, `recall`, `find_tools` and `call_tool`. */
   readonly processInputStep: (input: MastraStepInput) => MastraStep;
   /** Compiles what is sent to the model. What the memory has stays whole. */
   readonly processLLMRequest: <Prompt extends readonly object[]>(request: MastraRequest<Prompt>) => Promise<{ prompt: Prompt }>;
@@ -116,6 +116,7 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
         drilldown: addedTool(drilldownOffer(), async (input: DrilldownInput, call) => served().drilldownAsync(input, call?.toolCallId)),
         recall: addedTool(recallOffer(), async (input: RecallInput, call) => served().recallAsync(input, call?.toolCallId)),
         find_tools: addedTool(FIND_TOOLS, async (input: FindToolsInput, call) => served().findTools(input, call?.toolCallId)),
+        call_tool: addedTool(callOffer(), async (input: unknown, call) => runTool(served(), tools, input, call)),
       };
       return { tools: { ...tools, ...added }, activeTools: [...(step.chosen?.names ?? [])] };
     },
@@ -145,6 +146,26 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
   };
 }
 
+/** A tool of the framework, as far as it is run. */
+interface RunTool {
+  readonly execute?: (input: unknown, call?: MastraToolCall) => Promise<unknown>;
+  readonly requireApproval?: unknown;
+  readonly needsApprovalFn?: unknown;
+}
+
+/**
+ * Runs the tool that a call of `call_tool` stands for. One that a human has to approve is not run but offered: the framework asks by
+ * the name of the tool.
+ */
+async function runTool(loop: AgentLoop, tools: Readonly<Record<string, unknown>>, input: unknown, call: MastraToolCall | undefined): Promise<unknown> {
+  const { name: own } = callOffer();
+  const meant = loop.resolve(own, input);
+  if (!meant) return loop.answer(own, input, call?.toolCallId);
+  const tool = (tools[meant.name] ?? {}) as RunTool;
+  const isFree = (tool.requireApproval ?? false) === false && tool.needsApprovalFn === undefined;
+  return isFree && tool.execute ? tool.execute(meant.arguments, call) : loop.demand(meant.name);
+}
+
 /** Chooses the tools of a step. */
 function stepOf(
   { loop, kept }: ServedConversation<Kept>,
@@ -160,7 +181,7 @@ function stepOf(
     const { query, called } = lastTurn(messages);
     // Only the prompt that comes after has the form that the log knows.
     const ahead: ConversationAhead = { format: FORMAT, messages, user_turn: turnOf(stored), has_results: messages.some(({ role }) => role === "tool") };
-    const chosen = loop.choose(query, [...called, ...demanded(toolChoice)], loop.factorOf(modelId(model)), ahead);
+    const chosen = loop.choose({ query, called, demanded: demanded(toolChoice), factor: loop.factorOf(modelId(model)), ahead });
     return { chosen, reserved_tokens: formatTokens(structuredOutput) };
   } catch (error) {
     if (!ContextWeaverError.is(error)) throw error;
@@ -204,7 +225,7 @@ interface MastraToolCall {
   readonly toolCallId?: string;
 }
 
-function addedTool<Input>({ description, schema }: DescribedTool, execute: (input: Input, call?: MastraToolCall) => Promise<string>) {
+function addedTool<Input>({ description, schema }: DescribedTool, execute: (input: Input, call?: MastraToolCall) => Promise<unknown>) {
   return { description, inputSchema: aiSdkSchema(schema), execute };
 }
 

@@ -1,11 +1,22 @@
 // `contextweaver/openai-agents`: the run loop of OpenAI's Agents SDK. It imports no SDK.
 import { AgentItems } from "./adapters/agent-items.js";
-import { AgentLoop, addedOffers, framedTokens } from "./adapters/agent-loop.js";
+import { AgentLoop, addedOffers, callOffer, framedTokens } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
+import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
 import { ContextWeaverError } from "contextweaver";
 import type { ContextManager, JsonObject } from "contextweaver";
 
 export type { AgentLoopOptions, AgentLoopStep };
+
+/** How the runs of a conversation are served. */
+export interface AgentOptions extends AgentLoopOptions {
+  /**
+   * `prompt_cache_key` of the calls, by which OpenAI sends those of a conversation to where its prompt is cached: a text, or `true` for
+   * one that is made of the instructions and the first message. A key in `modelSettings.providerData` stays. Default: `true` for models
+   * of OpenAI, by their names; other providers with the same API may refuse it.
+   */
+  readonly cache_key?: boolean | string;
+}
 
 /** A tool that is added to an agent. */
 export interface AgentAddedTool {
@@ -63,11 +74,13 @@ export interface AgentContextWeaver {
  * Serves one conversation, whatever agents take part in it. Take another one for another conversation; the turns of one may be any
  * number of runs. An agent that is a tool of another holds a conversation of its own.
  */
-export function contextWeaver(options: AgentLoopOptions): AgentContextWeaver {
-  const loop = new AgentLoop(options);
-  const fitting = new Fitting(loop);
+export function contextWeaver(options: AgentOptions): AgentContextWeaver {
+  const { cache_key, ...rest } = options;
+  const key = new CacheKey(checkedCacheKey(cache_key));
+  const loop = new AgentLoop(rest);
+  const fitting = new Fitting(loop, key);
   return {
-    tools: (tools) => [...tools, ...addedOffers().map((offer) => addedTool(offer, loop))],
+    tools: (tools) => [...tools, ...[...addedOffers(), callOffer()].map((offer) => addedTool(offer, loop))],
     serve: (served) => ("getModel" in served ? servedProvider(served, fitting) : servedModel(served as AgentModel, fitting)) as typeof served,
     manager: loop.manager,
     free: () => loop.free(),
@@ -80,9 +93,11 @@ class Fitting {
   readonly #loop: AgentLoop;
   /** The tools of the agent whose turn it is, as JSON. */
   #tools = "";
+  #byName: ReadonlyMap<string, Fields> = new Map();
+  readonly #key: CacheKey;
 
-  constructor(loop: AgentLoop) {
-    this.#loop = loop;
+  constructor(loop: AgentLoop, key: CacheKey) {
+    [this.#loop, this.#key] = [loop, key];
   }
 
   async fit<Request extends AgentModelRequest>(request: Request, model: string): Promise<Request> {
@@ -92,14 +107,15 @@ class Fitting {
       const init = { path: `/${held}`, hint: "run without it: the whole conversation is then sent each time" };
       throw new ContextWeaverError("UNSUPPORTED", "the provider holds the conversation, of which nothing can be left out", init);
     }
-    const byName = this.#take(tools as readonly Fields[]);
+    const byName = (this.#byName = this.#take(tools as readonly Fields[]));
     const items = new AgentItems(typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input);
     const { query, called } = lastTurn(items.translated);
     const { toolChoice, ...settings } = modelSettings as Fields;
     const beside = [...(systemInstructions === undefined ? [] : [systemInstructions]), ...handoffs.map((handoff) => JSON.stringify(handoff))];
     const { built, tools: names } = await this.#loop.stepLater("openai-responses", items.translated, {
       query,
-      called: typeof toolChoice === "string" ? [...called, toolChoice] : called,
+      called,
+      demanded: typeof toolChoice === "string" ? [toolChoice] : [],
       reserved_tokens: framedTokens(beside),
       model,
     });
@@ -108,8 +124,32 @@ class Fitting {
       input: items.written(built.messages),
       tools: names.map((name) => byName.get(name)),
       // A choice among no tools is refused.
-      modelSettings: names.length + handoffs.length > 0 ? modelSettings : settings,
+      modelSettings: this.#keyed(names.length + handoffs.length > 0 ? modelSettings : settings, model, () => [systemInstructions ?? null, ...beginning(items.translated)]),
     };
+  }
+
+  /** Adds the key of the conversation to what goes to the provider as it is; one of the caller's stands. */
+  #keyed(settings: object, model: string, begins: () => readonly unknown[]): object {
+    const key = this.#key.of(isOpenAiModel(model), begins);
+    if (key === undefined) return settings;
+    return { ...settings, providerData: { prompt_cache_key: key, ...((settings as Fields)["providerData"] as Fields | undefined) } };
+  }
+
+  /**
+   * Writes calls of `call_tool` in an answer as calls of the agent's own tools: the SDK then runs them as any other, with their
+   * approvals and guardrails.
+   */
+  resolved<Answer>(answer: Answer): Answer {
+    const { output } = (answer ?? {}) as { readonly output?: unknown };
+    if (!Array.isArray(output)) return answer;
+    const items = (output as Fields[]).map((item) => {
+      const call = item["type"] === "function_call" ? this.#loop.resolve(String(item["name"]), item["arguments"]) : undefined;
+      const tool = call && this.#byName.get(call.name);
+      if (!tool) return item;
+      const { name, namespace } = tool;
+      return { ...item, name, ...(namespace !== undefined && { namespace }), arguments: JSON.stringify(call.arguments) };
+    });
+    return items.every((item, at) => item === output[at]) ? answer : { ...answer, output: items };
   }
 
   /** Takes what the call of the last request cost. */
@@ -121,7 +161,7 @@ class Fitting {
   /** Takes the tools of an agent, by name. */
   #take(tools: readonly Fields[]): ReadonlyMap<string, Fields> {
     const byName = new Map(tools.map((tool) => [nameOf(tool), tool]));
-    const added = addedOffers().map(({ name }) => name);
+    const added = [...addedOffers(), callOffer()].map(({ name }) => name);
     const missing = added.find((name) => !byName.has(name));
     if (missing !== undefined) {
       throw new ContextWeaverError("NOT_FOUND", `the agent has no tool \`${missing}\``, { path: "/tools", hint: "make it with tools: cw.tools([...])" });
@@ -184,13 +224,16 @@ function servedModel<Model extends AgentModel>(model: Model, fitting: Fitting, n
     async getResponse(request: AgentModelRequest) {
       const answer = await model.getResponse((await fitting.fit(request, name)) as never);
       fitting.observe(name, answer);
-      return answer;
+      return fitting.resolved(answer);
     },
     async *getStreamedResponse(request: AgentModelRequest) {
       for await (const event of model.getStreamedResponse((await fitting.fit(request, name)) as never)) {
         const { type, response } = (event ?? {}) as { readonly type?: unknown; readonly response?: unknown };
-        if (type === "response_done") fitting.observe(name, response);
-        yield event;
+        if (type !== "response_done") yield event;
+        else {
+          fitting.observe(name, response);
+          yield { ...(event as object), response: fitting.resolved(response) };
+        }
       }
     },
   };

@@ -1,7 +1,9 @@
 // `contextweaver/openai`: params of OpenAI's SDK, of chat completions and of responses, fitted before they are sent, in a loop of
 // your own or by `runTools`. It imports no SDK.
-import { AgentLoop, FIND_TOOLS, addedOffers, framedTokens, listOf, usageOf } from "./adapters/agent-loop.js";
+import { AgentLoop, FIND_TOOLS, addedOffers, callOffer, framedTokens, listOf, usageOf } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
+import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
+import type { CacheKeyOption } from "./adapters/cache-key.js";
 import { FoundTools, MOST_FOUND, foundText } from "./adapters/tool-search.js";
 import { ContextWeaverError } from "contextweaver";
 import type { ContextManager, JsonObject } from "contextweaver";
@@ -33,6 +35,12 @@ export interface OpenAiOptions<Tool extends object> extends AgentLoopOptions {
    * definition where it was found. With no more tools than `max_tools` all are sent. For responses. Default: false.
    */
   readonly tool_search?: boolean;
+  /**
+   * `prompt_cache_key` of the calls, by which OpenAI sends those of a conversation to where its prompt is cached: a text, or `true` for
+   * one that is made of the instructions and the first message. A key in the params stays. Default: `true` for models of OpenAI, by
+   * their names; other providers with the same API may refuse it.
+   */
+  readonly cache_key?: boolean | string;
 }
 
 /** What either takes of tools. */
@@ -126,12 +134,17 @@ export interface OpenAiContextWeaver<Tool extends object> {
    * holds, and those of `ContextManager.syncMessages`.
    */
   fit<Params extends OpenAiChatParams | OpenAiResponsesParams>(params: Params): Params;
-  /** Answers a call of one of the tools that are added, of what is in memory; undefined for every other call or item. */
+  /** Answers a call of one of the tools that are added, of what is in memory; undefined for every other call or item, and for calls that are yours to run. */
   answer(call: OpenAiChatCall): OpenAiToolMessage | undefined;
   answer(item: OpenAiResponsesCall): OpenAiCallOutput | OpenAiToolSearchOutput | undefined;
   /** As `answer`, of a result too that was evicted from memory: the storage of the manager, its `get_blob`, is asked for it. */
   answerAsync(call: OpenAiChatCall): Promise<OpenAiToolMessage | undefined>;
   answerAsync(item: OpenAiResponsesCall): Promise<OpenAiCallOutput | OpenAiToolSearchOutput | undefined>;
+  /**
+   * The call that a call stands for: of `call_tool`, by which a model runs tools that it was not offered, the call of your tool, with the
+   * same id. Every other call or item is returned as it is. What `call_tool` says wrongly, `answer` answers.
+   */
+  resolve<Call extends OpenAiChatCall | OpenAiResponsesCall>(call: Call): Call;
   /**
    * Takes the answer to the params that were fitted last, so that the next calls keep to the budget in tokens of their model.
    * What cannot be a count of what was sent is passed over. `calibrate: false` of the manager's options leaves all at the estimate.
@@ -149,18 +162,20 @@ export interface OpenAiContextWeaver<Tool extends object> {
 
 /** Serves one conversation. Take another one for another conversation. */
 export function contextWeaver<Tool extends object>(options: OpenAiOptions<Tool>): OpenAiContextWeaver<Tool> {
-  const { tools, tool_search: searches = false, ...rest } = options;
+  const { tools, tool_search: searches = false, cache_key: given, ...rest } = options;
   if (!Array.isArray(tools)) {
     const init = { path: "/tools", hint: "tools as the SDK takes them; [] for none" };
     throw new ContextWeaverError(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a list of tools", init);
   }
   if (typeof searches !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/tool_search" });
+  const cache_key = checkedCacheKey(given);
   const loop = new AgentLoop(rest);
-  const fitting = new Fitting(loop, tools, searches);
+  const fitting = new Fitting(loop, tools, { searches, cache_key });
   return {
-    tools: [...(tools as Tool[]), ...addedOffers().map((offer) => runnable(offer, loop))],
+    tools: [...(tools as Tool[]), ...addedOffers().map((offer) => runnable(offer, loop)), calling(tools, loop)],
     manager: loop.manager,
     fit: (params) => fitting.fit(params),
+    resolve: (call) => resolved(loop, call),
     answer: ((call: OpenAiChatCall | OpenAiResponsesCall) => fitting.search(call) ?? answer(loop, call)) as OpenAiContextWeaver<Tool>["answer"],
     answerAsync: (async (call: OpenAiChatCall | OpenAiResponsesCall) => fitting.search(call) ?? answerAsync(loop, call)) as OpenAiContextWeaver<Tool>["answerAsync"],
     observe: (answer) => fitting.observe(answer),
@@ -209,19 +224,21 @@ class Fitting {
   /** What the provider's search has loaded, where it is used, and the tools that are sent in any case. */
   readonly #found: FoundTools | undefined;
   readonly #standing: ReadonlySet<string>;
+  readonly #key: CacheKey;
   /** The model that was asked last, by the name that the caller knows it by: its answers may tell another. */
   #model = "model";
   /** Calls that were fitted. */
   calls = 0;
 
-  constructor(loop: AgentLoop, tools: readonly object[], searches: boolean) {
+  constructor(loop: AgentLoop, tools: readonly object[], { searches, cache_key }: { readonly searches: boolean; readonly cache_key: CacheKeyOption | undefined }) {
     const known = tools.map(knownTool);
     loop.setTools(known);
-    const added = addedOffers().map((tool): KnownTool => ({ ...tool, definition: definitionOf(tool), isFunction: true }));
+    const added = [...addedOffers(), callOffer()].map((tool): KnownTool => ({ ...tool, definition: definitionOf(tool), isFunction: true }));
     this.#loop = loop;
     this.#known = new Map([...known, ...added].map((tool) => [tool.name, tool]));
     this.#standing = loop.standing;
     const deferred = known.map(({ name }) => name).filter((name) => !this.#standing.has(name));
+    this.#key = new CacheKey(cache_key);
     this.#found = searches && deferred.length > 0 ? new FoundTools(loop, new Set(deferred)) : undefined;
   }
 
@@ -245,11 +262,14 @@ class Fitting {
     this.calls += 1;
     const forced = namesOf(choice).filter((name) => this.#known.has(name));
     const chosen = this.#found?.choose(found, forced, this.#model);
-    const turn = { query, called: [...called, ...forced], reserved_tokens, model: this.#model, ...(chosen && { chosen }) };
+    const turn = { query, called, demanded: forced, reserved_tokens, model: this.#model, ...(chosen && { chosen }) };
     const { built, tools: names } = this.#loop.step(api.format, messages, turn);
     const isSent = (name: string): boolean => !this.#found || this.#standing.has(name) || forced.includes(name);
     const tools = names.filter(isSent).map((name) => this.#sent(name, api));
+    const key = this.#key.of(isOpenAiModel(this.#model), () => [instructions ?? null, ...beginning(messages)]);
     return {
+      ...(key !== undefined && { prompt_cache_key: key }),
+      // A key of the caller's stands.
       ...rest,
       [api.field]: this.#found ? this.#withSearches(built.messages, this.#found) : built.messages,
       // What is said of tools where there are none is refused.
@@ -419,6 +439,38 @@ function calledBy(call: OpenAiChatCall | OpenAiResponsesCall): Called | undefine
 function written({ isChat, id }: Called, output: string | undefined): OpenAiToolMessage | OpenAiCallOutput | undefined {
   if (output === undefined) return undefined;
   return isChat ? { role: "tool", tool_call_id: id, content: output } : { type: "function_call_output", call_id: id, output };
+}
+
+/** Writes the call that a call of `call_tool` stands for, in the form of the call. */
+function resolved<Call extends OpenAiChatCall | OpenAiResponsesCall>(loop: AgentLoop, call: Call): Call {
+  const called = calledBy(call);
+  const meant = called && loop.resolve(called.name, called.given);
+  if (!meant) return call;
+  const real = { name: meant.name, arguments: JSON.stringify(meant.arguments) };
+  return called.isChat ? { ...call, function: { ...(call as OpenAiChatCall).function, ...real } } : { ...call, ...real };
+}
+
+/** What `runTools` runs a tool by. */
+interface RunnableFunction {
+  readonly function?: (given: unknown, runner: unknown) => unknown;
+  readonly parse?: (given: string) => unknown;
+}
+
+/** The tool that runs others, for `runTools`. */
+function calling(tools: readonly object[], loop: AgentLoop): OpenAiAddedTool {
+  const { name, description, schema } = callOffer();
+  const run = async (given: object, runner?: unknown): Promise<string> => {
+    const { input } = given as { readonly input: string };
+    const call = loop.resolve(name, input);
+    if (!call) return loop.answer(name, input) as string;
+    const tool = tools.find((one, at) => knownTool(one, at).name === call.name) as { readonly function?: RunnableFunction } | undefined;
+    const runnable = tool?.function;
+    if (!runnable?.function) return loop.demand(call.name);
+    const text = JSON.stringify(call.arguments);
+    const result = await runnable.function(runnable.parse ? await runnable.parse(text) : text, runner);
+    return typeof result === "string" ? result : JSON.stringify(result);
+  };
+  return { type: "function", function: { name, description, parameters: schema, parse: (input) => ({ input }), function: run } };
 }
 
 /** A tool that is added, with what runs it. */

@@ -189,18 +189,21 @@ for (const [name, form] of Object.entries(WITH_TOOLS)) {
     const step = async (...more) => {
       turns.push(...more);
       await ADAPTERS[name](() => cw, {}, turns);
-      return steps.at(-1).tools;
+      return steps.at(-1);
     };
+    const wants = ({ tools: listed, unlisted }) => [...listed, ...unlisted];
     const call = (id, tool) => ({ calls: [{ id, name: tool, input: { id: 7 }, result: `done ${id}` }] });
     const first = await step({ user: "Where is the parcel 7?" });
-    assert.ok(first.includes("order_status"), first.join());
+    assert.ok(first.tools.includes("order_status"), first.tools.join());
     for (const id of ["a", "b", "c"]) await step(call(id, "order_status"));
     assert.deepEqual(asked, ["Where is the parcel 7?"]);
     const agreed = await step({ agent: "It was lost. Shall I refund the order?" }, { user: "yes, please" });
-    assert.ok(agreed.includes("refund_order"), agreed.join());
-    for (const id of ["d", "e"]) assert.deepEqual(await step(call(id, "refund_order")), agreed);
+    assert.ok(wants(agreed).includes("refund_order"), wants(agreed).join());
+    for (const id of ["d", "e"]) assert.deepEqual(wants(await step(call(id, "refund_order"))), wants(agreed));
     const again = await step({ agent: "It is refunded. Shall I look where the parcel of your other order is?" }, { user: "yes, please" });
-    assert.ok(again.includes("order_status"), again.join());
+    assert.ok(wants(again).includes("order_status"), wants(again).join());
+    // Another list would make the whole prompt new to the provider's cache.
+    assert.equal(new Set(steps.map(({ tools: listed }) => listed.join())).size, 1);
     await step(call("f", "order_status"));
     assert.deepEqual(asked.slice(1), ["yes, please", "yes, please"]);
     cw.free();

@@ -362,7 +362,7 @@ test("LangChain: a tool that is demanded is offered, whatever the query brings",
   const demand = { name: "demand", wrapModelCall: (request, handler) => handler({ ...request, toolChoice: { type: "function", function: { name: "take_picture" } } }) };
   const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 2 });
   await createAgent({ model, tools, middleware: [demand, cw] }).invoke({ messages: [user("Archive the mail of group 4.")] });
-  assert.ok(offered.includes("take_picture") && offered.length < 5, `${offered}`);
+  assert.ok(offered.includes("take_picture") && offered.length < 8, `${offered}`);
   cw.free();
 });
 

@@ -239,7 +239,7 @@ test("Mastra: a tool that is demanded is offered, whatever the query brings", as
   const model = modelOf(4, ({ tools }) => ((offered = tools.map(({ name }) => name)), says("done")));
   const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 2 });
   await agentOf({ model, tools: sdkTools().tools, cw }).generate("Archive the mail of group 4.", { toolChoice: { type: "tool", toolName: "take_picture" } });
-  assert.ok(offered.includes("take_picture") && offered.length < 5, `${offered}`);
+  assert.ok(offered.includes("take_picture") && offered.length < 8, `${offered}`);
   cw.free();
 });
 
@@ -324,7 +324,7 @@ test("Mastra: what cannot be is said before the model is asked", async () => {
 });
 
 for (const [name, run] of Object.entries(HOW)) {
-  test(`Mastra, ${name}: what the agent proposed is offered in the first step after the user agreed, and stays`, async () => {
+  test(`Mastra, ${name}: what the agent proposed is wanted in the first step after the user agreed, and the list stays`, async () => {
     const does = (id, description) => createTool({ id, description, inputSchema: z.object({}), execute: async () => ({ done: id }) });
     const shelves = Array.from({ length: 30 }, (_, n) => does(`work_${n}`, `Counts the boxes of shelf ${n}`));
     const all = [...shelves, does("refund_order", "Refunds an order"), does("order_status", "Tells where a parcel is")];
@@ -334,7 +334,7 @@ for (const [name, run] of Object.entries(HOW)) {
       const steps = [];
       const answers = [
         [says(`It was lost. ${REFUND}`)],
-        [said(call("r", "refund_order", {})), said(call("w", "work_7", {})), says("It is refunded. Shall I look where the parcel of your other order is?")],
+        [said(call("r", "call_tool", { name: "refund_order", arguments: {} })), said(call("w", "call_tool", { name: "work_7", arguments: {} })), says("It is refunded. Shall I look where the parcel of your other order is?")],
         [says("It is on its way.")],
       ];
       const model = modelOf(4, (asked) => (accepts(asked), answers[0].shift()));
@@ -349,16 +349,15 @@ for (const [name, run] of Object.entries(HOW)) {
       }
       return { turns, cw };
     };
-    const offers = (steps, tool) => steps.map((step) => step.tools.includes(tool));
+    const wants = (steps, tool) => steps.map(({ tools: listed, unlisted }) => [...listed, ...unlisted].includes(tool));
     const { turns, cw } = await session({});
-    assert.deepEqual(offers(turns[1], "refund_order"), [true, true, true]);
-    assert.deepEqual(offers(turns[2], "order_status"), [true]);
-    // It says from which item of the log, and the tools of a turn stay.
+    assert.deepEqual(wants(turns[1], "refund_order"), [true, true, true]);
+    assert.deepEqual(wants(turns[2], "order_status"), [true]);
+    // It says from which item of the log, and the tools of the conversation stay, although the framework makes them anew.
     const { completion } = turns[1][0];
     const { text } = cw.manager("t").events.get(completion.item_ids[0]);
     assert.deepEqual([completion.reason, completion.query, text], ["agreement", text, `It was lost. ${REFUND}`]);
-    const found = turns[1].map(({ tools: names }) => names.filter((one) => !["drilldown", "recall", "work_7"].includes(one)));
-    assert.deepEqual(found, [found[0], found[0], found[0]]);
+    assert.equal(new Set(turns.flat().map(({ tools: names }) => names.join())).size, 1);
     assert.deepEqual(turns.flat().flatMap(({ synced }) => synced.superseded), []);
     cw.free();
 
@@ -371,7 +370,7 @@ for (const [name, run] of Object.entries(HOW)) {
     // What the policy withholds completes nothing.
     const classifier = ({ text }) => (text.includes(REFUND) ? "restricted" : "public");
     const withheld = await session({ manager: { classifier } });
-    assert.deepEqual([offers(withheld.turns[1], "refund_order")[0], withheld.turns[1][0].completion], [false, undefined]);
+    assert.deepEqual([wants(withheld.turns[1], "refund_order")[0], withheld.turns[1][0].completion], [false, undefined]);
     withheld.cw.free();
   });
 }

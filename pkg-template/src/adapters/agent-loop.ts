@@ -1,6 +1,6 @@
 // What all adapters do before a call of a model: bring the log in line with the conversation, choose tools, compile. An adapter
 // translates. By its own name the package is imported with the modules that fit the runtime.
-import { ContextManager, ContextWeaverError, Router, countTokens, drilldownTool, recallTool, renderCards } from "contextweaver";
+import { ContextManager, ContextWeaverError, Router, countTokens, drilldownTool, recallTool } from "contextweaver";
 import type {
   BuiltMessages,
   ContextManagerOptions,
@@ -16,6 +16,9 @@ import type {
 } from "contextweaver";
 import { findAgain, findAgainAsync, readOn, readOnAsync } from "./read-on.js";
 import type { DrilldownInput, RecallInput } from "./read-on.js";
+import { TextHash } from "./text-hash.js";
+import { CALL_TOOL, ToolFront } from "./tool-front.js";
+import type { FrontCall, ResolvedCall } from "./tool-front.js";
 
 export type { DrilldownInput, RecallInput };
 
@@ -46,6 +49,8 @@ export interface AgentLoopStep<F extends MessageFormat = MessageFormat> {
   readonly tools: readonly string[];
   /** Tokens of the definitions of these. With `built.tokens` at most the budget. */
   readonly tool_tokens: number;
+  /** Names of tools that the turn wants and the list does not have: the model finds them by `find_tools`. Absent where all are offered. */
+  readonly unlisted?: readonly string[];
   /** What of the conversation is new, and what was edited. */
   readonly synced: SyncedMessages;
   /**
@@ -61,6 +66,8 @@ export interface AgentLoopStep<F extends MessageFormat = MessageFormat> {
 export interface AgentLoopTurn<F extends MessageFormat> {
   readonly query: string;
   readonly called: readonly string[];
+  /** Names of tools that must be offered, as the model has to call one of them. Default: none. */
+  readonly demanded?: readonly string[];
   readonly system?: unknown;
   /** Tokens of what is sent beside messages and tools, such as the schema of an answer. Default: 0. */
   readonly reserved_tokens?: number;
@@ -101,6 +108,19 @@ export interface FindToolsInput {
   readonly query: string;
 }
 
+/** By what the tools of a step are chosen. */
+export interface ToolTurn {
+  readonly query: string;
+  /** The tools that were called since the user spoke last. */
+  readonly called: readonly string[];
+  /** What must be offered. Default: none. */
+  readonly demanded?: readonly string[];
+  /** What the tokens of the model are to those of the estimator. Default: 1. */
+  readonly factor?: number;
+  /** The conversation that the log has not seen yet. */
+  readonly ahead?: ConversationAhead | undefined;
+}
+
 /** A tool with the tokens of its definition. */
 interface PricedTool<T extends OfferedTool = OfferedTool> {
   readonly tool: T;
@@ -124,11 +144,20 @@ export interface ChosenTools {
   readonly names: readonly string[];
   readonly tokens: number;
   readonly left_out: readonly MessageWarning[];
+  /** What the turn wants and a list that does not change lacks. */
+  readonly unlisted?: readonly string[];
   /** How the query was completed to choose them, where it does not stand on its own. */
   readonly completion?: QueryCompletion | undefined;
 }
 
 const MAX_TOOLS = 16;
+/**
+ * The lists of conversations that are served by another loop each turn, or by agents in turn, by the set of tools that they are of: each
+ * goes on as it was.
+ */
+const LISTS = new WeakMap<ContextManager, ReadonlyMap<string, readonly string[]>>();
+/** Sets of tools of a conversation whose lists are remembered. */
+const MOST_LISTS = 16;
 /** Least and most tokens of a model for one of the estimator that are believed. */
 const LEAST_SHARE = 0.4;
 const MOST_SHARE = 2.5;
@@ -138,7 +167,7 @@ const FRAME_TOKENS = 4;
 /** The tool by which a model looks for tools that it was not offered. */
 export const FIND_TOOLS: DescribedTool = {
   name: "find_tools",
-  description: "Find tools by what they do. Those that are found can be called from the next step on.",
+  description: "Find tools by what they do, and how each is called.",
   schema: {
     type: "object",
     properties: { query: { type: "string", description: "What the tool should do, in a few words." } },
@@ -159,9 +188,14 @@ export function recallOffer(): DescribedTool {
   return { name, description, schema: args_schema as JsonObject };
 }
 
-/** All tools that the loop adds. */
+/** The tools that the loop adds and answers itself. */
 export function addedOffers(): readonly DescribedTool[] {
   return [drilldownOffer(), recallOffer(), FIND_TOOLS];
+}
+
+/** The tool by which a model runs one that it was not offered. */
+export function callOffer(): DescribedTool {
+  return CALL_TOOL;
 }
 
 /** The conversation of an agent, and its tools. */
@@ -172,8 +206,13 @@ export class AgentLoop {
   readonly #drilldown = priced(drilldownOffer());
   readonly #recall = priced(recallOffer());
   readonly #findTools = priced(FIND_TOOLS);
+  readonly #callTool = priced(callOffer());
   #router: Router | undefined;
+  /** Of tools that are too many to be offered all. */
+  #front: ToolFront | undefined;
   #tools = new Map<string, PricedTool>();
+  /** Names the set of these tools. */
+  #listKey = "";
   /** What the model found by `find_tools`, the newest last. */
   #found: string[] = [];
   /** The tools of the present turn: they do not change within it, for the sake of the provider's prompt cache. */
@@ -184,6 +223,8 @@ export class AgentLoop {
   #estimated = 0;
   /** Tokens of a model for one of the estimator. */
   readonly #factors = new Map<string, number>();
+  /** Tools that `call_tool` could not run, and that are offered therefore. */
+  readonly #demanded = new Set<string>();
   /** Whether the manager scales budgets, as far as was seen. */
   #calibrates = true;
 
@@ -219,6 +260,8 @@ export class AgentLoop {
     const router = tools.length > this.#maxTools ? new Router(items) : undefined;
     this.#router?.free();
     [this.#tools, this.#router, this.#turn, this.#found] = [known, router, undefined, []];
+    this.#front = router && this.#frontOf(router);
+    this.#demanded.clear();
   }
 
   /** Refuses a list of tools that is not the one that there is, with those that are added or without: a choice is made here. */
@@ -267,12 +310,12 @@ export class AgentLoop {
   #compile<F extends MessageFormat>(
     format: F,
     synced: SyncedMessages,
-    { query, called, reserved_tokens = 0, chosen, model, translated }: AgentLoopTurn<F>,
+    { query, called, demanded = [], reserved_tokens = 0, chosen, model, translated }: AgentLoopTurn<F>,
     warnings: readonly MessageWarning[],
   ): AgentLoopStep<F> {
     const factor = this.factorOf(model);
     const { budget_tokens, phase = "answer", onStep } = this.#options;
-    const { names, tokens, left_out, completion: completed } = chosen ?? this.choose(query, called, factor);
+    const { names, tokens, left_out, unlisted, completion: completed } = chosen ?? this.choose({ query, called, demanded, factor });
     const completion = this.#named(query, completed);
     const beside = tokens + reserved_tokens;
     const room = Math.max(0, budget_tokens - Math.ceil(beside * factor));
@@ -282,7 +325,7 @@ export class AgentLoop {
       this.#calibrates = false;
       this.#factors.clear();
     }
-    const partial = { built, tools: names, tool_tokens: tokens, synced, ...(completion && { completion }) };
+    const partial = { built, tools: names, tool_tokens: tokens, ...(unlisted && { unlisted }), synced, ...(completion && { completion }) };
     const step = { ...partial, warnings: [...synced.warnings, ...warnings, ...left_out, ...built.warnings, ...(translated?.(partial) ?? [])] };
     onStep?.(step);
     return step;
@@ -308,11 +351,41 @@ export class AgentLoop {
   }
 
   /**
+   * Reads a call of `call_tool` as the call that it stands for; undefined for every other call, and for one that stands for none: that
+   * one `answer` answers.
+   */
+  resolve(name: string, given: unknown): FrontCall | undefined {
+    const resolved = name === CALL_TOOL.name ? this.#resolved(given) : undefined;
+    return resolved && "call" in resolved ? resolved.call : undefined;
+  }
+
+  /**
+   * Offers a tool from the next step on that `call_tool` cannot run, such as one that runs elsewhere, and says so to the model. It costs
+   * the conversation its place in the provider's cache, once.
+   */
+  demand(name: string): string {
+    this.#demanded.add(name);
+    return `${name} is not run by ${CALL_TOOL.name}. It is offered from the next step on: call it by its own name then.`;
+  }
+
+  /** Answers a call of `call_tool` that stands for no call of a tool; undefined for one that does, which is the loop's to run. */
+  #misdirected(given: unknown, call_id: string | undefined): string | undefined {
+    const resolved = this.#resolved(given);
+    if ("call" in resolved) return undefined;
+    return this.manager.runAdded({ name: CALL_TOOL.name, input: argumentsOf(given) ?? {}, call_id }, () => resolved.problem).result;
+  }
+
+  #resolved(given: unknown): ResolvedCall {
+    return this.#front?.resolve(given) ?? { problem: "All tools are offered already: call it by its own name." };
+  }
+
+  /**
    * Answers a call of one of the tools that are added; undefined for every other. `given` is what the model said: an object,
    * or the JSON of one; `call_id` is what it called the call.
    */
   answer(name: string, given: unknown, call_id?: string): string | undefined {
     if (!this.#isAdded(name)) return undefined;
+    if (name === CALL_TOOL.name) return this.#misdirected(given, call_id);
     const input = argumentsOf(given);
     if (!input) {
       return this.manager.runAdded({ name, input: {}, call_id }, () => {
@@ -326,7 +399,8 @@ export class AgentLoop {
 
   /** Does the same where it may take time: a result that is not in memory is fetched. What is no call of theirs is told at once. */
   answerAsync(name: string, given: unknown, call_id?: string): Promise<string> | undefined {
-    const input = name === FIND_TOOLS.name || !this.#isAdded(name) ? undefined : argumentsOf(given);
+    const isRead = name === this.#recall.tool.name || name === this.#drilldown.tool.name;
+    const input = isRead ? argumentsOf(given) : undefined;
     if (input && name === this.#recall.tool.name) return this.recallAsync(input as unknown as RecallInput, call_id);
     if (input) return this.drilldownAsync(input as unknown as DrilldownInput, call_id);
     const answer = this.answer(name, given, call_id);
@@ -355,17 +429,14 @@ export class AgentLoop {
     return (await this.manager.runAddedAsync(called, () => findAgainAsync(this.manager, input, this.#share))).result;
   }
 
-  /** Answers a call of `find_tools`: the tools that are found are offered from the next step on. */
+  /** Answers a call of `find_tools`: how the tools that are found are called. */
   findTools(input: FindToolsInput, call_id?: string): string {
-    const { query } = input;
     const { result } = this.manager.runAdded({ name: FIND_TOOLS.name, input, call_id }, () => {
-      const router = this.#router;
-      if (!router) return "All tools are offered already.";
-      const route = router.route(query, { top_k: Math.min(this.#maxTools, 8) });
-      if (route.candidate_ids.length === 0) return `No tool fits${route.no_match_reason === undefined ? "" : `: ${route.no_match_reason}`}.`;
-      const found = new Set([...this.#found.filter((name) => !route.candidate_ids.includes(name)), ...route.candidate_ids]);
-      this.#found = [...found].slice(-this.#maxTools);
-      return renderCards(router.cards(route));
+      const front = this.#front;
+      if (!front) return "All tools are offered already.";
+      const { names, text } = front.find(input.query);
+      this.#found = [...this.#found.filter((name) => !names.includes(name)), ...names].slice(-this.#maxTools);
+      return text;
     });
     return result;
   }
@@ -432,26 +503,25 @@ export class AgentLoop {
 
   /**
    * Chooses the tools of a step: first those that must be there, then what the query brings, as many as half of the budget has room
-   * for. `factor` tells what the tokens of a model are to those of the estimator, `ahead` the conversation that the log has not seen
-   * yet.
+   * for. Of too many to offer all, the list is the one of the step before, with what is demanded.
    */
-  choose(query: string, called: readonly string[], factor = 1, ahead?: ConversationAhead): ChosenTools {
-    const { always = [], budget_tokens } = this.#options;
+  choose(turn: ToolTurn): ChosenTools {
+    if (this.#front) return this.#ofFront(this.#front, turn, this.#room(turn.factor), false);
+    const { query, called, demanded = [], factor = 1, ahead } = turn;
+    const { always = [] } = this.#options;
     const { names: ofTurn, completion } = this.#ofTurn(query, ahead);
-    const names = new Set([...always, ...called, ...[...this.#found].reverse(), ...ofTurn]);
+    const names = new Set([...always, ...demanded, ...called, ...ofTurn]);
     const wanted = [
       ...(ahead?.has_results || this.manager.stats().artifacts > 0 ? [this.#drilldown, this.#recall] : []),
-      ...(this.#router ? [this.#findTools] : []),
       ...[...names].flatMap((name) => this.#tools.get(name) ?? []),
     ];
-    const room = Math.floor(budget_tokens / 2 / factor);
+    const room = this.#room(factor);
     const offered = new Set<string>();
     const left_out: MessageWarning[] = [];
     let tokens = 0;
     for (const { tool, tokens: cost } of wanted) {
       if (tokens + cost > room) {
-        const message = `the definition of ${tool.name} takes ${cost} tokens, and ${room - tokens} are left for tools`;
-        left_out.push({ code: "TOOL_LEFT_OUT", message, path: `/tools/${tool.name}` });
+        left_out.push(leftOut(tool.name, cost, room - tokens));
         continue;
       }
       tokens += cost;
@@ -460,9 +530,56 @@ export class AgentLoop {
     return { names: this.#inOrder(offered), tokens, left_out, completion };
   }
 
+  /**
+   * Chooses the tools of a step whose prompt is new to the provider's cache anyway, which another list then costs nothing: those that
+   * are wanted now. `room` is what the budget has left for definitions.
+   */
+  renewed(turn: ToolTurn, room: number): ChosenTools {
+    const least = Math.min(room, this.#room(turn.factor));
+    return this.#front ? this.#ofFront(this.#front, turn, least, true) : this.choose(turn);
+  }
+
+  /** Tokens that definitions may take, by the estimator. */
+  #room(factor = 1): number {
+    return Math.floor(this.#options.budget_tokens / 2 / factor);
+  }
+
+  #ofFront(front: ToolFront, { query, called, demanded = [], ahead }: ToolTurn, room: number, isCut: boolean): ChosenTools {
+    const { always = [] } = this.#options;
+    const { names: ofTurn, completion } = this.#ofTurn(query, ahead);
+    // All that are added are there from the beginning: one that came later would make the prompt new.
+    const added = [this.#findTools, this.#callTool, this.#drilldown, this.#recall].map(({ tool }) => tool.name);
+    const { names, tokens, left_out } = front.offer({
+      demanded: [...added, ...always, ...this.#unsaid(), ...demanded, ...this.#demanded],
+      wanted: [...called, ...[...this.#found].reverse(), ...front.run, ...ofTurn],
+      room,
+      isCut,
+    });
+    LISTS.set(this.manager, new Map([...(LISTS.get(this.manager) ?? []), [this.#listKey, front.listed ?? []]].slice(-MOST_LISTS) as [string, readonly string[]][]));
+    const unlisted = ofTurn.filter((name) => !front.lists(name));
+    return { names, tokens, left_out: left_out.map((name) => leftOut(name, this.#price(name), room - tokens)), unlisted, completion };
+  }
+
+  /** Tells a model how tools are called that its list does not have; undefined where there are none to tell of. */
+  announce(names: readonly string[]): string | undefined {
+    return this.#front?.announce(names);
+  }
+
+  #frontOf(router: Router): ToolFront {
+    const known = ({ tool: { name, description, schema }, tokens }: PricedTool) => ({ name, description, schema, tokens });
+    const added = [this.#findTools, this.#callTool, this.#drilldown, this.#recall];
+    const search = (query: string, most: number): readonly string[] => router.route(query, { top_k: most }).candidate_ids;
+    const front = new ToolFront([...this.#tools.values()].map(known), search, added.map(known));
+    const names = new TextHash();
+    for (const name of this.#tools.keys()) names.add(name);
+    this.#listKey = names.add("");
+    front.resume(LISTS.get(this.manager)?.get(this.#listKey) ?? []);
+    return front;
+  }
+
   /** Tokens of the definition of a tool; of one that there is not any more, none. */
   #price(name: string): number {
-    const added = [this.#drilldown, this.#recall, this.#findTools].find(({ tool }) => tool.name === name);
+    const added = [this.#drilldown, this.#recall, this.#findTools, this.#callTool].find(({ tool }) => tool.name === name);
     return (added ?? this.#tools.get(name))?.tokens ?? 0;
   }
 
@@ -471,7 +588,7 @@ export class AgentLoop {
   }
 
   #isAdded(name: string): boolean {
-    return [this.#drilldown, this.#recall, this.#findTools].some(({ tool }) => tool.name === name);
+    return [this.#drilldown, this.#recall, this.#findTools, this.#callTool].some(({ tool }) => tool.name === name);
   }
 
   /** Tools whose provider says what they take: they are no matter of words, and always there. */
@@ -527,6 +644,10 @@ function checked(options: AgentLoopOptions): AgentLoopOptions {
   if (always !== undefined && !Array.isArray(always)) refuse("/always", "a list of names");
   if (onStep !== undefined && typeof onStep !== "function") refuse("/onStep", "a function");
   return options;
+}
+
+function leftOut(name: string, cost: number, left: number): MessageWarning {
+  return { code: "TOOL_LEFT_OUT", message: `the definition of ${name} takes ${cost} tokens, and ${Math.max(0, left)} are left for tools`, path: `/tools/${name}` };
 }
 
 function isCount(value: unknown): boolean {

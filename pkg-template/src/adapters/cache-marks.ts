@@ -1,4 +1,6 @@
 // `cache_control` of Anthropic: the marks of the caller, and those at what the next call finds in the provider's cache.
+import { CachePlan, MOST_MARKS } from "./cache-plan.js";
+import type { PromptBlock } from "./cache-plan.js";
 import type { MessageWarning } from "contextweaver";
 
 /** A block, a tool or a message, as a record. */
@@ -13,27 +15,27 @@ export interface Sent {
 
 /** What a call is marked by. */
 interface MarkedCall {
-  /** Whether prompts only grow. */
-  readonly isAppendOnly: boolean;
   /** The mark that the provider was asked to set at the end, which counts. */
   readonly automatic: unknown;
+  /** The params beside messages, instructions and tools. */
+  readonly settings: Fields;
 }
 
-/** Marks that the provider takes in a call. */
-const MOST_MARKS = 4;
 const MARK = { type: "ephemeral" };
 /** Blocks that take no mark. */
 const UNMARKED = ["thinking", "redacted_thinking", "mid_conv_system"];
+/** Params on which what is cached of a whole prompt depends, and those on which what is cached of messages does. */
+const OF_PROMPT = ["model", "speed"];
+const OF_MESSAGES = ["tool_choice", "thinking", "output_config"];
 
 /** Sets the marks of the calls of one conversation. */
 export class CacheMarks {
-  readonly #isWanted: boolean | undefined;
+  readonly #isWanted: boolean;
+  readonly #plan = new CachePlan();
   /** Marks of the caller that were taken off, by the block. */
   #taken = new Map<string, { readonly mark: unknown; readonly path: string }>();
-  /** The blocks of the call before. */
-  #before: readonly string[] = [];
 
-  constructor(isWanted: boolean | undefined) {
+  constructor(isWanted: boolean) {
     this.#isWanted = isWanted;
   }
 
@@ -60,52 +62,66 @@ export class CacheMarks {
     };
   }
 
-  /** Puts back the marks that were taken off, and adds those that are wanted, as many as there may be. */
-  put({ messages, system, tools }: Sent, { isAppendOnly, automatic }: MarkedCall): Sent & { readonly warnings: readonly MessageWarning[] } {
-    const above = blocksOf(system);
-    const lists = [above, ...messages.map((message) => blocksOf((message as Fields)["content"]))].map((blocks) => [...blocks]);
-    const left = new Map(this.#taken);
-    // The newest first, as a text that was said before is marked where it was said last.
-    for (const blocks of [...lists].reverse()) {
-      for (const [at, block] of [...blocks.entries()].reverse()) {
-        const taken = left.get(keyOf(block));
-        if (!taken) continue;
-        blocks[at] = { ...block, cache_control: taken.mark };
-        left.delete(keyOf(block));
-      }
-    }
-    const marked = this.#isWanted ?? isAppendOnly ? this.#add(lists, tools, automatic) : tools;
-    return {
-      messages: messages.map((message, at) => withBlocks(message as Fields, lists[at + 1] as Fields[])),
-      system: lists[0]?.some(isMarked) ? lists[0] : system,
-      tools: marked,
-      warnings: [...left.values()].map(({ path }) => ({ code: "CACHE_CONTROL_LEFT_OUT", message: "the block that carries cache_control is not sent as it is", path })),
-    };
-  }
-
-  /** Adds marks, the most useful first: at the end, at the end of what is as before, and at the end of the instructions. */
-  #add(lists: Fields[][], tools: readonly Fields[], automatic: unknown): readonly Fields[] {
-    const all = [[...tools], ...lists];
-    const places = all.flatMap((blocks, list) => blocks.map((_, at): Place => [list, at]));
-    const blockAt = ([list, at]: Place): Fields => (all[list] as Fields[])[at] as Fields;
-    const now = places.map((place) => keyOf(blockAt(place), place[0]));
-    const kept = now.findIndex((key, at) => key !== this.#before[at]);
-    this.#before = now;
-    let room = MOST_MARKS - all.flat().filter(isMarked).length - (automatic == null ? 0 : 1);
-    const mark = (count: number): void => {
-      const at = places.slice(0, count).reduce((last, one, index) => (isUnmarked(blockAt(one)) ? last : index), -1);
-      const place = places[at];
-      if (room <= 0 || !place || isMarked(blockAt(place))) return;
+  /** Puts back the marks that were taken off, as many as there may be, and adds those by which the next calls read what this one writes. */
+  put({ messages, system, tools }: Sent, { automatic, settings }: MarkedCall): Sent & { readonly warnings: readonly MessageWarning[] } {
+    const lists = [tools, blocksOf(system), ...messages.map((message) => blocksOf((message as Fields)["content"]))].map((blocks) => [...blocks]);
+    const { left, paths } = this.#putBack(lists);
+    const places = lists.flatMap((blocks, list) => blocks.map((_, at): Place => [list, at]));
+    const blockAt = ([list, at]: Place): Fields => (lists[list] as Fields[])[at] as Fields;
+    const write = ([list, at]: Place, block: Fields): void => void ((lists[list] as Fields[])[at] = block);
+    const blocks = places.map((place): PromptBlock => {
+      const block = blockAt(place);
+      const role = (messages[place[0] - 2] as Fields | undefined)?.["role"];
+      // Where a message begins is a part of the prompt, too.
+      return { text: `${place[0]} ${String(role)} ${JSON.stringify(withoutMark(block))}`, isAnswer: role === "assistant", takesMark: takesMark(block), isMarked: isMarked(block) };
+    });
+    const of = (names: readonly string[]): string => JSON.stringify(names.map((name) => settings[name] ?? null));
+    const { added, refused } = this.#plan.plan({
+      blocks,
+      head: tools.length + (lists[1]?.length ?? 0),
+      settings: { prompt: of(OF_PROMPT), messages: of(OF_MESSAGES) },
+      isAutomatic: automatic != null,
+      isWanted: this.#isWanted,
+    });
+    const tooMany = refused.map((at): MessageWarning => {
+      const place = places[at] as Place;
+      const bare = withoutMark(blockAt(place));
+      write(place, bare);
+      const path = place[0] === 0 ? `/tools/${String(bare["name"] ?? place[1])}` : (paths.get(`${place}`) ?? "");
+      return { code: "CACHE_CONTROL_LEFT_OUT", message: `a call takes ${MOST_MARKS} marks, and the others of yours save more`, path };
+    });
+    for (const at of added) {
+      const place = places[at] as Place;
       // What is kept for longer must come first.
       const later = [...places.slice(at).map((one) => blockAt(one)["cache_control"]), automatic];
       const long = later.find((one) => (one as Fields | null | undefined)?.["ttl"] === "1h");
-      (all[place[0]] as Fields[])[place[1]] = { ...blockAt(place), cache_control: long ?? MARK };
-      room -= 1;
+      write(place, { ...blockAt(place), cache_control: long ?? MARK });
+    }
+    const [marked = [], above = [], ...said] = lists;
+    return {
+      messages: messages.map((message, at) => withBlocks(message as Fields, said[at] as Fields[])),
+      system: above.some(isMarked) ? above : system,
+      tools: marked,
+      warnings: [...tooMany, ...left.map((path) => ({ code: "CACHE_CONTROL_LEFT_OUT", message: "the block that carries cache_control is not sent as it is", path }))],
     };
-    if (automatic == null) mark(places.length);
-    mark(kept === -1 ? places.length : kept);
-    mark(tools.length + (lists[0]?.length ?? 0));
-    return all[0] as Fields[];
+  }
+
+  /** Puts back the marks of the caller: says of which blocks there are none any more, and where those that are there came from. */
+  #putBack(lists: Fields[][]): { readonly left: readonly string[]; readonly paths: ReadonlyMap<string, string> } {
+    const left = new Map(this.#taken);
+    const paths = new Map<string, string>();
+    // The newest first, as a text that was said before is marked where it was said last.
+    for (const [list, blocks] of left.size === 0 ? [] : [...lists.entries()].slice(1).reverse()) {
+      for (const [at, block] of [...blocks.entries()].reverse()) {
+        const key = keyOf(block);
+        const taken = left.get(key);
+        if (!taken) continue;
+        blocks[at] = { ...block, cache_control: taken.mark };
+        paths.set(`${[list, at]}`, taken.path);
+        left.delete(key);
+      }
+    }
+    return { left: [...left.values()].map(({ path }) => path), paths };
   }
 }
 
@@ -116,9 +132,15 @@ function isMarked(block: unknown): boolean {
   return typeof block === "object" && block !== null && (block as Fields)["cache_control"] != null;
 }
 
-/** Whether a block takes no mark; a tool that is deferred is not there to be cached. */
-function isUnmarked({ type, defer_loading: deferred }: Fields): boolean {
-  return UNMARKED.includes(String(type)) || deferred === true;
+function withoutMark(block: Fields): Fields {
+  if (!("cache_control" in block)) return block;
+  const { cache_control: _, ...bare } = block;
+  return bare;
+}
+
+/** Whether a block takes a mark; a tool that is deferred is not there to be cached, nor is a text that is empty. */
+function takesMark({ type, text, defer_loading: deferred }: Fields): boolean {
+  return !UNMARKED.includes(String(type)) && deferred !== true && text !== "";
 }
 
 function blocksOf(content: unknown): readonly Fields[] {
@@ -132,9 +154,8 @@ function withBlocks(message: Fields, blocks: readonly Fields[]): Fields {
 }
 
 /** What a block is known by: a call and its result by the id of the call, as a result may be shown otherwise than it came. */
-function keyOf({ cache_control: _, ...block }: Fields, message?: number): string {
+function keyOf({ cache_control: _, ...block }: Fields): string {
   const { type, id, tool_use_id: answered } = block;
-  if (message !== undefined) return `${message} ${JSON.stringify(block)}`;
   if (type === "tool_use" || type === "tool_result") return `${String(type)} ${String(id ?? answered)}`;
   return JSON.stringify(block);
 }

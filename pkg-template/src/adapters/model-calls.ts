@@ -1,9 +1,13 @@
 // Calls of a model of the AI SDK as its middleware sees them: the prompt is compiled, and calls of the tools that are added are
 // answered here, as the SDK's loop does not know them. To the SDK they are calls that the provider ran; so they stand in its
 // messages with their results, and the next prompt tells of them.
-import { addedOffers, framedTokens } from "./agent-loop.js";
+import { addedOffers, callOffer, framedTokens } from "./agent-loop.js";
 import type { AgentLoop, DescribedTool } from "./agent-loop.js";
+import { beginning } from "./cache-key.js";
+import type { CacheKey } from "./cache-key.js";
 import { lastTurn } from "./last-turn.js";
+import { takesMarks } from "./model-marks.js";
+import type { ModelMarks } from "./model-marks.js";
 import { promptMessage, readPart } from "./model-prompt.js";
 import type { Fields } from "./model-prompt.js";
 import type { JsonObject } from "contextweaver";
@@ -12,6 +16,8 @@ import type { JsonObject } from "contextweaver";
 export interface CalledModel {
   readonly specificationVersion: string;
   readonly modelId: string;
+  /** Whose model it is, such as `openai.responses`. */
+  readonly provider?: unknown;
   readonly doGenerate: (params: never) => PromiseLike<object>;
   readonly doStream: (params: never) => PromiseLike<object>;
 }
@@ -29,18 +35,27 @@ interface Streamed {
 }
 
 const definitionOf = ({ name, description, schema }: DescribedTool): Fields => ({ type: "function", name, description, inputSchema: schema });
-const ADDED: ReadonlyMap<unknown, Fields> = new Map(addedOffers().map((tool) => [tool.name, definitionOf(tool)]));
+const CALL = callOffer().name;
+const ADDED: ReadonlyMap<unknown, Fields> = new Map([...addedOffers(), callOffer()].map((tool) => [tool.name, definitionOf(tool)]));
 const isAdded = ({ toolName }: Fields): boolean => ADDED.has(toolName);
+
+/** How the calls of a conversation are served. */
+export interface CallsOptions {
+  /** How many times the model is asked again within a call, after it called added tools alone. */
+  readonly most: number;
+  readonly key: CacheKey;
+  /** What marks prompts for models of Anthropic, where that is wanted. */
+  readonly marks: ModelMarks | undefined;
+}
 
 /** The calls of one conversation. */
 export class ModelCalls {
   readonly #loop: AgentLoop;
-  readonly #most: number;
+  readonly #options: CallsOptions;
   #tools: readonly Fields[] | undefined;
 
-  /** `most` is how many times the model is asked again within a call, after it called added tools alone. */
-  constructor(loop: AgentLoop, most: number) {
-    [this.#loop, this.#most] = [loop, most];
+  constructor(loop: AgentLoop, options: CallsOptions) {
+    [this.#loop, this.#options] = [loop, options];
   }
 
   async generate(params: object, model: CalledModel): Promise<object> {
@@ -49,7 +64,7 @@ export class ModelCalls {
     const warnings = new Map<string, object>();
     for (;;) {
       const said = (await model.doGenerate((await call.params()) as never)) as Generated;
-      const taken = await call.take(said.content, said.usage);
+      const taken = await call.take(said.content.map((part) => call.read(part)), said.usage);
       content.push(...taken.content, ...taken.results);
       for (const warning of said.warnings ?? []) warnings.set(JSON.stringify(warning), warning);
       if (!taken.isOpen) return { ...said, content, usage: call.usage, warnings: [...warnings.values()] };
@@ -76,7 +91,7 @@ export class ModelCalls {
       );
       this.#tools = tools;
     }
-    return new ModelCall(this.#loop, params as Fields, model, this.#most);
+    return new ModelCall(this.#loop, params as Fields, model, this.#options);
   }
 }
 
@@ -88,11 +103,14 @@ class ModelCall {
   readonly #reserved_tokens: number;
   #conversation: readonly Fields[];
   #left: number;
+  readonly #key: CacheKey;
+  readonly #marks: ModelMarks | undefined;
   /** What all calls of the model cost together. */
   usage: Fields | undefined;
 
-  constructor(loop: AgentLoop, params: Fields, model: CalledModel, most: number) {
-    [this.#loop, this.#params, this.#model, this.#left] = [loop, params, model, most];
+  constructor(loop: AgentLoop, params: Fields, model: CalledModel, { most, key, marks }: CallsOptions) {
+    [this.#loop, this.#params, this.#model, this.#left, this.#key] = [loop, params, model, most, key];
+    this.#marks = takesMarks(model.provider) ? marks : undefined;
     this.#conversation = (params["prompt"] as readonly Fields[]).flatMap(readMessage);
     const { schema } = (params["responseFormat"] ?? {}) as Fields;
     this.#reserved_tokens = schema === undefined ? 0 : framedTokens([JSON.stringify(schema)]);
@@ -104,12 +122,13 @@ class ModelCall {
 
   /** What the model is asked next. */
   async params(): Promise<Fields> {
-    const { prompt: _, tools = [], toolChoice: choice, ...rest } = this.#params;
+    const { prompt: _, tools = [], toolChoice: choice, ...rest } = this.#keyed();
     const { query, called } = lastTurn(this.#conversation);
     const { type, toolName } = (choice ?? {}) as Fields;
     const { built, tools: names } = await this.#loop.stepLater("ai-sdk-model", this.#conversation, {
       query,
-      called: type === "tool" ? [...called, String(toolName)] : called,
+      called,
+      demanded: type === "tool" ? [String(toolName)] : [],
       reserved_tokens: this.#reserved_tokens,
       model: this.#model.modelId,
     });
@@ -119,12 +138,34 @@ class ModelCall {
     // Whoever may call nothing more still says something.
     const isLast = this.#left === 0 && own.length === 0;
     const sent = type === "none" || (this.#left === 0 && own.length > 0) ? own : offered;
+    const prompt = promptOf(built.messages as unknown as readonly Fields[], this.#model.specificationVersion);
+    const toolChoice = isLast ? { type: "none" } : choice;
+    const marked = this.#marks?.mark({ prompt, tools: sent }, { ...rest, model: this.#model.modelId, toolChoice }) ?? { prompt, tools: sent };
     return {
       ...rest,
-      prompt: promptOf(built.messages as unknown as readonly Fields[], this.#model.specificationVersion),
+      prompt: marked.prompt,
       // A choice among no tools is refused.
-      ...(sent.length > 0 && { tools: sent, toolChoice: isLast ? { type: "none" } : choice }),
+      ...(sent.length > 0 && { tools: marked.tools, toolChoice }),
     };
+  }
+
+  /** The params with the key of the conversation, where the provider takes one; one of the caller's stands. */
+  #keyed(): Fields {
+    const isOpenAi = String(this.#model.provider).startsWith("openai.");
+    const promptCacheKey = this.#key.of(isOpenAi, () => beginning(this.#conversation));
+    if (promptCacheKey === undefined) return this.#params;
+    const { openai, ...options } = (this.#params["providerOptions"] ?? {}) as Fields;
+    return { ...this.#params, providerOptions: { ...options, openai: { promptCacheKey, ...(openai as Fields | undefined) } } };
+  }
+
+  /**
+   * Reads a part of what the model said: a call of `call_tool` as the call of the SDK's own tool that it stands for. The SDK then runs
+   * it as any other, with its approvals. What stands for none is answered here.
+   */
+  read(part: Fields): Fields {
+    const { type, toolName, input } = part;
+    const meant = type === "tool-call" && toolName === CALL ? this.#loop.resolve(CALL, input) : undefined;
+    return meant ? { ...part, toolName: meant.name, input: JSON.stringify(meant.arguments) } : part;
   }
 
   /**
@@ -206,8 +247,12 @@ function goingOn(call: ModelCall, first: Streamed, ask: () => Promise<Streamed>)
     for (let round = 0; ; round++) {
       const said = new Said();
       let finish: Fields | undefined;
+      const hidden = new Set<unknown>();
       for (let read = await reader.read(); !read.done; read = await reader.read()) {
-        const part = read.value;
+        const part = call.read(read.value);
+        // What a call is of shows when it is whole.
+        if (part["type"] === "tool-input-start" && part["toolName"] === CALL) hidden.add(part["id"]);
+        if (String(part["type"]).startsWith("tool-input-") && hidden.has(part["id"])) continue;
         if (part["type"] === "finish") finish = part;
         else {
           said.add(part);

@@ -1,0 +1,31 @@
+// A hash of texts that goes on where it stopped: what is common to the beginning of two lists of texts shows in equal values.
+
+/** A running hash of 64 bits, cyrb53 before it is cut to a number. It tells texts apart; it keeps nothing secret. */
+export class TextHash {
+  #one = 0xdeadbeef;
+  #other = 0x41c6ce57;
+
+  /** Goes on from what earlier texts came to. */
+  static after(value: string): TextHash {
+    const hash = new TextHash();
+    [hash.#one, hash.#other] = [Number.parseInt(value.slice(0, 8), 16) | 0, Number.parseInt(value.slice(8), 16) | 0];
+    return hash;
+  }
+
+  /** Takes one more text, and returns what all that were taken come to. Two texts in a row are not the same as the two as one. */
+  add(text: string): string {
+    let [one, other] = [this.#one, this.#other];
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      one = Math.imul(one ^ code, 2654435761);
+      other = Math.imul(other ^ code, 1597334677);
+    }
+    // No character has this code.
+    one = Math.imul(one ^ 0x10000, 2654435761);
+    other = Math.imul(other ^ 0x10000, 1597334677);
+    one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(other ^ (other >>> 13), 3266489909);
+    other = Math.imul(other ^ (other >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);
+    [this.#one, this.#other] = [one, other];
+    return [one, other].map((half) => (half >>> 0).toString(16).padStart(8, "0")).join("");
+  }
+}

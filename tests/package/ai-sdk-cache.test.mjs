@@ -1,0 +1,91 @@
+// The marks of Anthropic's cache in what the AI SDK sends, before a cache that works as the provider's documentation says.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+import { z } from "zod";
+import { HOW, SDKS, call, modelOf, said } from "./ai-sdk-models.mjs";
+import { AnthropicCache } from "./anthropic-cache.mjs";
+import { project } from "./harness.mjs";
+
+const folder = await project("ai-sdk-cache", { "entry.mjs": `export * from "contextweaver/ai-sdk";` });
+const { contextWeaver } = await import(pathToFileURL(join(folder, "entry.mjs")));
+
+const OPTIONS = { budget_tokens: 200_000 };
+const STEPS = 5;
+
+/** What the provider of the SDK makes of a call, as far as the cache sees it: a block for each part, with the mark of its options. */
+function requestOf({ tools = [], prompt }) {
+  const block = ({ providerOptions, ...part }) => {
+    const { cacheControl, ...anthropic } = providerOptions?.anthropic ?? {};
+    const type = { "tool-call": "tool_use", "tool-result": "tool_result", reasoning: "thinking" }[part.type] ?? part.type ?? "text";
+    return { ...part, type, anthropic, ...(cacheControl && { cache_control: cacheControl }) };
+  };
+  const above = prompt.findLastIndex(({ role }) => role === "system") + 1;
+  // The options of a message are those of its last part.
+  const last = ({ content, providerOptions }) => content.map((part, at) => (at === content.length - 1 ? { ...part, providerOptions: part.providerOptions ?? providerOptions } : part));
+  const messages = prompt.slice(above).map((message) => ({ role: message.role, content: last(message).map(block) }));
+  return { model: "m", tools: tools.map(block), system: prompt.slice(0, above).map(block), messages };
+}
+
+const bare = (request) => JSON.parse(JSON.stringify(request, (key, value) => (key === "cache_control" ? undefined : value)));
+const marksOf = (request) => JSON.stringify(request).split("cache_control").length - 1;
+
+for (const [version, sdk] of Object.entries(SDKS)) {
+  for (const [name, run] of Object.entries(HOW)) {
+    /** Runs steps of 30 calls each; returns what the model was sent. */
+    const sentBy = async (provider, form, options, more) => {
+      const asked = [];
+      const ids = (step) => Array.from({ length: 30 }, (_, n) => `c${step}_${n}`);
+      const model = modelOf(sdk, (params) => {
+        asked.push(requestOf(params));
+        return said(asked.length < STEPS ? [{ type: "reasoning", text: `thinking of ${asked.length}` }, ...ids(asked.length).map((id) => call(id, "look", { at: id }))] : [{ type: "text", text: "done" }]);
+      });
+      Object.assign(model, { provider });
+      const tools = { look: sdk.tool({ description: "Look it up", inputSchema: z.object({ at: z.string() }), execute: async ({ at }) => `row of ${at}` }) };
+      const settings = { stopWhen: sdk.stop(STEPS), [sdk.system]: "Be brief.", prompt: "Plan it.", ...more };
+      const cw = contextWeaver({ ...OPTIONS, ...options, ...(form === "prepareStep" && { tools }) });
+      if (form === "prepareStep") await run(sdk, { ...settings, model, tools: cw.tools, prepareStep: cw.prepareStep });
+      else await run(sdk, { ...settings, model: sdk.wrapLanguageModel({ model, middleware: cw }), tools });
+      cw.free();
+      assert.equal(asked.length, STEPS);
+      return asked;
+    };
+
+    for (const form of ["prepareStep", "a middleware"]) {
+      test(`AI SDK ${version}, ${name}, ${form}: each call of Anthropic's models reads all that the call before has written`, async () => {
+        const sent = await sentBy("anthropic.messages", form);
+        const plain = await sentBy("anthropic.messages", form, { cache: false });
+        assert.equal(plain.map(marksOf).join(), "0,0,0,0,0");
+        assert.deepEqual(sent.map(bare), plain.map(bare));
+        const cache = new AnthropicCache();
+        let before;
+        for (const [step, request] of sent.entries()) {
+          assert.ok(marksOf(request) <= 4);
+          const { blocks, read, written } = cache.send(request);
+          assert.ok(written.includes(blocks - 1), `the end of call ${step} is not written`);
+          // The tools for results come with the first result, and make the whole prompt new.
+          if (step > 1) assert.ok(read >= before, `call ${step} reads ${read} of ${before}`);
+          before = blocks;
+        }
+        for (const provider of ["openai.responses", "amazon-bedrock"]) assert.equal(marksOf(await sentBy(provider, form)), 0);
+        const vertex = await sentBy("googleVertex.anthropic.messages", form);
+        assert.ok(marksOf(vertex) > 0);
+      });
+    }
+  }
+
+  test(`AI SDK ${version}: marks of the caller count, and the option is true or false`, async () => {
+    const asked = [];
+    const model = modelOf(sdk, (params) => (asked.push(requestOf(params)), said([{ type: "text", text: "done" }])));
+    Object.assign(model, { provider: "anthropic.messages" });
+    const middleware = contextWeaver(OPTIONS);
+    const marked = { anthropic: { cacheControl: { type: "ephemeral", ttl: "1h" } } };
+    const messages = [0, 1, 2].flatMap((n) => [{ role: "user", content: [{ type: "text", text: `question ${n}`, providerOptions: marked }] }, { role: "assistant", content: `answer ${n}` }]);
+    await sdk.generateText({ model: sdk.wrapLanguageModel({ model, middleware }), messages: [...messages, { role: "user", content: "And now?" }] });
+    assert.equal(marksOf(asked[0]), 4);
+    assert.deepEqual(asked[0].messages.at(-1).content.at(-1).cache_control, { type: "ephemeral" });
+    middleware.free();
+    for (const options of [OPTIONS, { ...OPTIONS, tools: {} }]) assert.throws(() => contextWeaver({ ...options, cache: 1 }), ({ code, path }) => (assert.deepEqual([code, path], ["INVALID_INPUT", "/cache"]), true));
+  });
+}
