@@ -1,6 +1,6 @@
 // `contextweaver/ai-sdk`: the AI SDK's own loop, versions 6 and 7, with the SDK's own types. It imports no SDK.
-import { AgentLoop, FIND_TOOLS, callOffer, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
+import { AgentLoop, FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { lastTurn } from "./adapters/last-turn.js";
 import { runnerOf } from "./adapters/ai-sdk-runner.js";
 import type { CallToolInput } from "./adapters/ai-sdk-runner.js";
@@ -12,7 +12,7 @@ import { aiSdkSchema } from "./tool-set.js";
 import { ContextWeaverError } from "contextweaver";
 import type { AiSdkModelMessage, AiSdkTool, ContextManager, JsonObject } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, CallToolInput, DrilldownInput, FindToolsInput, RecallInput };
+export type { AgentLoopOptions, AgentLoopStep, LoopCosts, CallToolInput, DrilldownInput, FindToolsInput, RecallInput };
 
 /** Tools as the SDK takes them, by name. */
 export type AiSdkTools = Readonly<Record<string, object>>;
@@ -86,6 +86,8 @@ export interface ContextWeaver<Tools extends AiSdkTools> {
   readonly prepareStep: (step: AiSdkStepInput) => Promise<AiSdkStep<(keyof Tools & string) | keyof AiSdkAddedTools>>;
   /** The log, with all that was ever said and every byte of every result. */
   readonly manager: ContextManager;
+  /** What the calls cost and would have cost with the whole conversation, in prices of a token without a cache. */
+  readonly costs: () => LoopCosts;
   /** Gives the memory back. */
   free(): void;
 }
@@ -128,6 +130,8 @@ export interface ContextWeaverMiddleware {
   ) => Promise<Result>;
   /** The log, with all that was ever said and every byte of every result. */
   readonly manager: ContextManager;
+  /** What the calls cost and would have cost with the whole conversation, in prices of a token without a cache. */
+  readonly costs: () => LoopCosts;
   /** Gives the memory back. */
   free(): void;
 }
@@ -169,6 +173,7 @@ function middlewareOf({ max_rounds = MAX_ROUNDS, cache_key, cache, ...options }:
     wrapStream: async <Params extends object, Result extends object>({ params, model }: AiSdkModelCall<Params>) =>
       (await calls.stream(params, model as CalledModel)) as Result,
     manager: loop.manager,
+    costs: () => loop.costs(),
     free: () => loop.free(),
   };
   // Whoever forgot the tools would go on without them, and without this.
@@ -213,15 +218,16 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
   return {
     tools: { ...tools, ...added },
     manager: loop.manager,
+    costs: () => loop.costs(),
     async prepareStep(step) {
       await prepared();
       const messages = conversation.behind(step);
       const model = typeof step.model === "string" ? step.model : step.model?.modelId;
       const last = step.steps?.at(-1);
       // A step that is tried again is told of the same call.
-      if (model !== undefined && last !== undefined && last !== paid) loop.observe(model, last.usage?.inputTokens);
+      if (model !== undefined && last !== undefined && last !== paid) loop.observe(model, last.usage?.inputTokens, last.usage as Readonly<Record<string, unknown>> | undefined);
       paid = last;
-      const compiled = await loop.stepLater("ai-sdk-model", messages, { ...lastTurn(messages), model });
+      const compiled = await loop.stepLater("ai-sdk-model", messages, { ...lastTurn(messages), model, prices: pricesOf(typeof step.model === "string" ? step.model : step.model?.provider) });
       const built = "initialInstructions" in step ? withoutSystem(compiled.built.messages) : { messages: compiled.built.messages };
       const isMarked = typeof step.model === "object" && takesMarks(step.model.provider);
       // The tools, which are before them, are the same each time; the SDK has them.

@@ -1,14 +1,14 @@
 // `contextweaver/anthropic`: params of Anthropic's SDK, fitted before they are sent, in a loop of your own or the SDK's tool
 // runner. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, addedOffers, callOffer, listOf, usageOf } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, OfferedTool } from "./adapters/agent-loop.js";
 import { CacheMarks } from "./adapters/cache-marks.js";
 import type { Sent } from "./adapters/cache-marks.js";
 import { FoundTools, MOST_FOUND, foundText } from "./adapters/tool-search.js";
 import { ContextWeaverError } from "contextweaver";
 import type { ContextManager, JsonObject, MessageWarning } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep };
+export type { AgentLoopOptions, AgentLoopStep, LoopCosts };
 
 /** A tool that is added, for the SDK's tool runner, too. */
 export interface AnthropicAddedTool {
@@ -118,6 +118,8 @@ export interface AnthropicContextWeaver<Tool extends object> {
   serve<Client extends AnthropicClient>(client: Client): Client;
   /** The log, with all that was ever said and every byte of every result. */
   readonly manager: ContextManager;
+  /** What the calls cost and would have cost with the whole conversation, in prices of a token without a cache. */
+  costs(): LoopCosts;
   /** Gives the memory back. */
   free(): void;
 }
@@ -141,6 +143,7 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
   return {
     tools: [...(tools as Tool[]), ...addedOffers().map(added), calling(tools, loop)],
     manager: loop.manager,
+    costs: () => loop.costs(),
     fit: (params) => fitting.fit(params),
     resolve: (block) => {
       const call = block.type === "tool_use" ? loop.resolve(String(block.name), block.input) : undefined;
@@ -271,8 +274,9 @@ class Fitting {
   }
 
   observe(answer: unknown): void {
-    const { input_tokens: read, cache_creation_input_tokens: written, cache_read_input_tokens: cached } = usageOf(answer);
-    this.#loop.observe(this.#model, typeof read === "number" ? read + Number(written ?? 0) + Number(cached ?? 0) : undefined);
+    const usage = usageOf(answer);
+    const { input_tokens: read, cache_creation_input_tokens: written, cache_read_input_tokens: cached } = usage;
+    this.#loop.observe(this.#model, typeof read === "number" ? read + Number(written ?? 0) + Number(cached ?? 0) : undefined, usage);
   }
 }
 

@@ -704,6 +704,7 @@ export class ContextManager {
   #run<T>(op: string, args: Record<string, unknown>, isRunning: boolean): Outcome<T> {
     const { callbacks, vectors } = this.#session;
     args["item_scores"] ??= this.#session.ask(() => callbacks.itemScores(args["phase"], args["query"]));
+    if (args["prices"] === null) args["prices"] = "none";
     if (isRunning) args["now"] ??= this.#session.ask(() => callbacks.now());
     const { query } = args;
     const isAsked = vectors !== undefined && typeof query === "string" && query.trim() !== "";

@@ -1,7 +1,7 @@
 // `contextweaver/langchain`: middleware for the agents of LangChain 1, `createAgent`. It imports no LangChain: tools are records
 // that its loop takes for its own, and messages are made by the classes of those in the request.
-import { FIND_TOOLS, callOffer, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
+import { FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
 import { LangChainMessages } from "./adapters/langchain-messages.js";
@@ -11,7 +11,7 @@ import type { FrontCall } from "./adapters/tool-front.js";
 import { Catalog, ContextWeaverError, countTokens } from "contextweaver";
 import type { AiSdkModelMessage, ContextManager, JsonObject, SchemaConverters } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, ConversationsOptions };
+export type { AgentLoopOptions, AgentLoopStep, LoopCosts, ConversationsOptions };
 
 /** How the loops of an agent are served. */
 export interface LangChainOptions extends ConversationsOptions, Pick<SchemaConverters, "toJsonSchema"> {}
@@ -56,6 +56,8 @@ export interface LangChainMiddleware {
   wrapModelCall: <Request extends LangChainModelRequest, Answer>(request: Request, handler: (request: Request) => Answer | Promise<Answer>) => Promise<Answer>;
   /** The log of a conversation, by the id of its thread: all that was ever said and every byte of every result. None where it is not in memory. */
   readonly manager: (conversation: string) => ContextManager | undefined;
+  /** What the calls of a conversation cost, and would have cost whole, in prices of a token without a cache. None where it is not in memory. */
+  readonly costs: (conversation: string) => LoopCosts | undefined;
   /** Gives the memory back. */
   readonly free: () => void;
 }
@@ -105,7 +107,7 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
       const read = kept.translator.read(messages, systemMessage);
       const { query, called } = lastTurn(read.messages);
       const reserved_tokens = formatTokens(request.responseFormat, toJsonSchema);
-      const turn = { query, called, demanded: demanded(request.toolChoice), reserved_tokens, model };
+      const turn = { query, called, demanded: demanded(request.toolChoice), reserved_tokens, model, prices: pricesOf(model) };
       const { built, tools: names } = await loop.stepLater(FORMAT, read.messages, turn);
       const offers = new Set(names);
       const answer = await handler({
@@ -113,11 +115,12 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
         ...written(built.messages, read, kept.translator, systemMessage),
         tools: request.tools.filter((tool) => offers.has(nameOf(tool))),
       });
-      loop.observe(model, inputTokens(answer));
+      loop.observe(model, inputTokens(answer), usageDetails(answer));
       resolveCalls(answer, (args) => loop.resolve(callOffer().name, args));
       return answer;
     },
     manager: (conversation: string) => conversations.get(conversation)?.loop.manager,
+    costs: (conversation: string) => conversations.get(conversation)?.loop.costs(),
     free: () => conversations.free(),
   });
 }
@@ -218,6 +221,14 @@ function modelName(given: unknown): string {
   const known = [model, name, config?.model].find((one) => typeof one === "string" && one !== "");
   if (known === undefined && typeof bound === "object" && bound !== null) return modelName(bound);
   return String(known ?? getName?.call(given) ?? "model");
+}
+
+/** Reads what the provider had of a call in its cache. */
+function usageDetails(answer: unknown): Readonly<Record<string, unknown>> {
+  const { usage_metadata: usage, messages } = (answer ?? {}) as { readonly usage_metadata?: { readonly input_token_details?: { readonly cache_read?: unknown } }; readonly messages?: unknown };
+  if (usage) return { input_tokens_details: { cached_tokens: usage.input_token_details?.cache_read } };
+  const [first] = Array.isArray(messages) ? (messages as unknown[]) : [];
+  return first === undefined ? {} : usageDetails(first);
 }
 
 /** Reads what a call cost; a structured answer has the message of the model among others. */

@@ -1,6 +1,6 @@
 // `contextweaver/mastra`: an input processor for the agents of Mastra 1. It imports no Mastra.
-import { FIND_TOOLS, callOffer, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
-import type { AgentLoop, AgentLoopOptions, AgentLoopStep, ChosenTools, ConversationAhead, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
+import { FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
+import type { AgentLoop, AgentLoopOptions, AgentLoopStep, ChosenTools, ConversationAhead, DescribedTool, LoopCosts, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
 import { lastTurn } from "./adapters/last-turn.js";
@@ -10,7 +10,7 @@ import { aiSdkSchema } from "./tool-set.js";
 import { Catalog, ContextWeaverError, countTokens } from "contextweaver";
 import type { ContextManager } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, ConversationsOptions };
+export type { AgentLoopOptions, AgentLoopStep, LoopCosts, ConversationsOptions };
 
 /** What the framework's list of messages tells, as far as it is needed. */
 export interface MastraMessageList {
@@ -55,6 +55,8 @@ export interface MastraProcessor {
   readonly processLLMRequest: <Prompt extends readonly object[]>(request: MastraRequest<Prompt>) => Promise<{ prompt: Prompt }>;
   /** The log of a conversation, by the id of its thread: all that was ever said and every byte of every result. None where it is not in memory. */
   readonly manager: (conversation: string) => ContextManager | undefined;
+  /** What the calls of a conversation cost, and would have cost whole, in prices of a token without a cache. None where it is not in memory. */
+  readonly costs: (conversation: string) => LoopCosts | undefined;
   /** Gives the memory back. */
   readonly free: () => void;
 }
@@ -102,7 +104,7 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
       const conversation = conversations.of(key);
       const { paid = 0, model } = (state[STATE] ?? {}) as Partial<StepState>;
       // A step that is tried again is told of the same calls.
-      if (model !== undefined && steps.length > paid) conversation.loop.observe(model, steps.at(-1)?.usage?.inputTokens);
+      if (model !== undefined && steps.length > paid) conversation.loop.observe(model, steps.at(-1)?.usage?.inputTokens, steps.at(-1)?.usage as Readonly<Record<string, unknown>> | undefined);
       const step = stepOf(conversation, input);
       state[STATE] = { key, paid: steps.length, ...step } satisfies StepState;
       // A log that had to give way while a tool ran is read again.
@@ -134,6 +136,7 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
         ...(chosen && { chosen }),
         reserved_tokens: reserved_tokens + (filler ? FILLER_TOKENS : 0),
         model: called,
+        prices: pricesOf(called),
       });
       const { specificationVersion } = model as { readonly specificationVersion?: unknown };
       const written = built.messages.map((message) => promptMessage(message as unknown as Fields, specificationVersion));
@@ -142,6 +145,7 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
       return { prompt: written as readonly object[] as Prompt };
     },
     manager: (conversation) => conversations.get(conversation)?.loop.manager,
+    costs: (conversation) => conversations.get(conversation)?.loop.costs(),
     free: () => conversations.free(),
   };
 }
@@ -180,7 +184,7 @@ function stepOf(
     const messages = messageList.get.all.aiV5.model() as readonly Fields[];
     const { query, called } = lastTurn(messages);
     // Only the prompt that comes after has the form that the log knows.
-    const ahead: ConversationAhead = { format: FORMAT, messages, user_turn: turnOf(stored), has_results: messages.some(({ role }) => role === "tool") };
+    const ahead: ConversationAhead = { format: FORMAT, messages, user_turn: turnOf(stored) };
     const chosen = loop.choose({ query, called, demanded: demanded(toolChoice), factor: loop.factorOf(modelId(model)), ahead });
     return { chosen, reserved_tokens: formatTokens(structuredOutput) };
   } catch (error) {

@@ -1,12 +1,12 @@
 // `contextweaver/openai-agents`: the run loop of OpenAI's Agents SDK. It imports no SDK.
 import { AgentItems } from "./adapters/agent-items.js";
 import { AgentLoop, addedOffers, callOffer, framedTokens } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, OfferedTool } from "./adapters/agent-loop.js";
 import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
 import { ContextWeaverError } from "contextweaver";
 import type { ContextManager, JsonObject } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep };
+export type { AgentLoopOptions, AgentLoopStep, LoopCosts };
 
 /** How the runs of a conversation are served. */
 export interface AgentOptions extends AgentLoopOptions {
@@ -66,6 +66,8 @@ export interface AgentContextWeaver {
   serve<Served extends AgentModel | AgentModelProvider>(model: Served): Served;
   /** The log, with all that was ever said and every byte of every result. */
   readonly manager: ContextManager;
+  /** What the calls cost and would have cost with the whole conversation, in prices of a token without a cache. */
+  costs(): LoopCosts;
   /** Gives the memory back. */
   free(): void;
 }
@@ -83,6 +85,7 @@ export function contextWeaver(options: AgentOptions): AgentContextWeaver {
     tools: (tools) => [...tools, ...[...addedOffers(), callOffer()].map((offer) => addedTool(offer, loop))],
     serve: (served) => ("getModel" in served ? servedProvider(served, fitting) : servedModel(served as AgentModel, fitting)) as typeof served,
     manager: loop.manager,
+    costs: () => loop.costs(),
     free: () => loop.free(),
   };
 }
@@ -117,6 +120,7 @@ class Fitting {
       called,
       demanded: typeof toolChoice === "string" ? [toolChoice] : [],
       reserved_tokens: framedTokens(beside),
+      before: beside.join("\n"),
       model,
     });
     return {
@@ -154,8 +158,9 @@ class Fitting {
 
   /** Takes what the call of the last request cost. */
   observe(model: string, answer: unknown): void {
-    const { usage } = (answer ?? {}) as { readonly usage?: { readonly inputTokens?: unknown } };
-    this.#loop.observe(model, usage?.inputTokens);
+    const { usage } = (answer ?? {}) as { readonly usage?: Readonly<Record<string, unknown>> };
+    const { inputTokensDetails: details } = usage ?? {};
+    this.#loop.observe(model, usage?.["inputTokens"], { input_tokens_details: Array.isArray(details) ? details[0] : details });
   }
 
   /** Takes the tools of an agent, by name. */

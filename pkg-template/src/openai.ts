@@ -1,14 +1,14 @@
 // `contextweaver/openai`: params of OpenAI's SDK, of chat completions and of responses, fitted before they are sent, in a loop of
 // your own or by `runTools`. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, addedOffers, callOffer, framedTokens, listOf, usageOf } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, OfferedTool } from "./adapters/agent-loop.js";
 import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
 import type { CacheKeyOption } from "./adapters/cache-key.js";
 import { FoundTools, MOST_FOUND, foundText } from "./adapters/tool-search.js";
 import { ContextWeaverError } from "contextweaver";
 import type { ContextManager, JsonObject } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep };
+export type { AgentLoopOptions, AgentLoopStep, LoopCosts };
 
 /** A tool that is added, as `runTools` takes it. */
 export interface OpenAiAddedTool {
@@ -154,6 +154,8 @@ export interface OpenAiContextWeaver<Tool extends object> {
   observe(answer: OpenAiAnswer): void;
   /** A copy of a client, each of whose calls of a model is fitted and observed: for what calls it for you, such as `runTools`. */
   serve<Client extends OpenAiClient>(client: Client): Client;
+  /** What the calls cost and would have cost with the whole conversation, in prices of a token without a cache. */
+  costs(): LoopCosts;
   /** The log, with all that was ever said and every byte of every result. */
   readonly manager: ContextManager;
   /** Gives the memory back. */
@@ -179,6 +181,7 @@ export function contextWeaver<Tool extends object>(options: OpenAiOptions<Tool>)
     answer: ((call: OpenAiChatCall | OpenAiResponsesCall) => fitting.search(call) ?? answer(loop, call)) as OpenAiContextWeaver<Tool>["answer"],
     answerAsync: (async (call: OpenAiChatCall | OpenAiResponsesCall) => fitting.search(call) ?? answerAsync(loop, call)) as OpenAiContextWeaver<Tool>["answerAsync"],
     observe: (answer) => fitting.observe(answer),
+    costs: () => loop.costs(),
     serve: <Client extends OpenAiClient>(client: Client) => served(client, fitting),
     free: () => loop.free(),
   };
@@ -262,7 +265,7 @@ class Fitting {
     this.calls += 1;
     const forced = namesOf(choice).filter((name) => this.#known.has(name));
     const chosen = this.#found?.choose(found, forced, this.#model);
-    const turn = { query, called, demanded: forced, reserved_tokens, model: this.#model, ...(chosen && { chosen }) };
+    const turn = { query, called, demanded: forced, reserved_tokens, before: typeof instructions === "string" ? instructions : "", model: this.#model, ...(chosen && { chosen }) };
     const { built, tools: names } = this.#loop.step(api.format, messages, turn);
     const isSent = (name: string): boolean => !this.#found || this.#standing.has(name) || forced.includes(name);
     const tools = names.filter(isSent).map((name) => this.#sent(name, api));
@@ -313,8 +316,9 @@ class Fitting {
   }
 
   observe(answer: unknown): void {
-    const { prompt_tokens: chat, input_tokens: tokens = chat } = usageOf(answer);
-    this.#loop.observe(this.#model, tokens);
+    const usage = usageOf(answer);
+    const { prompt_tokens: chat, input_tokens: tokens = chat } = usage;
+    this.#loop.observe(this.#model, tokens, usage);
   }
 }
 

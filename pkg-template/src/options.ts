@@ -405,6 +405,10 @@ export interface BuildOptions {
    * provider's cache is lost. Default: none.
    */
   readonly head?: string;
+  /** Tokens of the tools that read what is hidden, which stand before the prompt only once something is. Default: 0. */
+  readonly hidden_tokens?: number;
+  /** What repeating a prompt costs, where the option `prices` of the manager says nothing. Default: what goes with the format. */
+  readonly prices?: ContextManagerOptions["prices"];
   /**
    * Milliseconds since 1970, for a running prompt to know when the provider's cache is lost. Default: what the `clock` of the manager
    * says, if it has one.

@@ -78,7 +78,7 @@ function metricsOf(meter: OtelMeter) {
 }
 
 /** The counts of a build. */
-function ofBuild({ stats, tokens, prefix }: ContextBuilt): Record<string, OtelValue> {
+function ofBuild({ stats, tokens, running }: ContextBuilt): Record<string, OtelValue> {
   const { total_candidates, included_count, dropped_reasons, budget_tokens, firewall_events } = stats;
   const dropped = Object.entries(dropped_reasons).map(([reason, count]) => [`contextweaver.dropped.${reason}`, count] as const);
   const isCompacted = (dropped_reasons["budget"] ?? 0) + (dropped_reasons["near_repeat"] ?? 0) > 0 || firewall_events.some(({ triggered, strategy }) => triggered && SHORTENED.includes(strategy));
@@ -88,7 +88,13 @@ function ofBuild({ stats, tokens, prefix }: ContextBuilt): Record<string, OtelVa
     ...Object.fromEntries(dropped),
     "contextweaver.tokens": tokens,
     ...(budget_tokens !== undefined && { "contextweaver.budget": budget_tokens }),
-    ...(prefix && { "contextweaver.prefix_kept": prefix.shared_bytes, "contextweaver.prefix_previous": prefix.previous_bytes }),
+    ...(running && {
+      // The provider counts what it had; this is what is expected of it.
+      "gen_ai.usage.cache_read.input_tokens": running.repeated_tokens,
+      "contextweaver.running.cut": running.cut ?? "",
+      "contextweaver.running.cost": running.cost,
+      "contextweaver.running.cost_without": running.cost_without,
+    }),
     // The convention knows no `false`.
     ...(isCompacted && { "gen_ai.conversation.compacted": true }),
   };

@@ -119,8 +119,8 @@ const ABOUT_A_RESULT = [
   } },
 ];
 
-/** How the result stands there: by itself, which for a large one is a digest. */
-const FORMS = new Set(["whole"]);
+/** How the result stands there: as a digest, or as parts below one. */
+const FORMS = new Set(["whole", "excerpt"]);
 
 test("what stands about a result is so", () => {
   const met = new Set();

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::running::PriceModel;
 use contextweaver_base::Result;
 use contextweaver_base::limits;
 use contextweaver_model::json::{Fields, as_number, pointer};
@@ -41,6 +42,10 @@ pub struct BuildRequest {
     pub reserved_tokens: u64,
     /// What the provider has before the prompt, such as the names of the tools: where it changes, its cache is lost.
     pub head: Option<String>,
+    /// Tokens of the tools that read what is hidden, which stand before the prompt only once something is.
+    pub hidden_tokens: u64,
+    /// What repeating a prompt costs, where the manager was not told.
+    pub prices: Option<PriceModel>,
     /// How many messages of the running prompt the caller has: they are not handed out again.
     pub handed_out: Option<usize>,
     /// The time, in milliseconds since 1970, for a running prompt to know when the provider's cache is lost.
@@ -77,6 +82,8 @@ impl BuildRequest {
             running: None,
             reserved_tokens: 0,
             head: None,
+            hidden_tokens: 0,
+            prices: None,
             handed_out: None,
             now: None,
             model: None,
@@ -129,6 +136,9 @@ impl BuildRequest {
         request.running = fields.opt_bool("running")?;
         request.reserved_tokens = fields.uint_or("reserved_tokens", 0, limits::MAX_BUDGET_TOKENS)?;
         request.head = fields.opt_string("head")?;
+        request.hidden_tokens = fields.uint_or("hidden_tokens", 0, limits::MAX_BUDGET_TOKENS)?;
+        let prices_at = fields.at("prices");
+        request.prices = fields.take("prices").map(|value| PriceModel::from_value(value, &prices_at)).transpose()?;
         request.handed_out = fields.opt_uint("handed_out", u64::MAX)?.map(|count| count as usize);
         request.now = fields.opt_number("now", 0.0, f64::MAX)?;
         request.model = fields.opt_string("model")?;

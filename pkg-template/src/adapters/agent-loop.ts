@@ -11,6 +11,7 @@ import type {
   QueryCompletion,
   RouteResult,
   RouteTurn,
+  RunningCosts,
   SelectableItem,
   SyncedMessages,
 } from "contextweaver";
@@ -37,6 +38,10 @@ export interface AgentLoopOptions {
   readonly max_tools?: number;
   /** Names of tools that are offered in every step. Default: none. */
   readonly always?: readonly string[];
+  /** As of the log: what repeating a prompt costs. Not beside a log that is given as it is. */
+  readonly prices?: ContextManagerOptions["prices"];
+  /** As of the log: from 0, which keeps what it can, to 1, which saves what it can. Not beside a log that is given as it is. */
+  readonly thrift?: number;
   /** Is told of every step what was sent and what was left out. What it throws ends the step. */
   readonly onStep?: (step: AgentLoopStep) => void;
 }
@@ -71,10 +76,14 @@ export interface AgentLoopTurn<F extends MessageFormat> {
   readonly system?: unknown;
   /** Tokens of what is sent beside messages and tools, such as the schema of an answer. Default: 0. */
   readonly reserved_tokens?: number;
+  /** What is sent before the messages beside the tools, such as instructions of their own: where it changes, the cache is lost. */
+  readonly before?: string | undefined;
   /** The tools, where they were chosen already. */
   readonly chosen?: ChosenTools;
-  /** The model that is going to be called, where what it costs is told by `observe`. */
+  /** The model that is going to be called: another one has nothing of the prompt in its cache. */
   readonly model?: string | undefined;
+  /** Whose prices it has, where the format of the messages does not tell. */
+  readonly prices?: "openai" | "anthropic" | "gemini" | "deepseek" | undefined;
   readonly translated?: (step: Omit<AgentLoopStep<F>, "warnings">) => readonly MessageWarning[];
 }
 
@@ -84,7 +93,18 @@ export interface ConversationAhead {
   readonly messages: readonly unknown[];
   /** Names what the user said last: while it stays, the turn is the same. */
   readonly user_turn: string;
-  readonly has_results: boolean;
+}
+
+/** What the calls of a loop cost. */
+export interface LoopCosts extends RunningCosts {
+  /** Of the calls whose answers were observed; absent without any. */
+  readonly observed?: {
+    readonly steps: number;
+    /** Tokens that the provider says it had in its cache. */
+    readonly cached_tokens: number;
+    /** Tokens that were expected to repeat the call before. */
+    readonly forecast_tokens: number;
+  };
 }
 
 /** A tool of a framework, as far as a choice among tools needs to know. */
@@ -219,8 +239,13 @@ export class AgentLoop {
   #turn: { readonly key: string; readonly names: readonly string[]; readonly completion?: QueryCompletion | undefined } | undefined;
   /** What the user said last, as the log has it. */
   #userTurn: string | undefined;
-  /** Tokens that were estimated for the last step. */
+  /** Tokens that were estimated for the last step, and those of them that repeat the one before. */
   #estimated = 0;
+  #forecast = 0;
+  readonly #observed = { steps: 0, cached_tokens: 0, forecast_tokens: 0 };
+  /** The list of tools that the provider was told of last, and one that took its place in a cut. */
+  #list: string | undefined;
+  #adopted: string | undefined;
   /** Tokens of a model for one of the estimator. */
   readonly #factors = new Map<string, number>();
   /** Tools that `call_tool` could not run, and that are offered therefore. */
@@ -229,9 +254,10 @@ export class AgentLoop {
   #calibrates = true;
 
   constructor(options: AgentLoopOptions) {
-    const { manager } = checked(options);
+    const { manager, prices, thrift } = checked(options);
     this.#isOwn = !(manager instanceof ContextManager);
-    this.manager = manager instanceof ContextManager ? manager : new ContextManager(manager);
+    const own = { ...(prices !== undefined && { prices }), ...(thrift !== undefined && { thrift }) };
+    this.manager = manager instanceof ContextManager ? manager : new ContextManager({ ...manager, ...own });
     this.#options = options;
     if (!(manager instanceof ContextManager)) this.#calibrates = manager?.calibrate ?? true;
   }
@@ -310,17 +336,33 @@ export class AgentLoop {
   #compile<F extends MessageFormat>(
     format: F,
     synced: SyncedMessages,
-    { query, called, demanded = [], reserved_tokens = 0, chosen, model, translated }: AgentLoopTurn<F>,
+    { query, called, demanded = [], reserved_tokens = 0, before = "", chosen, model, prices, translated }: AgentLoopTurn<F>,
     warnings: readonly MessageWarning[],
   ): AgentLoopStep<F> {
     const factor = this.factorOf(model);
     const { budget_tokens, phase = "answer", onStep } = this.#options;
-    const { names, tokens, left_out, unlisted, completion: completed } = chosen ?? this.choose({ query, called, demanded, factor });
-    const completion = this.#named(query, completed);
-    const beside = tokens + reserved_tokens;
-    const room = Math.max(0, budget_tokens - Math.ceil(beside * factor));
-    const built = this.manager.buildMessages({ phase, query, format, budget_tokens: room, ...(factor !== 1 && model !== undefined && { model }) });
-    this.#estimated = built.tokens + beside;
+    const turn: ToolTurn = { query, called, demanded, factor };
+    const kept = chosen ?? this.choose(turn);
+    const reading = [this.#drilldown, this.#recall].filter(({ tool: { name } }) => !kept.names.includes(name));
+    const hidden_tokens = reading.reduce((sum, { tokens }) => sum + tokens, 0);
+    const built = this.manager.buildMessages({
+      phase,
+      query,
+      format,
+      budget_tokens,
+      running: true,
+      reserved_tokens: kept.tokens + reserved_tokens,
+      ...(!chosen && { hidden_tokens }),
+      head: this.#head(kept.names, `${model ?? ""} ${before}`),
+      now: Date.now(),
+      ...(prices && { prices }),
+      ...(model !== undefined && { model }),
+    });
+    const list = this.#listOf(turn, chosen, kept, built, reserved_tokens);
+    const { names, tokens, left_out, unlisted } = list;
+    const completion = this.#named(query, list.completion);
+    this.#estimated = built.tokens + tokens + reserved_tokens;
+    this.#forecast = built.step?.repeated_tokens ?? 0;
     if (factor !== 1 && built.pack.stats.calibration === undefined) {
       this.#calibrates = false;
       this.#factors.clear();
@@ -332,10 +374,61 @@ export class AgentLoop {
   }
 
   /**
-   * Takes what the call of the last step cost, so that the next estimate for the model is better. What cannot be a count of what was
-   * sent is passed over: a provider may leave out what it had in its cache, and a model for tests makes a figure up.
+   * The tools of a step whose prompt is there: those that read what is hidden, once something is, and with another list in a cut, as
+   * the prompt is new to the provider's cache anyway.
    */
-  observe(model: string, actual: unknown): void {
+  #listOf(turn: ToolTurn, chosen: ChosenTools | undefined, kept: ChosenTools, built: BuiltMessages, reserved_tokens: number): ChosenTools {
+    const { step } = built;
+    if (chosen || !step) return kept;
+    if (this.#front) {
+      if (step.cut === undefined || step.cut === "first") return kept;
+      const left = Math.floor(this.#options.budget_tokens / (turn.factor ?? 1)) - built.tokens - reserved_tokens;
+      const list = this.renewed(turn, left);
+      this.#adopted = list.names.join(" ");
+      return list;
+    }
+    return step.hides ? this.#withReading(kept) : kept;
+  }
+
+  /** Adds the tools that read what is hidden, for which room is kept. */
+  #withReading(kept: ChosenTools): ChosenTools {
+    const missing = [this.#drilldown, this.#recall].filter(({ tool: { name } }) => !kept.names.includes(name));
+    const names = this.#inOrder(new Set([...kept.names, ...missing.map(({ tool: { name } }) => name)]));
+    return { ...kept, names, tokens: missing.reduce((sum, { tokens }) => sum + tokens, kept.tokens) };
+  }
+
+  /** Names what the provider has before the prompt. A list that was adopted in a cut came with it. */
+  #head(names: readonly string[], before: string): string {
+    const list = names.join(" ");
+    const told = list === this.#adopted ? (this.#list ?? list) : list;
+    if (list !== this.#adopted) [this.#list, this.#adopted] = [list, undefined];
+    return new TextHash().add(`${before} ${told}`);
+  }
+
+  /**
+   * Sums up what the calls cost and would have cost, and what the provider says that it had in its cache, as far as it was observed.
+   */
+  costs(): LoopCosts {
+    const { steps, cached_tokens, forecast_tokens } = this.#observed;
+    return { ...this.manager.costs(), ...(steps > 0 && { observed: { steps, cached_tokens, forecast_tokens } }) };
+  }
+
+  /** Takes what the provider says that it had of the last call in its cache. */
+  #observeCache(cached: unknown): void {
+    if (typeof cached !== "number" || !Number.isFinite(cached) || cached < 0) return;
+    this.#observed.steps += 1;
+    this.#observed.cached_tokens += cached;
+    this.#observed.forecast_tokens += this.#forecast;
+    this.#forecast = 0;
+  }
+
+  /**
+   * Takes what the call of the last step cost, so that the next estimate for the model is better. What cannot be a count of what was
+   * sent is passed over: a provider may leave out what it had in its cache, and a model for tests makes a figure up. `usage` is what the
+   * provider says of the call, with what it had in its cache.
+   */
+  observe(model: string, actual: unknown, usage: Readonly<Record<string, unknown>> = {}): void {
+    this.#observeCache(cachedOf(usage));
     const estimated = this.#estimated;
     this.#estimated = 0;
     if (!isCount(actual) || estimated === 0) return;
@@ -512,7 +605,8 @@ export class AgentLoop {
     const { names: ofTurn, completion } = this.#ofTurn(query, ahead);
     const names = new Set([...always, ...demanded, ...called, ...ofTurn]);
     const wanted = [
-      ...(ahead?.has_results || this.manager.stats().artifacts > 0 ? [this.#drilldown, this.#recall] : []),
+      // Who chooses before anybody knows what a prompt hides offers them always: a list that changes makes the prompt new.
+      ...(ahead ? [this.#drilldown, this.#recall] : []),
       ...[...names].flatMap((name) => this.#tools.get(name) ?? []),
     ];
     const room = this.#room(factor);
@@ -623,7 +717,7 @@ export class AgentLoop {
   }
 }
 
-const OPTIONS = ["budget_tokens", "manager", "phase", "max_tools", "always", "onStep"];
+const OPTIONS = ["budget_tokens", "manager", "phase", "max_tools", "always", "prices", "thrift", "onStep"];
 
 /** Refuses options that are not as described; those of the log and the phase are checked where they are used. */
 function checked(options: AgentLoopOptions): AgentLoopOptions {
@@ -643,6 +737,11 @@ function checked(options: AgentLoopOptions): AgentLoopOptions {
   if (max_tools !== undefined && !isCount(max_tools)) refuse("/max_tools", "a whole number of tools");
   if (always !== undefined && !Array.isArray(always)) refuse("/always", "a list of names");
   if (onStep !== undefined && typeof onStep !== "function") refuse("/onStep", "a function");
+  const given = options.manager instanceof ContextManager && (["prices", "thrift"] as const).find((name) => options[name] !== undefined);
+  if (given) {
+    const hint = `new ContextManager({ ${given} })`;
+    throw new ContextWeaverError("INVALID_INPUT", `the log that is given has its own \`${given}\``, { path: `/${given}`, hint });
+  }
   return options;
 }
 
@@ -673,6 +772,21 @@ function priced<T extends OfferedTool>(tool: T): PricedTool<T> {
 /** Counts the tokens of texts that stand beside the messages, each with what is put around it. */
 export function framedTokens(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + countTokens(text) + FRAME_TOKENS, 0);
+}
+
+/** Whose prices a model has, by the name of its provider or its own; undefined where neither tells. */
+export function pricesOf(name: string | undefined): "openai" | "anthropic" | "gemini" | "deepseek" | undefined {
+  if (name === undefined) return undefined;
+  if (/anthropic|claude/i.test(name)) return "anthropic";
+  if (/google|gemini|vertex/i.test(name)) return "gemini";
+  if (/deepseek/i.test(name)) return "deepseek";
+  return /openai|gpt/i.test(name) ? "openai" : undefined;
+}
+
+/** Reads how much of a call the provider had in its cache, by the names that providers have for it. */
+export function cachedOf(usage: Readonly<Record<string, unknown>>): unknown {
+  const details = (usage["prompt_tokens_details"] ?? usage["input_tokens_details"] ?? usage["inputTokenDetails"]) as Readonly<Record<string, unknown>> | undefined;
+  return details?.["cached_tokens"] ?? details?.["cacheReadTokens"] ?? usage["cache_read_input_tokens"] ?? usage["cachedInputTokens"] ?? usage["cachedContentTokenCount"];
 }
 
 /** Reads what an answer of an SDK says of its cost. */

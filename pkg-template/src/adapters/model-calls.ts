@@ -1,7 +1,7 @@
 // Calls of a model of the AI SDK as its middleware sees them: the prompt is compiled, and calls of the tools that are added are
 // answered here, as the SDK's loop does not know them. To the SDK they are calls that the provider ran; so they stand in its
 // messages with their results, and the next prompt tells of them.
-import { addedOffers, callOffer, framedTokens } from "./agent-loop.js";
+import { addedOffers, callOffer, framedTokens, pricesOf } from "./agent-loop.js";
 import type { AgentLoop, DescribedTool } from "./agent-loop.js";
 import { beginning } from "./cache-key.js";
 import type { CacheKey } from "./cache-key.js";
@@ -131,6 +131,7 @@ class ModelCall {
       demanded: type === "tool" ? [String(toolName)] : [],
       reserved_tokens: this.#reserved_tokens,
       model: this.#model.modelId,
+      prices: pricesOf(typeof this.#model.provider === "string" ? this.#model.provider : this.#model.modelId),
     });
     const given = new Map((tools as readonly Fields[]).map((tool) => [tool["name"], tool]));
     const offered = names.map((name) => (given.get(name) ?? ADDED.get(name)) as Fields);
@@ -174,7 +175,8 @@ class ModelCall {
    */
   async take(said: readonly Fields[], usage: Fields | undefined): Promise<{ readonly content: readonly Fields[]; readonly results: readonly Fields[]; readonly isOpen: boolean }> {
     this.usage = this.usage === undefined ? usage : sumOf(this.usage, usage);
-    this.#loop.observe(this.#model.modelId, ((usage?.["inputTokens"] ?? {}) as Fields)["total"]);
+    const paid = (usage?.["inputTokens"] ?? {}) as Fields;
+    this.#loop.observe(this.#model.modelId, paid["total"], { input_tokens_details: { cached_tokens: paid["cacheRead"] } });
     const calls = said.filter((part) => part["type"] === "tool-call" && part["providerExecuted"] !== true);
     const answered = calls.filter(isAdded);
     const results: Fields[] = [];

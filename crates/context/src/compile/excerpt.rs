@@ -41,7 +41,6 @@ pub struct Excerpt {
     pub text: String,
     pub omitted_chars: u64,
     /// The longest stretch that is left out, as a selector of `drilldown`: for `digest_note::note_with`.
-    #[allow(dead_code, reason = "for the line below an excerpt")]
     pub missing: Option<JsonMap>,
     pub work: u64,
 }
@@ -122,6 +121,10 @@ impl TermStarts {
 ///
 /// Lines that the digest quotes stand in their place among the pieces, and no longer above them; what it only says of the text
 /// stays above. So no line stands there twice, and what stands out keeps what is around it.
+///
+/// Pieces are lines, cut after at most 160 characters between tokens. First those of the digest, then the start of the text until
+/// 30 % of what is left of the budget is used, then its end until 15 %, then pieces by the words they hold (half of a neighbour's
+/// counts too), then more of the start.
 pub fn excerpt_below(digest: &str, text: &str, budget: u64, wanted: &ExcerptQuery, estimator: &Estimator) -> Excerpt {
     let pieces = split(text);
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -169,15 +172,6 @@ pub fn excerpt_below(digest: &str, text: &str, budget: u64, wanted: &ExcerptQuer
         found.text.insert_str(0, &above);
     }
     found
-}
-
-/// Takes an excerpt of at most `budget` quarter tokens.
-///
-/// Pieces are lines, cut after at most 160 characters between tokens. First the start of the text until 30 %
-/// of the budget is used, then its end until 15 %, then pieces by the words they hold (half of a neighbour's counts too),
-/// then more of the start.
-pub fn excerpt(text: &str, budget: u64, wanted: &ExcerptQuery, estimator: &Estimator) -> Excerpt {
-    excerpt_below("", text, budget, wanted, estimator)
 }
 
 /// A text in pieces, and what a digest above it has of them.
@@ -231,7 +225,6 @@ fn picked(source: &PiecedText, budget: u64, wanted: &ExcerptQuery, estimator: &E
 }
 
 /// Returns a selector that is written as long as that of any stretch of a text.
-#[allow(dead_code, reason = "for the room of the line below an excerpt")]
 pub fn widest_gap(text: &str) -> JsonMap {
     let parts = [("type", "head".into()), ("start", text.len().into()), ("chars", text.len().into())];
     parts.map(|(key, value): (&str, serde_json::Value)| (key.to_owned(), value)).into_iter().collect()

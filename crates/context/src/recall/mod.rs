@@ -13,7 +13,7 @@ use crate::compile::prompt::EntryContent;
 use crate::digest_note;
 use crate::manager::ContextManager;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::{Phase, RenderedAs};
+use contextweaver_model::RenderedAs;
 
 impl ContextManager {
     /// Searches everything that the log and its artifacts hold, and returns the places that speak most to the query, each cited
@@ -69,17 +69,16 @@ impl ContextManager {
         write::answer(&texts, request.max_tokens, &self.options.estimator)
     }
 
-    /// Returns the positions of items that stand whole in the last prompt, as far as it is known: without append mode, none.
+    /// Returns the positions of items that stand whole in the running prompts; none where there is no such.
     /// Of several phases, only those that all of them show, as it is not known which of them asks.
     fn visible(&self) -> HashSet<usize> {
-        let manifests = Phase::ALL.iter().filter_map(|phase| self.manifests.of(*phase));
-        let whole = manifests.map(|manifest| -> HashSet<usize> {
-            let sections = manifest.sections.iter().filter(|section| section.form == RenderedAs::Whole);
+        let whole = self.running.all().map(|(_, running)| -> HashSet<usize> {
+            let sections = running.sections.iter().filter(|section| section.form == RenderedAs::Whole);
             let says_all = |at: usize, content: &EntryContent| {
                 let item = &self.events.items()[at];
                 *content != EntryContent::Own || digest_note::tokens(item).is_none() || digest_note::is_reshaped(item)
             };
-            sections.filter(|section| says_all(section.at, &section.content())).map(|section| section.at).collect()
+            sections.filter(|section| says_all(section.at, &section.content)).map(|section| section.at).collect()
         });
         whole.reduce(|all, one| &all & &one).unwrap_or_default()
     }

@@ -12,15 +12,15 @@ use contextweaver_model::json::numbers::round;
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Account {
     pub costs: RunningCosts,
-    /// Tokens of the whole conversation when the last step was sent.
+    /// Tokens of the whole conversation when the last step was sent, without what stood beside it.
     pub whole: u64,
     /// Tokens of the prompt that was sent last.
     pub sent: u64,
     /// When it was, in milliseconds since 1970, where that was said.
     pub sent_at: Option<f64>,
-    /// Tokens that steps added to the conversation, on average and since the user's last turn began.
+    /// Steps since the user's last turn began.
     pub turn_steps: u64,
-    /// Turns of the user that went before, and their steps.
+    /// Turns of the user.
     pub turns: u64,
 }
 
@@ -31,8 +31,10 @@ pub struct AccountStep {
     pub tokens: u64,
     /// Tokens of it that repeat the one before.
     pub repeated: u64,
-    /// Tokens of the whole conversation, what stands beside it included.
+    /// Tokens of the whole conversation.
     pub whole: u64,
+    /// Tokens that stand beside it without us.
+    pub beside: u64,
     /// Whether the provider has nothing of the call before, whatever is sent.
     pub is_cold: bool,
     pub is_cut: bool,
@@ -47,21 +49,23 @@ impl Account {
         prices.cost(tokens, prices.hit(repeated))
     }
 
-    /// Returns what the next step costs without us.
-    pub fn without(&self, prices: &PriceModel, whole: u64, is_cold: bool) -> f64 {
-        Self::price(prices, whole, if is_cold { 0 } else { self.whole.min(whole) })
+    /// Returns what the next step costs without us, with so many tokens beside the conversation.
+    pub fn without(&self, prices: &PriceModel, whole: u64, beside: u64, is_cold: bool) -> f64 {
+        let is_first = self.costs.steps == 0;
+        let repeated = if is_cold || is_first { 0 } else { self.whole.min(whole) + beside };
+        Self::price(prices, whole + beside, repeated)
     }
 
     /// Enters a step; returns what it costs, and would have cost.
     pub fn enter(&mut self, prices: &PriceModel, step: &AccountStep) -> (f64, f64) {
         let cost = Self::price(prices, step.tokens, step.repeated);
-        let without = self.without(prices, step.whole, step.is_cold);
+        let without = self.without(prices, step.whole, step.beside, step.is_cold);
         let costs = &mut self.costs;
         costs.steps += 1;
         costs.cuts += u64::from(step.is_cut);
         costs.tokens += step.tokens;
         costs.repeated_tokens += step.repeated;
-        costs.tokens_without += step.whole;
+        costs.tokens_without += step.whole + step.beside;
         costs.cost = round(costs.cost + cost, 4);
         costs.cost_without = round(costs.cost_without + without, 4);
         if step.is_turn {

@@ -4,7 +4,7 @@ use super::account::Account;
 use super::entry::{self, NewEntries};
 use super::messages::{self, MessageFrame, WrittenStep};
 use super::prompt::{LeftItem, PromptForm, RunningPrompt, RunningSection, WrittenSections};
-use super::step::{RunningChange, RunningMessages, RunningOutput, RunningRequest};
+use super::step::{Entered, RunningChange, RunningMessages, RunningOutput, RunningRequest};
 use crate::compile::pipeline::{self, BuiltPrompt, CutPrompt, CutScope};
 use crate::compile::prompt::EntryContent;
 use crate::compile::select::plan::StandingEntry;
@@ -102,10 +102,8 @@ impl RunningRequest<'_> {
             }
         };
         let mut account = anew.account;
-        let whole = anew.whole.max(tokens);
-        let mut step = self.entered(&mut account, Some(anew.reason), tokens, 0, whole, anew.new.has_turn);
         let left = left.into_iter().map(|(at, stage, reason, tokens)| LeftItem { at, stage, reason, tokens });
-        let running = RunningPrompt {
+        let mut running = RunningPrompt {
             form: self.form,
             close_calls: self.close_calls,
             footer: self.request.footer.clone(),
@@ -117,13 +115,22 @@ impl RunningRequest<'_> {
             left: left.collect(),
             budget: self.asked,
             head: self.request.head.clone(),
-            account,
+            account: Account::default(),
             broken: None,
             is_asleep: false,
             changes: self.sources.events.changes(),
             written,
         };
-        step.hides = running.hides();
+        let entered = Entered {
+            cut: Some(anew.reason),
+            tokens,
+            whole: anew.whole.max(tokens),
+            is_turn: anew.new.has_turn,
+            is_cold: anew.base.is_some_and(|base| self.is_cold(base)),
+            hides: running.hides(),
+        };
+        let step = self.entered(&mut account, &entered);
+        running.account = account;
         Ok(RunningOutput {
             explanation: built.pack.explanation,
             step,

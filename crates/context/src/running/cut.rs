@@ -58,7 +58,7 @@ impl CutScale<'_> {
         let depth = self.depth() * budget;
         // What a cut may cost now, so that the account is in order if the session ends here.
         let without =
-            self.account.costs.cost_without + self.account.without(self.prices, self.whole + self.beside, false);
+            self.account.costs.cost_without + self.account.without(self.prices, self.whole, self.beside, false);
         let most = (MOST_COST * without - self.account.costs.cost) / self.prices.written.max(0.01) - self.beside as f64;
         depth.min(most).max(LEAST_DEPTH * budget) as u64
     }
@@ -82,8 +82,7 @@ impl CutScale<'_> {
         if next < least {
             return None;
         }
-        let whole = self.whole + self.beside;
-        let without = account.costs.cost_without + account.without(prices, whole, false);
+        let without = account.costs.cost_without + account.without(prices, self.whole, self.beside, false);
         let most = (MOST_COST_FREELY * without - account.costs.cost) / prices.written.max(0.01) - self.beside as f64;
         let keep = (PAYING_DEPTH * self.depth() * next).min(most);
         if keep < LEAST_DEPTH * next {

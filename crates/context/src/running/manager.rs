@@ -44,7 +44,7 @@ impl ContextManager {
         };
         let budget = scaled.budget_tokens.unwrap_or(asked);
         let format = if let PromptForm::Messages(format) = form { Some(format) } else { None };
-        let prices = self.options.prices.unwrap_or_else(|| PriceModel::of_format(format));
+        let prices = self.options.prices.or(request.prices).unwrap_or_else(|| PriceModel::of_format(format));
         let is_loop = request.running == Some(true);
         let sources = self.sources();
         let running =

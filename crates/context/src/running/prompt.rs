@@ -46,6 +46,13 @@ pub struct RunningSection {
     pub quarters: u64,
 }
 
+impl RunningSection {
+    /// Tells whether there is more of the item than it shows.
+    pub fn is_part(&self) -> bool {
+        matches!(self.form, RenderedAs::Excerpt | RenderedAs::Stub) && !self.recalled
+    }
+}
+
 /// An item that is not in a running prompt, and why.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LeftItem {
@@ -54,6 +61,13 @@ pub struct LeftItem {
     pub reason: &'static str,
     /// Tokens that it would have taken.
     pub tokens: u64,
+}
+
+impl LeftItem {
+    /// Tells whether it could be asked for.
+    pub fn is_hidden(&self) -> bool {
+        self.stage != Stage::Sensitivity
+    }
 }
 
 /// Why an item is not in a running prompt.
@@ -123,8 +137,7 @@ pub struct StepMark {
 impl RunningPrompt {
     /// Tells whether something of the conversation is not shown, or in part.
     pub fn hides(&self) -> bool {
-        let is_part = |section: &RunningSection| matches!(section.form, RenderedAs::Excerpt | RenderedAs::Stub);
-        self.left.iter().any(|left| left.reason != "sensitivity") || self.sections.iter().any(is_part)
+        self.left.iter().any(LeftItem::is_hidden) || self.sections.iter().any(RunningSection::is_part)
     }
 
     /// Says what it is, but for the first sections, and without a new head what a cut makes.

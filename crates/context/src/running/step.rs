@@ -19,7 +19,7 @@ use crate::labels::{SEPARATOR, join_sections};
 use crate::request::BuildRequest;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{MessageWarning, WriteOptions};
-use contextweaver_model::{Explanation, RenderedAs, RunningStep};
+use contextweaver_model::{Explanation, RunningStep};
 use serde_json::Value;
 
 /// What of the budget one result may take whole.
@@ -93,6 +93,10 @@ struct Draft {
 }
 
 impl Draft {
+    fn hides(&self) -> bool {
+        self.new.sections.iter().any(RunningSection::is_part) || self.new.left.iter().any(LeftItem::is_hidden)
+    }
+
     fn is_new(&self) -> bool {
         !self.new.sections.is_empty()
     }
@@ -106,7 +110,6 @@ impl RunningRequest<'_> {
         let anew = self.must_begin(before, &text);
         let account = before.map(|before| before.account).unwrap_or_default();
         let base = before.filter(|_| anew.is_none());
-        let mut cold = base.is_some_and(|before| self.is_cold(before)).then_some("cold");
         let mut new = self.enter(base)?;
         if let Some(base) = base.filter(|_| !new.is_torn) {
             let back = recalled::recalled(self.sources, base, &new.sections, self.room());
@@ -120,6 +123,9 @@ impl RunningRequest<'_> {
         let Some(draft) = self.draft(base, &text, new)? else {
             return self.begin(&text, account, "instructions");
         };
+        let hides = base.is_some_and(RunningPrompt::hides) || draft.hides();
+        let is_cold = base.is_some_and(|before| self.is_cold(before) || self.is_moved(before, hides));
+        let mut cold = is_cold.then_some("cold");
         let scale = self.scale(&account, &draft);
         let is_partial = base.is_some_and(|base| !base.left.is_empty());
         if !self.prices.has_cache() && (is_partial || draft.tokens > scale.budget) {
@@ -217,7 +223,7 @@ impl RunningRequest<'_> {
     }
 
     /// Tells whether the provider has nothing of what was sent.
-    fn is_cold(&self, before: &RunningPrompt) -> bool {
+    pub(super) fn is_cold(&self, before: &RunningPrompt) -> bool {
         let is_late = match (before.account.sent_at, self.request.now) {
             (Some(then), Some(now)) => now - then > 1000.0 * self.prices.kept_seconds,
             _ => false,
@@ -225,8 +231,18 @@ impl RunningRequest<'_> {
         is_late || before.head != self.request.head
     }
 
+    /// Tells whether the tools that read what is hidden come to stand before the prompt, or go.
+    fn is_moved(&self, before: &RunningPrompt, hides: bool) -> bool {
+        self.request.hidden_tokens > 0 && before.hides() != hides
+    }
+
+    /// Returns the tokens of what stands beside the prompt.
+    fn beside(&self, hides: bool) -> u64 {
+        self.request.reserved_tokens + if hides { self.request.hidden_tokens } else { 0 }
+    }
+
     pub(super) fn room(&self) -> u64 {
-        self.budget.saturating_sub(self.request.reserved_tokens)
+        self.budget.saturating_sub(self.beside(true))
     }
 
     fn enter(&self, base: Option<&RunningPrompt>) -> Result<NewEntries> {
@@ -254,8 +270,7 @@ impl RunningRequest<'_> {
                 Some(written)
             }
         };
-        let before = base.map_or(0, |base| base.account.whole.saturating_sub(self.request.reserved_tokens));
-        let whole = if base.is_some() { before + new.whole_quarters / 4 } else { new.whole_quarters / 4 };
+        let whole = base.map_or(0, |base| base.account.whole) + new.whole_quarters / 4;
         Ok(Some(Draft { whole: whole.max(quarters / 4), tokens: quarters / 4, new, written }))
     }
 
@@ -294,7 +309,7 @@ impl RunningRequest<'_> {
             account,
             thrift: self.sources.options.thrift,
             budget: self.room(),
-            beside: self.request.reserved_tokens,
+            beside: self.beside(true),
             next: draft.tokens,
             whole: draft.whole,
             is_turn: draft.new.has_turn,
@@ -311,15 +326,12 @@ impl RunningRequest<'_> {
         draft: Draft,
     ) -> RunningOutput {
         let Draft { new, written, tokens, whole } = draft;
-        let repeated = if reason.is_some() { 0 } else { account.sent };
-        let step = self.entered(
-            &mut account,
-            reason,
-            tokens,
-            repeated.min(tokens + self.request.reserved_tokens),
-            whole,
-            new.has_turn,
-        );
+        let hides = base.is_some_and(RunningPrompt::hides)
+            || new.sections.iter().any(RunningSection::is_part)
+            || new.left.iter().any(LeftItem::is_hidden);
+        let is_cold = base.is_some_and(|base| self.is_cold(base));
+        let entered = Entered { cut: reason, tokens, whole, is_turn: new.has_turn, is_cold, hides };
+        let step = self.entered(&mut account, &entered);
         let (messages, written) = match written {
             None => (None, None),
             Some(step) => {
@@ -330,7 +342,6 @@ impl RunningRequest<'_> {
         let changes = self.sources.events.changes();
         let seen = self.sources.events.len();
         let work = new.work + new.sections.len() as u64;
-        let hides = base.is_some_and(RunningPrompt::hides);
         let change = if base.is_some() {
             RunningChange::Extended(Box::new(Extension {
                 sections: new.sections,
@@ -362,7 +373,7 @@ impl RunningRequest<'_> {
                 written,
             }))
         };
-        let mut output = RunningOutput {
+        RunningOutput {
             explanation: None,
             step,
             events: vec![Event::ContextBuilt { phase: self.request.phase.as_str().to_owned() }],
@@ -370,54 +381,49 @@ impl RunningRequest<'_> {
             tokens,
             change,
             work,
-        };
-        output.step.hides = hides || output.change.hides();
-        output
+        }
     }
 
-    pub(super) fn entered(
-        &self,
-        account: &mut Account,
-        cut: Option<&'static str>,
-        tokens: u64,
-        repeated: u64,
-        whole: u64,
-        is_turn: bool,
-    ) -> RunningStep {
-        let beside = self.request.reserved_tokens;
-        let is_cold = cut == Some("cold");
-        let now = self.request.now;
-        let entered = AccountStep {
-            tokens: tokens + beside,
+    /// Enters a step into the account.
+    pub(super) fn entered(&self, account: &mut Account, entered: &Entered) -> RunningStep {
+        let Entered { cut, tokens, whole, is_turn, is_cold, hides } = *entered;
+        let tokens = tokens + self.beside(hides);
+        let repeated = if cut.is_some() { 0 } else { account.sent.min(tokens) };
+        let step = AccountStep {
+            tokens,
             repeated,
-            whole: whole + beside,
+            whole,
+            beside: self.request.reserved_tokens,
             is_cold,
             is_cut: cut.is_some_and(|cut| cut != "first"),
             is_turn,
-            now,
+            now: self.request.now,
         };
-        let (cost, cost_without) = account.enter(&self.prices, &entered);
+        let (cost, cost_without) = account.enter(&self.prices, &step);
         RunningStep {
             step: account.costs.steps,
             cut,
-            tokens: tokens + beside,
+            tokens,
             repeated_tokens: repeated,
-            tokens_without: whole + beside,
+            tokens_without: whole + self.request.reserved_tokens,
             cost,
             cost_without,
-            hides: false,
+            hides,
         }
     }
 }
 
-impl RunningChange {
-    fn hides(&self) -> bool {
-        let is_part = |section: &RunningSection| matches!(section.form, RenderedAs::Excerpt | RenderedAs::Stub);
-        match self {
-            Self::Extended(extension) => extension.sections.iter().any(is_part),
-            Self::Replaced(running) => running.hides(),
-        }
-    }
+/// What of a step goes into its account.
+pub(super) struct Entered {
+    pub cut: Option<&'static str>,
+    /// Tokens of the prompt.
+    pub tokens: u64,
+    /// Tokens of the conversation.
+    pub whole: u64,
+    pub is_turn: bool,
+    /// Whether the provider would have nothing of the conversation either.
+    pub is_cold: bool,
+    pub hides: bool,
 }
 
 impl RunningPrompt {

@@ -305,24 +305,25 @@ impl<'a> Planner<'a> {
         let source = self.indexed(row.at).source(item, self.sources.artifacts);
         let estimator = &self.sources.options.estimator;
         let mut room = (4 * room_tokens.saturating_sub(LABEL_TOKENS)).saturating_sub(GAP_ROOM);
-        room = room.saturating_sub(estimator.quarters(above));
         // The line below an excerpt is worth its room where it leaves most of it.
-        let below = digest_note::note(item, room_tokens).map_or(0, |line| estimator.quarters(&line) + GAP_ROOM);
+        let widest = excerpt::widest_gap(source);
+        let below = digest_note::note_with(item, room_tokens, Some(&widest));
+        let below = below.map_or(0, |line| estimator.quarters(&line) + GAP_ROOM);
         // A digest has it already.
         let has_footer = below > 0 && (3 * below < room || !above.is_empty());
         if has_footer {
             room = room.saturating_sub(below);
         }
-        let found = excerpt::excerpt(source, room, &self.wanted, estimator);
+        let found = excerpt::excerpt_below(above, source, room, &self.wanted, estimator);
         self.work.set(self.work.get() + found.work);
         if found.omitted_chars == 0 {
             // Nothing was left out, so this is the whole text behind the summary.
             let content = EntryContent::Quote { text: source.to_owned(), note: None };
             return self.written(index, row, RenderedAs::Whole, content, None);
         }
-        let text = if above.is_empty() { found.text } else { format!("{above}\n{}", found.text) };
-        let note = digest_note::note(item, estimator.tokens(&text)).filter(|_| has_footer);
-        let content = EntryContent::Quote { text, note };
+        let note =
+            digest_note::note_with(item, estimator.tokens(&found.text), found.missing.as_ref()).filter(|_| has_footer);
+        let content = EntryContent::Quote { text: found.text, note };
         self.written(index, row, RenderedAs::Excerpt, content, Some(found.omitted_chars))
     }
 
