@@ -29,8 +29,8 @@ usage: cargo xtask <command>
                                  those that depend on them, with fewer random cases, and the package in Node
   test --long                    every test, with ten times as many random cases (20,000), and 100,000 changes of each object
   check                          formatting, lints, strict types, package linters, architecture rules
-  build [--www]                  build the npm package into pkg/ and print its sizes; with --www also the page, to be
-                                 put on any static host
+  build [--www | --quick]        build the npm package into pkg/ and print its sizes; with --www also the page, to be
+                                 put on any static host; with --quick into target/pkg-quick, in the shortest time, for tests alone
   serve [--port N] [--no-build]  serve the page on localhost
   fuzz [target ...] [--minutes N]
                                  look for bytes that break a promise, a minute for each target; targets are folders of

@@ -22,9 +22,15 @@ const GLUE_LIMIT_KIB: usize = 15;
 
 /// Runs the command.
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
-    let with_page = args.first().is_some_and(|arg| arg == "--www");
-    no_arguments("build", &args[usize::from(with_page)..])?;
+    let (with_page, is_quick) =
+        (args.first().is_some_and(|arg| arg == "--www"), args.first().is_some_and(|arg| arg == "--quick"));
+    no_arguments("build", &args[usize::from(with_page || is_quick)..])?;
     let dirs = Dirs::find()?;
+    if is_quick {
+        let package = build_quick(&dirs)?;
+        say(&format!("built {}, for tests alone", package.dir.display()));
+        return Ok(ExitCode::SUCCESS);
+    }
     let package = build_and_measure(&dirs)?;
     say(&format!("built {}", package.dir.display()));
     if with_page {

@@ -1,6 +1,7 @@
 //! A running prompt compiled anew: smaller, by the stages of a build, around the last steps as they stand.
 
 use super::account::Account;
+use super::cut::CutDepth;
 use super::entry::{self, NewEntries};
 use super::messages::{self, MessageFrame, WrittenStep};
 use super::prompt::{LeftItem, PromptForm, RunningPrompt, RunningSection, WrittenSections};
@@ -15,8 +16,6 @@ use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 
 /// What the last steps may take of a cut prompt, beside the newest: what matters of them is chosen like all else.
 const RECENT_SHARE: f64 = 0.1;
-/// How many times what must stay a cut leaves at least, so that there is room for what else matters.
-const BESIDE_KEPT: f64 = 1.25;
 
 /// A cut: what goes on, and why it is not the prompt as it is.
 pub struct Anew<'a> {
@@ -27,8 +26,7 @@ pub struct Anew<'a> {
     pub new: &'a NewEntries,
     /// Tokens of the whole conversation.
     pub whole: u64,
-    /// Tokens that are to be left; none for all that there is room for.
-    pub target: Option<u64>,
+    pub depth: CutDepth,
 }
 
 /// What stays of a prompt.
@@ -57,9 +55,8 @@ impl RunningRequest<'_> {
     /// Compiles a prompt anew.
     pub(super) fn compile(&self, anew: &Anew) -> Result<RunningOutput> {
         let room = self.room();
-        let kept = self.kept(anew, anew.target.unwrap_or(room));
-        let least = (kept.tokens as f64 * BESIDE_KEPT) as u64;
-        let target = anew.target.map_or(room, |target| target.max(least)).min(room);
+        let kept = self.kept(anew, anew.depth.of(room, 0));
+        let target = anew.depth.of(room, kept.tokens);
         let renderer = self.renderer();
         // What stays is given up step by step where it does not fit.
         let attempts = [(target, Some(kept.recent)), (room, Some(kept.newest)), (room, None)];

@@ -28,6 +28,30 @@ const PAYING_MARGIN: f64 = 1.5;
 /// How many times the share that a forced cut leaves one leaves that nothing forces: there is room for more.
 const PAYING_DEPTH: f64 = 4.0 / 3.0;
 
+/// How many times what must stay a cut leaves at least, so that there is room for what else matters.
+const BESIDE_KEPT: f64 = 1.25;
+
+/// How much a cut leaves.
+#[derive(Debug, Clone, Copy)]
+pub struct CutDepth {
+    /// Share of the room.
+    share: f64,
+    /// Tokens that it may leave.
+    most: f64,
+}
+
+impl CutDepth {
+    /// All that there is room for.
+    pub const ALL: Self = Self { share: 1.0, most: f64::MAX };
+
+    /// Returns the tokens that a cut leaves of so much room; `kept` of these must stay.
+    pub fn of(self, room: u64, kept: u64) -> u64 {
+        let (room, kept) = (room as f64, kept as f64);
+        let left = (self.share * room).min(self.most);
+        left.max(BESIDE_KEPT * kept).min(room) as u64
+    }
+}
+
 /// What a cut depends on.
 pub struct CutScale<'a> {
     pub prices: &'a PriceModel,
@@ -49,22 +73,24 @@ pub struct CutScale<'a> {
 impl CutScale<'_> {
     /// Returns what share of its room a cut leaves.
     fn depth(&self) -> f64 {
+        if let Ok(d) = std::env::var("D") {
+            return d.parse().unwrap();
+        }
         DEPTHS[0] * libm::pow(DEPTHS[1] / DEPTHS[0], self.thrift)
     }
 
-    /// Returns the tokens that a cut leaves which the budget forces, or which is free.
-    pub fn forced(&self) -> u64 {
+    /// Returns how deep a cut is which the budget forces, or which is free.
+    pub fn forced(&self) -> CutDepth {
         let budget = self.budget as f64;
-        let depth = self.depth() * budget;
         // What a cut may cost now, so that the account is in order if the session ends here.
         let without =
             self.account.costs.cost_without + self.account.without(self.prices, self.whole, self.beside, false);
         let most = (MOST_COST * without - self.account.costs.cost) / self.prices.written.max(0.01) - self.beside as f64;
-        depth.min(most).max(LEAST_DEPTH * budget) as u64
+        CutDepth { share: self.depth(), most: most.max(LEAST_DEPTH * budget) }
     }
 
     /// Returns the tokens that a cut leaves which nothing forces, where one pays.
-    pub fn pays(&self) -> Option<u64> {
+    pub fn pays(&self) -> Option<CutDepth> {
         let Self { prices, account, .. } = self;
         if self.thrift <= 0.0 || !prices.has_cache() {
             return None;
@@ -90,6 +116,6 @@ impl CutScale<'_> {
         }
         let cost = keep * prices.written - next * prices.cached;
         let saved = expected * prices.cached * (next - keep);
-        (saved > PAYING_MARGIN * cost.max(0.0)).then_some(keep as u64)
+        (saved > PAYING_MARGIN * cost.max(0.0)).then_some(CutDepth { share: keep / self.budget as f64, most: keep })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::account::{Account, AccountStep};
 use super::anew::Anew;
-use super::cut::CutScale;
+use super::cut::{CutDepth, CutScale};
 use super::entry::{self, NewEntries};
 use super::messages::{self, MessageFrame, WrittenStep};
 use super::prices::PriceModel;
@@ -138,17 +138,17 @@ impl RunningRequest<'_> {
                 reason,
                 new: &draft.new,
                 whole: draft.whole,
-                target: None,
+                depth: CutDepth::ALL,
             });
         }
         let reason = match anew {
             Some(reason) => (draft.tokens > scale.budget).then_some(reason),
             None if draft.tokens > scale.budget => Some("full"),
-            None if cold.is_some() && draft.tokens > scale.forced() && draft.is_new() => cold,
+            None if cold.is_some() && draft.tokens > scale.forced().of(self.room(), 0) && draft.is_new() => cold,
             None => None,
         };
         if let Some(reason) = reason {
-            let target = self.target(&scale, reason);
+            let depth = self.depth(&scale, reason);
             return self.compile(&Anew {
                 base,
                 header: &text,
@@ -156,14 +156,14 @@ impl RunningRequest<'_> {
                 reason,
                 new: &draft.new,
                 whole: draft.whole,
-                target,
+                depth,
             });
         }
         if base.is_some()
             && draft.is_new()
-            && let Some(target) = scale.pays()
+            && let Some(depth) = scale.pays()
         {
-            let (reason, target) = ("pays", Some(target));
+            let reason = "pays";
             return self.compile(&Anew {
                 base,
                 header: &text,
@@ -171,7 +171,7 @@ impl RunningRequest<'_> {
                 reason,
                 new: &draft.new,
                 whole: draft.whole,
-                target,
+                depth,
             });
         }
         cold = anew.or(cold);
@@ -282,17 +282,17 @@ impl RunningRequest<'_> {
                 Ok(self.extended(None, header.to_owned(), account, Some(reason), draft))
             }
             Some(draft) => {
-                let target = self.target(&self.scale(&account, &draft), reason);
-                self.compile(&Anew { base: None, header, account, reason, new: &draft.new, whole: draft.whole, target })
+                let depth = self.depth(&self.scale(&account, &draft), reason);
+                self.compile(&Anew { base: None, header, account, reason, new: &draft.new, whole: draft.whole, depth })
             }
             None => Err(Error::new(ErrorCode::Internal, "instructions behind the beginning")),
         }
     }
 
-    /// Returns the tokens that a cut leaves; none where nobody knows that other prompts come, and all of the room may be used.
-    fn target(&self, scale: &CutScale, reason: &str) -> Option<u64> {
+    /// Says how deep a cut is that must be. Where nobody knows that other prompts come, all of the room is used.
+    fn depth(&self, scale: &CutScale, reason: &str) -> CutDepth {
         let is_alone = reason == "first" && !self.is_loop;
-        (!is_alone).then(|| scale.forced())
+        if is_alone { CutDepth::ALL } else { scale.forced() }
     }
 
     /// Weighs the text of a prompt as if it were sent.
