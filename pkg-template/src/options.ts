@@ -479,8 +479,8 @@ export interface RecallOptions {
   /** Only the results and artifacts of these handles. Default: everything. */
   readonly handles?: readonly string[];
   /**
-   * Leaves out items that stand whole in the last prompt, for a model that sees them already. The last prompt is known in append mode.
-   * Default: false.
+   * Leaves out items that stand whole in the last prompt, for a model that sees them already. The last prompt is known where it
+   * goes on with the one before. Default: false.
    */
   readonly hidden_only?: boolean;
 }

@@ -18,7 +18,7 @@ const MAX_WHAT_IF = 200;
  * left before the floor was asked unless they are `public`; stored results are not in it. Texts are cut at 8,000 characters, and from
  * 5,000 items on only the lines of the rest are kept.
  *
- * In append mode the build counts as a turn, as any build does. What would have kept an item is not said there, nor for managers with
+ * With `running: true` the build counts as a step of the loop. What would have kept an item is not said there, nor for managers with
  * functions of yours that decide: they are not part of the copy on which that is tried.
  *
  * Errors are those of {@link ContextManager.build}, but that a budget that is too small is reported; `OUT_OF_RANGE` at `/what_if`,

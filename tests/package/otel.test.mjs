@@ -61,8 +61,8 @@ const MODERN = {
 /** The run that the documentation shows. */
 async function example(options) {
   const { tracer, spans } = traced();
-  const manager = logged(otel(tracer, options), { append: true });
-  manager.build(QUESTION);
+  const manager = logged(otel(tracer, options));
+  manager.build({ ...QUESTION, running: true });
   assert.throws(() => manager.build({ ...QUESTION, budget_tokens: 1 }), { code: "BUDGET_EXCEEDED" });
   const cw = contextWeaver({ tools: [], budget_tokens: 4000, manager });
   cw.answer({ type: "tool_use", id: "toolu_1", name: "drilldown", input: { handle: "artifact:result:c1", selector: { type: "json_path", path: "$[0]" } } });
@@ -107,15 +107,17 @@ test("counts are those of the drop record, of texts and of messages", () => {
   assert.ok(spans.every(({ startTime, endTime, duration }) => startTime[0] <= endTime[0] && duration[0] >= 0));
 });
 
-test("in append mode the kept prefix is told", () => {
+test("what a running prompt repeats and costs is told", () => {
   const { tracer, named } = traced();
-  const manager = logged(otel(tracer), { append: true });
-  const first = manager.build(QUESTION);
+  const manager = logged(otel(tracer));
+  const first = manager.build({ ...QUESTION, running: true });
   manager.ingest({ id: "u2", kind: "user_turn", text: "And why?" });
-  const second = manager.build(QUESTION);
-  const kept = named("contextweaver.build").map(({ attributes }) => [attributes["contextweaver.prefix_kept"], attributes["contextweaver.prefix_previous"]]);
-  assert.deepEqual(kept, [first, second].map(({ prefix }) => [prefix.shared_bytes, prefix.previous_bytes]));
-  assert.ok(kept[1][0] > 0);
+  const second = manager.build({ ...QUESTION, running: true });
+  const names = ["gen_ai.usage.cache_read.input_tokens", "contextweaver.running.cut", "contextweaver.running.cost", "contextweaver.running.cost_without"];
+  const told = named("contextweaver.build").map(({ attributes }) => names.map((name) => attributes[name]));
+  assert.deepEqual(told, [first, second].map(({ running: { repeated_tokens, cut, cost, cost_without } }) => [repeated_tokens, cut ?? "", cost, cost_without]));
+  assert.deepEqual([told[0][1], told[1][1]], ["first", ""]);
+  assert.ok(told[1][0] > 0);
 });
 
 test("content is told where it is asked for, and nowhere else", async () => {

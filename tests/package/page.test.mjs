@@ -192,10 +192,10 @@ test("Page: context", async (t) => {
     await tab.fill("#exact-answer", "6000");
     await shows(tab, "#prefix", /\(100 %/);
     await tab.click("button:has-text('Compare with the prompt before')");
-    // Append mode: a turn leaves the bytes of the earlier prompt as they were.
+    // In a loop a turn leaves the bytes of the earlier prompt as they were.
     await tab.click("#settings summary");
-    await tab.check("#setting-append");
-    await shows(tab, "#context-status", /Prompts only grow/);
+    await tab.check("#setting-running");
+    await shows(tab, "#context-status", /Prompts go on, as in the loop of an agent/);
     await tab.fill("#exact-answer", "40000");
     await shows(tab, "#numbers-answer", /of 40,000 tokens/);
     await tab.click("button:has-text('Compare with this prompt')");
@@ -203,7 +203,7 @@ test("Page: context", async (t) => {
     await tab.press("#turn", "Enter");
     await shows(tab, "#context-status", /140 items/);
     await shows(tab, "#change-counts", /[1-9]\d* sections? added, 0 removed, 0 changed/);
-    await shows(tab, "#prefix", /Nothing had to be cut/);
+    await shows(tab, "#running", /Step \d+ of the loop: [1-9][\d,]* of [\d,]+ tokens repeat the step before\..*Nothing had to be cut/);
   });
 
   await t.test("compares with the first prompt, however soon it is changed", async (t) => {
@@ -217,21 +217,21 @@ test("Page: context", async (t) => {
     await shows(tab, "#changes", /Nothing to compare with yet/);
   });
 
-  await t.test("says of an append-only prompt what is true of the one it is compared with", async (t) => {
-    const tab = await open(t, { fragment: "#phase=answer&view=changes&set=append" });
+  await t.test("says of the prompts of a loop what is true of the one it is compared with", async (t) => {
+    const tab = await open(t, { fragment: "#phase=answer&view=changes&set=running" });
     await tab.click("button:has-text('Compare with this prompt')");
     for (const budget of ["3000", "6000"]) {
       await tab.fill("#exact-answer", budget);
       await shows(tab, "#numbers-answer", new RegExp(`of ${Number(budget).toLocaleString("en")} tokens`));
     }
-    // The last prompt continues the one before it, but not that with which it is compared.
-    await shows(tab, "#change-counts", /[1-9]\d* removed/);
-    await shows(tab, "#prefix", /The budget was full, so the prompt was cut anew/);
+    await shows(tab, "#running", /The budget is another one and something was left out/);
     await tab.click("button:has-text('Compare with the prompt before')");
     await tab.click("button:has-text('Compare with this prompt')");
-    await tab.fill("#exact-answer", "6100");
-    await shows(tab, "#numbers-answer", /of 6,100 tokens/);
-    await shows(tab, "#prefix", /the prompt before is the beginning of this one/);
+    await tab.click("#settings summary");
+    await tab.fill("#turn", "And what about order 1043?");
+    await tab.press("#turn", "Enter");
+    await shows(tab, "#context-status", /140 items/);
+    await shows(tab, "#running", /the prompt before is the beginning of this one/);
     await shows(tab, "#change-counts", /0 removed, 0 changed/);
     // Room that is kept free is no lack of room.
     const legends = () => tab.textContent(".legends");
@@ -239,7 +239,7 @@ test("Page: context", async (t) => {
     await until(legends, /left at the last cut \d+/);
     assert.doesNotMatch(await legends(), /no room/);
     await tab.click(".legends .link:has-text('left at the last cut')");
-    await addressed(tab, /show=append/);
+    await addressed(tab, /show=left/);
     await shows(tab, ".list-body", /left at the last cut/);
     await tab.locator(".list-body .row").first().click();
     await shows(tab, "#item", /was not worth its room\. The [\d,]+ tokens that are free now are kept/);
@@ -318,7 +318,7 @@ test("Page: context, what goes in and what stays", async (t) => {
 
   await t.test("a turn changes what a prompt without a limit would have", async (t) => {
     const text = "Why was order 1043 refused? ".repeat(40).trim();
-    for (const [settings, options] of [["", {}], ["append", { append: true }], ["firewall", undefined]]) {
+    for (const [settings, options] of [["", {}], ["running", {}], ["firewall", undefined]]) {
       const tab = await open(t, { fragment: `#phase=answer&set=${settings}` });
       const total = async () => Number(/= ([\d,]+)$/.exec(await tab.textContent("#ledger"))[1].replaceAll(",", ""));
       const before = await total();

@@ -83,15 +83,15 @@ test("a report has no secret and no withheld text, and is one file under its own
   manager.free();
 });
 
-test("a budget that is too small is reported, and so are prompts that only grow", async () => {
+test("a budget that is too small is reported, and so is a prompt that goes on with the one before", async () => {
   const manager = shop();
   const none = dataOf(await manager.report({ format: "html", phase: "answer", budget_tokens: 5 }));
   assert.match(none.view.problem.message, /BUDGET_EXCEEDED/);
   assert.deepEqual(none.pages, []);
   manager.free();
-  const grows = shop({ append: true });
-  const report = dataOf(await grows.report({ format: "html", phase: "answer", query, budget_tokens: 6000 }));
-  assert.equal(report.view.grows, true);
+  const grows = shop();
+  const report = dataOf(await grows.report({ format: "html", phase: "answer", query, budget_tokens: 6000, running: true }));
+  assert.equal(report.view.running.cut, "first");
   assert.deepEqual(report.whys, {});
   grows.free();
   // A function of the caller's decides; the copy would not.

@@ -23,7 +23,6 @@ const NO_FIREWALL = "2 ** 24";
 export function codeOf({ phase, request, pins, settings, format, file, key }: CodeOf): string {
   const quoted = (text: string): string => JSON.stringify(text);
   const options = [
-    ...(settings.append ? ["append: true"] : []),
     ...(settings.redact ? ['policy: { sensitivity_action: "redact" }'] : []),
     ...(settings.firewall ? [] : [`firewall: { threshold_tokens: ${NO_FIREWALL} } /* results go in as they are */`]),
   ];
@@ -32,6 +31,7 @@ export function codeOf({ phase, request, pins, settings, format, file, key }: Co
     `phase: ${quoted(phase)}`,
     ...(query === "" ? [] : [`query: ${quoted(query)}`]),
     `budget_tokens: ${budget}`,
+    ...(settings.running ? ["running: true"] : []),
     ...(pins.length > 0 ? [`pin: [${pins.map(quoted).join(", ")}]`] : []),
     ...(request.header === "" ? [] : [`header: ${quoted(request.header)}`]),
     ...(request.footer === "" ? [] : [`footer: ${quoted(request.footer)}`]),

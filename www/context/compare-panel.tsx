@@ -6,29 +6,16 @@ import { ask, useAnswer } from "../shared/ask.ts";
 import { Bars } from "../shared/chart.tsx";
 import { ProblemBox, count, kindName, number, swatch } from "../shared/parts.tsx";
 import type { Against, BuildFigures, Change, Changes } from "../worker/prompt.ts";
-import { PHASES } from "./words.ts";
+import { PHASES, partingText, runningText } from "./words.ts";
 
 interface CompareProps {
   readonly phase: Phase;
   readonly version: string;
-  readonly isAppend: boolean;
   readonly onItem: (place: number) => void;
   readonly onFix: () => void;
 }
 
-/** Why a prompt of append mode parts from the one before, in words. */
-const PREFIX_REASON: Readonly<Record<string, string>> = {
-  none: "Nothing had to be cut: the prompt before is the beginning of this one.",
-  first: "The settings are others, so prompts began anew.",
-  header: "The header is another one.",
-  footer: "The footer is another one.",
-  overflow: "The budget was full, so the prompt was cut anew.",
-  query: "The query asks for what had no room behind it, so the prompt was cut where that paid.",
-  changed: "An item that was in the prompt has changed.",
-  options: "The settings are others.",
-};
-
-export function ComparePanel({ phase, version, isAppend, onItem, onFix }: CompareProps): JSX.Element {
+export function ComparePanel({ phase, version, onItem, onFix }: CompareProps): JSX.Element {
   const [against, setAgainst] = useState<Against>("before");
   const { value, problem } = useAnswer("context.changes", { phase, against: against === phase ? "before" : against }, version);
   if (!value) return <ProblemBox problem={problem} />;
@@ -57,14 +44,14 @@ export function ComparePanel({ phase, version, isAppend, onItem, onFix }: Compar
       {value.isFirst ? (
         <p>Nothing to compare with yet. Move a budget, change a query, pin an item or add a turn, and this shows what that does to the prompt.</p>
       ) : (
-        <Compared value={value} isAppend={isAppend && (against === "before" || against === phase)} onItem={onItem} />
+        <Compared value={value} isBefore={against === "before" || against === phase} onItem={onItem} />
       )}
     </div>
   );
 }
 
-function Compared({ value, isAppend, onItem }: { value: Changes; isAppend: boolean; onItem: (place: number) => void }): JSX.Element {
-  const { counts, prefix, changes, rest, from, base, now } = value;
+function Compared({ value, isBefore, onItem }: { value: Changes; isBefore: boolean; onItem: (place: number) => void }): JSX.Element {
+  const { counts, prefix, running, changes, rest, from, base, now } = value;
   const percent = prefix.of === 0 ? 100 : Math.round((prefix.bytes / prefix.of) * 100);
   return (
     <>
@@ -87,8 +74,13 @@ function Compared({ value, isAppend, onItem }: { value: Changes; isAppend: boole
       />
       <p id="prefix">
         The cacheable prefix ends at byte {number(prefix.bytes)} of {number(prefix.of)} ({percent} %, {count(prefix.tokens, "token")}). Providers charge less for a
-        beginning they have seen; everything after it is read anew. {isAppend ? (PREFIX_REASON[prefix.reason] ?? "") : ""}
+        beginning they have seen; everything after it is read anew.
       </p>
+      {running && isBefore && (
+        <p id="running">
+          {runningText(running.step)} {partingText(running.parting)}
+        </p>
+      )}
       <ol class="changes" aria-label="Changes" tabIndex={0}>
         {changes.map((change, place) => (
           <ChangeRow key={place} change={change} onItem={onItem} />

@@ -131,7 +131,7 @@ export function Explorer(props: ExplorerProps): JSX.Element {
           {view === "prompt" && <PromptPanel phase={phase} version={version} selected={place} target={target} onItem={choose} />}
         </TabPanel>
         <TabPanel id="view" name="changes" shown={view === "changes"}>
-          {view === "changes" && <ComparePanel phase={phase} version={version} isAppend={settings.append} onItem={choose} onFix={() => setFixes((count) => count + 1)} />}
+          {view === "changes" && <ComparePanel phase={phase} version={version} onItem={choose} onFix={() => setFixes((count) => count + 1)} />}
         </TabPanel>
         <TabPanel id="view" name="artifacts" shown={view === "artifacts"}>
           {view === "artifacts" && <ArtifactsPanel version={String(log)} selected={artifact} onSelect={setArtifact} />}

@@ -12,7 +12,7 @@ export type Shown = Filter;
 /** Where what is said of an item stands above the list: a click leads there. */
 const NARROW = "(max-width: 47.99rem)";
 
-const SHOWN = ["all", "in", "kept", "summarised", "redacted", "dropped", "phase", "budget", "append", "sensitivity", "dedup", "near_repeat", "kind_limit", "pair"] as const;
+const SHOWN = ["all", "in", "kept", "summarised", "redacted", "dropped", "phase", "budget", "left", "sensitivity", "dedup", "near_repeat", "kind_limit", "pair"] as const;
 const SHOWN_NAME: Readonly<Record<string, string>> = { all: "all", in: "in the prompt", kept: "kept whole", summarised: "cut", redacted: "redacted", dropped: "left out" };
 const KINDS = ["", ...["policy", "memory_fact", "plan_state", "user_turn", "agent_msg", "tool_call", "tool_result", "retrieved_doc", "doc_snippet"]] as const;
 const HEAD = [

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { count, kindName, number, swatch } from "../shared/parts.tsx";
 import { Term } from "../shared/term.tsx";
 import type { PhaseView, Share } from "../worker/builds.ts";
-import { PHASE, PHASES, TERM, reasonName } from "./words.ts";
+import { PHASE, PHASES, TERM, partingText, reasonName, runningText } from "./words.ts";
 
 /** The order of kinds wherever they stand together. */
 const ORDER = ["policy", "memory_fact", "plan_state", "user_turn", "agent_msg", "tool_call", "tool_result", "retrieved_doc", "doc_snippet", "names of what left", "header and footer"];
@@ -94,10 +94,10 @@ const scaleEnd = (most: number): number => most * 1.01;
 const percent = (value: number, to: number): string => `${Math.round((value / to) * 100_000) / 1000}%`;
 
 function BudgetBar({ view, to, onFilter }: { view: PhaseView; to: number; onFilter: ChartProps["onFilter"] }): JSX.Element {
-  const { phase, budget, shares, free, grows } = view;
+  const { phase, budget, shares, free, running } = view;
   const parts = ordered(shares);
   const share = (tokens: number): string => `${Math.round((tokens / Math.max(1, budget)) * 100)} %`;
-  const said = [...parts.map(({ name, tokens }) => `${kindName(name)} ${number(tokens)} (${share(tokens)})`), `${grows ? "kept free to grow" : "free"} ${number(free)} (${share(free)})`];
+  const said = [...parts.map(({ name, tokens }) => `${kindName(name)} ${number(tokens)} (${share(tokens)})`), `${running ? "kept free to grow" : "free"} ${number(free)} (${share(free)})`];
   let from = 0;
   return (
     <svg class="budget-bar" role="img" aria-label={`Budget of ${number(budget)} tokens: ${said.join(", ")}`} width="100%" height={BAR + 4}>
@@ -144,7 +144,7 @@ function Axis({ to }: { to: number }): JSX.Element {
 
 /** What the drawing says by length and colour, as text that can be chosen. */
 function Legends({ view, onFilter }: { view: PhaseView; onFilter: ChartProps["onFilter"] }): JSX.Element {
-  const { phase, shares, free, grows, left, warnings } = view;
+  const { phase, shares, free, running, left, warnings } = view;
   return (
     <div class="legends">
       <ul class="legend" aria-label={`What the ${phase} prompt is made of`}>
@@ -161,7 +161,7 @@ function Legends({ view, onFilter }: { view: PhaseView; onFilter: ChartProps["on
           </li>
         ))}
         <li>
-          <span class="swatch kind-free" aria-hidden="true" /> {grows ? "kept free to grow" : "free"} {number(free)}
+          <span class="swatch kind-free" aria-hidden="true" /> {running ? "kept free to grow" : "free"} {number(free)}
         </li>
       </ul>
       <ul class="legend" aria-label={`Why items are left out of ${phase}`}>
@@ -175,6 +175,11 @@ function Legends({ view, onFilter }: { view: PhaseView; onFilter: ChartProps["on
           </li>
         ))}
       </ul>
+      {running && (
+        <p class="quiet small">
+          {runningText(running)} {running.cut && partingText(running.cut)}
+        </p>
+      )}
       {warnings.length > 0 && (
         <ul class="failure small">
           {warnings.map((warning) => (

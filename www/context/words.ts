@@ -1,7 +1,7 @@
 // What the page says of phases, stages and reasons: short enough to be read where they stand.
-import type { Phase } from "contextweaver/slim";
+import type { Phase, RunningStep } from "contextweaver/slim";
 import { count, kindName, number } from "../shared/parts.tsx";
-import type { Fate } from "../worker/builds.ts";
+import type { Fate, Parting } from "../worker/builds.ts";
 import type { ItemView } from "../worker/rows.ts";
 
 export const PHASES = ["route", "call", "interpret", "answer"] as const;
@@ -32,7 +32,7 @@ export const PHASE: Readonly<Record<Phase, { readonly task: string; readonly cap
 const SHORT: Readonly<Record<string, string>> = {
   phase: "not for this phase",
   budget: "no room",
-  append: "left at the last cut",
+  left: "left at the last cut",
   sensitivity: "withheld",
   dedup: "repetition",
   near_repeat: "nothing new in it",
@@ -79,8 +79,8 @@ function budgetText(item: ItemView): string {
   return `${scoreText(item)}, but ${costText(item)}${least}; ${free}${rest}.`;
 }
 
-function appendText({ used, budget }: ItemView): string {
-  return `The prompt repeats the one before as far as that pays, and when it was last cut this was not worth its room. The ${count(Math.max(0, budget - used), "token")} that are free now are kept for the turns to come, so that the prompt can grow without changing. It comes back when a query asks for it.`;
+function leftText({ used, budget }: ItemView): string {
+  return `Each prompt is the one before with what is new, and when it was last cut this was not worth its room. The ${count(Math.max(0, budget - used), "token")} that are free now are kept for the steps to come, so that the prompt can grow without changing. It comes back at the next cut, or in part when a step speaks of it.`;
 }
 
 function takenText(item: ItemView): string {
@@ -93,7 +93,7 @@ function takenText(item: ItemView): string {
     const cut = item.needed !== null && block !== null && item.needed < block ? `, ${number(item.needed)} as far as they were cut then` : "";
     return `${scoreText(item)}: number ${number(rank)} of ${number(ranked)} in line. ${number(room)} tokens were free when its turn came, and ${costText(item)}${cut}.`;
   }
-  return "It was in the prompt before, which only grows.";
+  return "It was in the prompt before, and what was sent stays until the next cut.";
 }
 
 /** Why an item is in the prompt, or why not, with the figures that decided. */
@@ -109,8 +109,8 @@ export function reasonText(item: ItemView, phase: Phase): string {
       return `No ${kindName(kind)} helps to ${PHASE[phase].task}, so the ${phase} prompt leaves all of them out, whatever its budget.`;
     case "budget":
       return budgetText(item);
-    case "append":
-      return appendText(item);
+    case "left":
+      return leftText(item);
     case "sensitivity":
       return `It is labelled ${item.sensitivity}, and the policy lets no model read that. No budget and no pin changes it.`;
     case "dedup":
@@ -124,6 +124,31 @@ export function reasonText(item: ItemView, phase: Phase): string {
     default:
       return `Reason: ${reasonName(reason)}.`;
   }
+}
+
+/** Why a running prompt no longer goes on with the one that it is compared with. */
+const PARTING: Readonly<Record<Parting, string>> = {
+  first: "It is the first prompt with these settings.",
+  full: "The next prompt would not have fitted the budget, so it was cut.",
+  pays: "A shorter prompt pays for itself within the steps to come, so it was cut.",
+  cold: "The provider's cache was lost anyway, so a cut cost nothing.",
+  uncached: "The provider has no cache, so each prompt is compiled for itself.",
+  instructions: "The header is another one, so the prompt began anew.",
+  budget: "The budget is another one and something was left out, so the prompt began anew.",
+  edited: "Something in the prompt has changed, so it began anew.",
+  pinned: "Something that had left must be there now, so the prompt began anew.",
+  format: "The prompt before was written in another form, so this one began anew.",
+  restored: "Something in the prompt before is no longer stored, so it began anew.",
+};
+
+export function partingText(parting: Parting | null): string {
+  return parting === null ? "Nothing had to be cut: the prompt before is the beginning of this one." : PARTING[parting];
+}
+
+/** What a step of a running prompt repeats, and what it costs. */
+export function runningText({ step, tokens, repeated_tokens, tokens_without, cost, cost_without }: RunningStep): string {
+  const whole = `with the whole conversation, ${count(tokens_without, "token")}, it would cost ${number(Math.round(cost_without))}`;
+  return `Step ${number(step)} of the loop: ${number(repeated_tokens)} of ${count(tokens, "token")} repeat the step before. It costs as much as ${count(Math.round(cost), "token")} at full price; ${whole}.`;
 }
 
 /** In one word or two, for the list. */

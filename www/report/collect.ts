@@ -56,7 +56,7 @@ async function collected(manager: ContextManager, { title = "", what_if = 0, ...
     // A model's scale is part of the budget already.
     const fixed: BuildOptions = pack?.stats.budget_tokens == null ? options : { ...options, budget_tokens: pack.stats.budget_tokens };
     const trial = copy && pack && options.model === undefined && isSame(copy, fixed, pack) ? copy : undefined;
-    const settings = { firewall: false, append: pack?.prefix !== undefined, redact: false };
+    const settings = { firewall: false, running: pack?.running !== undefined, redact: false };
     const build = (): ContextPack => {
       if (outcome.pack) return outcome.pack;
       throw outcome.error;
@@ -91,9 +91,9 @@ function copyOf(manager: ContextManager): ContextManager | undefined {
   }
 }
 
-/** Whether the copy decides as the original: functions of the caller's are not part of it, and prompts that only grow have grown. */
+/** Whether the copy decides as the original: functions of the caller's are not part of it, and a running prompt has gone on. */
 function isSame(copy: ContextManager, options: BuildOptions, pack: ContextPack): boolean {
-  if (pack.prefix !== undefined) return false;
+  if (pack.running !== undefined) return false;
   try {
     // The same prompt may come of other scores.
     const { prompt, explanation } = copy.build({ ...options, explain: true });

@@ -1,6 +1,6 @@
 // The prompts of the four phases, and the fate of every item in each.
 import { ContextWeaverError } from "contextweaver/slim";
-import type { BuildOptions, CandidateExplanation, ContextPack, Phase, PrefixReport, RenderedItem, TakenBy } from "contextweaver/slim";
+import type { BuildOptions, CandidateExplanation, ContextPack, Phase, RenderedItem, RunningStep, TakenBy } from "contextweaver/slim";
 import { type Log, log } from "./log.ts";
 import { type Problem, problemOf, safe } from "./text.ts";
 
@@ -54,8 +54,8 @@ export interface PhaseView {
   /** Each item is told in whole tokens, prompts are counted as one. */
   readonly rounding: number;
   readonly holds: readonly Held[];
-  /** Whether what is free is kept so that the prompt can grow. */
-  readonly grows: boolean;
+  /** The step of a prompt that goes on with the one before: what is free is kept so that it can grow. */
+  readonly running: RunningStep | null;
   /** By reason. */
   readonly left: readonly Share[];
   readonly warnings: readonly string[];
@@ -114,6 +114,9 @@ export interface Fate {
   readonly pinned: string;
 }
 
+/** Why a running prompt was cut. */
+export type Parting = NonNullable<RunningStep["cut"]>;
+
 /** Of an item of which nothing is known. */
 export const NO_FATE: Fate = {
   state: "dropped",
@@ -134,8 +137,8 @@ const entries = new Map<Phase, Entry>();
 /** What the present prompt is compared with. */
 const bases = new Map<Phase, Built>();
 const fixed = new Set<Phase>();
-/** Why a prompt of append mode is no longer the continuation of what it is compared with: the first reason since. */
-const partings = new Map<Phase, PrefixReport["reason"]>();
+/** Why a running prompt no longer goes on with what it is compared with: the first reason since. */
+const partings = new Map<Phase, Parting>();
 /** Counts what changes the answers about a build. */
 let version = 0;
 /** Builds in less time than this belong to one movement of a slider. */
@@ -153,6 +156,7 @@ export function build(request: Request): { readonly version: number; readonly ph
       budget_tokens: budget,
       pin,
       explain: true,
+      ...(present.settings.running && { running: true }),
       ...(request.header !== "" && { header: request.header }),
       ...(request.footer !== "" && { footer: request.footer }),
     };
@@ -188,8 +192,8 @@ function entryOf(present: Log, options: BuildOptions, values: readonly string[])
   version += 1;
   const entry = { key, log: present, length: present.items.length, at, ...tried(present, options, values) };
   entries.set(phase, entry);
-  const reason = entry.built?.pack.prefix?.reason ?? "none";
-  if (reason !== "none" && !partings.has(phase)) partings.set(phase, reason);
+  const cut = entry.view.running?.cut;
+  if (cut !== undefined && !partings.has(phase)) partings.set(phase, cut);
   return entry;
 }
 
@@ -240,7 +244,7 @@ function attempt(present: Log, options: BuildOptions, values: readonly string[])
     };
     return { built, view: viewOf(present, built, values) };
   } catch (error) {
-    const nothing = { prompt_tokens: 0, named: 0, included: 0, shares: [], free: 0, cut: 0, shortened: 0, whole: 0, rounding: 0, holds: [], grows: false, left: [], warnings: [] };
+    const nothing = { prompt_tokens: 0, named: 0, included: 0, shares: [], free: 0, cut: 0, shortened: 0, whole: 0, rounding: 0, holds: [], running: null, left: [], warnings: [] };
     const over = ContextWeaverError.is(error) && error.code === "BUDGET_EXCEEDED" ? Number(error.details?.["over_by"]) : Number.NaN;
     const needs = Number.isInteger(over) ? { needs: budget + over } : {};
     return { built: undefined, view: { phase, budget, problem: problemOf(error), ...needs, ...nothing }, error };
@@ -289,7 +293,7 @@ function viewOf(present: Log, built: Built, values: readonly string[]): PhaseVie
     whole: isRounding ? sum + rounding : sum,
     rounding: isRounding ? rounding : 0,
     holds: values.map((value) => ({ value: safe(value), isIn: built.pack.prompt.includes(value) })),
-    grows: present.settings.append,
+    running: built.pack.running ?? null,
     left,
     warnings: warnings.map(safe),
   };
@@ -327,7 +331,7 @@ export function fateOf(present: Log, { fates, forms }: Built, place: number): Fa
     pinned: pinned ?? "",
   };
   // Beside room that is kept for growing, the budget alone would be no reason.
-  const reason = drop_reason === "budget" && present.settings.append ? "append" : drop_reason;
+  const reason = drop_reason === "budget" && present.settings.running ? "left" : drop_reason;
   if (!included) return { state: "dropped", reason, ...common };
   const omitted = forms.get(id)?.omitted_chars ?? 0;
   if (rendered_as === "redacted") return { state: "redacted", reason: "text withheld", ...common };
@@ -352,8 +356,8 @@ export function builtOrThrow(phase: Phase): Built {
 }
 
 /** What the present prompt is compared with; the prompt itself when nothing has changed. */
-export function baseOf(phase: Phase): { readonly base: Built | undefined; readonly isFixed: boolean; readonly parting: PrefixReport["reason"] } {
-  return { base: bases.get(phase), isFixed: fixed.has(phase), parting: partings.get(phase) ?? "none" };
+export function baseOf(phase: Phase): { readonly base: Built | undefined; readonly isFixed: boolean; readonly parting: Parting | null } {
+  return { base: bases.get(phase), isFixed: fixed.has(phase), parting: partings.get(phase) ?? null };
 }
 
 /** Compares from now on with the prompt as it is; a second time gives that up. */

@@ -8,8 +8,8 @@ import { InputError, line, safe } from "./text.ts";
 export interface Settings {
   /** Large results become digests on their way in, as `ingestToolResult` does for an agent. */
   readonly firewall: boolean;
-  /** Prompts only grow. */
-  readonly append: boolean;
+  /** Each prompt goes on with the one before, as in the loop of an agent. */
+  readonly running: boolean;
   /** Sensitive items show as placeholders instead of not at all. */
   readonly redact: boolean;
 }
@@ -72,8 +72,8 @@ export class Log {
 
   /** Builds once without a limit: what every item costs whole, and all of them together. */
   #measure(): void {
-    // A build in append mode leaves traces in the next.
-    const plain = this.given ? this.given.copy : this.settings.append ? ingested(this.transcript, { ...this.settings, append: false }) : this.manager;
+    // A prompt for itself leaves no traces in those that go on.
+    const plain = this.given ? this.given.copy : this.manager;
     this.sizes = new Map();
     this.tokens = null;
     this.whole = null;
@@ -86,12 +86,10 @@ export class Log {
       this.whole = this.tokens === null ? null : this.tokens - stats.header_footer_tokens + outside;
     } catch {
       // More than a budget can be.
-    } finally {
-      if (plain !== this.manager && plain !== this.given?.copy) plain.free();
     }
   }
 
-  /** Adds an item to the log. The manager stays the same: in append mode it remembers its last prompts. */
+  /** Adds an item to the log. The manager stays the same: it remembers the prompts that go on. */
   append(item: ContextItem): void {
     this.manager.ingest(item);
     this.places.set(item.id, this.items.length);
@@ -102,15 +100,15 @@ export class Log {
     this.#measure();
   }
 
-  /** Makes a function that builds without leaving traces: a manager in append mode remembers its prompts, so copies are asked. */
+  /** Makes a function that builds without leaving traces: a manager remembers the prompts that go on, so copies are asked. */
   trials(): (options: BuildOptions) => ContextPack {
     const { given } = this;
     if (given) {
       const { copy } = given;
-      if (!copy) throw new InputError("this manager cannot be tried out: it has functions of its own, or prompts that only grow");
+      if (!copy) throw new InputError("this manager cannot be tried out: it has functions of its own, or its prompt goes on with the one before");
       return (asked) => copy.build(asked);
     }
-    if (!this.settings.append) return (asked) => this.manager.build(asked);
+    if (!this.settings.running) return (asked) => this.manager.build(asked);
     const snapshot = JSON.stringify(this.manager.toJSON());
     return (asked) => {
       const copy = ContextManager.fromJSON(snapshot, options(this.settings));
@@ -151,9 +149,9 @@ export class Log {
 /** The most tokens that a result may have without becoming a digest. */
 const NO_FIREWALL = 1 << 24;
 
-function options({ append, firewall, redact }: Settings): ContextManagerOptions {
+function options({ firewall, redact }: Settings): ContextManagerOptions {
   const policy = { sensitivity_action: redact ? "redact" : "drop" } as const;
-  return { append, policy, ...(!firewall && { firewall: { threshold_tokens: NO_FIREWALL } }) };
+  return { policy, ...(!firewall && { firewall: { threshold_tokens: NO_FIREWALL } }) };
 }
 
 function ingested({ items, snapshot }: Transcript, settings: Settings): ContextManager {
@@ -194,7 +192,7 @@ function digests(manager: ContextManager, items: readonly StoredItem[]): Set<str
   return new Set(Object.entries(envelopes).filter(isDigest).map(([id]) => id));
 }
 
-const DEFAULTS: Settings = { firewall: false, append: false, redact: false };
+const DEFAULTS: Settings = { firewall: false, running: false, redact: false };
 let present: Log | undefined;
 let name = "";
 
@@ -234,8 +232,8 @@ function overview(of: Log): Overview {
 }
 
 /** The settings that are not as they were. */
-function told({ firewall, redact, append }: Settings): string[] {
-  const parts = [firewall && "Large results are digests.", redact && "Sensitive items are redacted.", append && "Prompts only grow."];
+function told({ firewall, redact, running }: Settings): string[] {
+  const parts = [firewall && "Large results are digests.", redact && "Sensitive items are redacted.", running && "Prompts go on, as in the loop of an agent."];
   return parts.filter((part) => part !== false);
 }
 

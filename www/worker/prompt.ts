@@ -1,7 +1,7 @@
 // The prompt in pages of sections, and what changed since the one before.
 import { countTokens } from "contextweaver/slim";
-import type { Phase } from "contextweaver/slim";
-import { type Built, LEDGER, baseOf, built, builtOrThrow } from "./builds.ts";
+import type { Phase, RunningStep } from "contextweaver/slim";
+import { type Built, LEDGER, type Parting, baseOf, built, builtOrThrow } from "./builds.ts";
 import { type Log, log } from "./log.ts";
 import { head, masked, safe } from "./text.ts";
 
@@ -185,8 +185,9 @@ export interface Changes {
   /** Budget and query that the prompt before had, where they differ. */
   readonly from: string;
   readonly counts: { readonly added: number; readonly removed: number; readonly changed: number; readonly same: number };
-  /** `reason` is why, in append mode, the prompt is no continuation of the one before; `none` where it is. */
-  readonly prefix: { readonly bytes: number; readonly tokens: number; readonly of: number; readonly reason: string };
+  readonly prefix: { readonly bytes: number; readonly tokens: number; readonly of: number };
+  /** Of a running prompt its step, and why it no longer goes on with the one before; null where it does. */
+  readonly running: { readonly step: RunningStep; readonly parting: Parting | null } | null;
   readonly changes: readonly Change[];
   readonly base: BuildFigures | null;
   readonly now: BuildFigures;
@@ -204,9 +205,11 @@ export function changes({ phase, against = "before" }: { phase: Phase; against?:
   const { base: before, isFixed, parting } = baseOf(phase);
   const base = against === "before" ? before : built(against);
   const now = figuresOf(build);
+  const step = build.pack.running;
+  const running = step ? { step, parting } : null;
   if (!base) {
-    const prefix = { bytes: 0, tokens: 0, of: build.bytes.length, reason: "" };
-    return { isFirst: true, isFixed, from: "", counts: NO_CHANGES, prefix, base: null, now, changes: [], rest: 0 };
+    const prefix = { bytes: 0, tokens: 0, of: build.bytes.length };
+    return { isFirst: true, isFixed, from: "", counts: NO_CHANGES, prefix, running, base: null, now, changes: [], rest: 0 };
   }
   const bytes = sharedBytes(base, build);
   const listed = compared(present, base, build, bytes);
@@ -224,8 +227,8 @@ export function changes({ phase, against = "before" }: { phase: Phase; against?:
       bytes,
       tokens: countTokens(textOf(build, 0, bytes)),
       of: build.bytes.length,
-      reason: parting,
     },
+    running,
     base: figuresOf(base),
     now,
     changes: listed.slice(0, MAX_CHANGES),

@@ -103,7 +103,7 @@ export interface ItemView extends Fate {
   /** Where the block stood among all that were ordered, from 1. */
   readonly rank: number | null;
   readonly ranked: number;
-  /** Tokens of the prompt and of its budget, of which an append-only prompt keeps some free. */
+  /** Tokens of the prompt and of its budget, of which a running prompt keeps some free. */
   readonly used: number;
   readonly budget: number;
   readonly parent: { readonly place: number; readonly label: string } | null;
