@@ -233,8 +233,8 @@ export interface Snapshot {
   readonly fact_sequence: number | null;
   /** Digests of tool results by item id. */
   readonly envelopes: Readonly<Record<string, ResultEnvelope>>;
-  /** What append mode remembers of the last prompts. */
-  readonly append: JsonObject;
+  /** The running prompts, by phase. */
+  readonly running: JsonObject;
   /** Which messages were read, by format: their hashes and the ids of their items. */
   readonly messages: JsonObject;
   /** What calls of models cost, by model: tokens that were estimated and counted. */

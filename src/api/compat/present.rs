@@ -41,7 +41,7 @@ impl Compat {
 
     /// Makes a manager from the fields of its options, over those of the mode.
     pub fn manager(self, options: Fields) -> Result<ContextManager> {
-        compat::manager(ManagerOptions::from_fields(options, compat::options())?)
+        Ok(compat::manager(ManagerOptions::from_fields(options, compat::options())?))
     }
 
     /// Returns the settings of a router where the caller gives none.

@@ -71,11 +71,8 @@ const SECRETS: SecretRules = SecretRules::Compat;
 pub struct Compat;
 
 /// Makes a manager that works as 0.18 does.
-///
-/// # Errors
-/// `UNSUPPORTED` at `/append` for options of append mode.
-pub fn manager(options: ManagerOptions) -> Result<ContextManager> {
-    Ok(ContextManager::with_strategy(options, &Compat))
+pub fn manager(options: ManagerOptions) -> ContextManager {
+    ContextManager::with_strategy(options, &Compat)
 }
 
 /// Returns the settings of 0.18.

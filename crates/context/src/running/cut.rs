@@ -26,7 +26,7 @@ const PAYING_SHARES: [f64; 2] = [0.2, 1.2];
 /// How many times what it costs a cut must save.
 const PAYING_MARGIN: f64 = 1.5;
 /// How many times the share that a forced cut leaves one leaves that nothing forces: there is room for more.
-const PAYING_DEPTH: f64 = 4.0 / 3.0;
+const PAYING_DEPTH: f64 = 5.0 / 3.0;
 
 /// How many times what must stay a cut leaves at least, so that there is room for what else matters.
 const BESIDE_KEPT: f64 = 1.25;
@@ -73,9 +73,6 @@ pub struct CutScale<'a> {
 impl CutScale<'_> {
     /// Returns what share of its room a cut leaves.
     fn depth(&self) -> f64 {
-        if let Ok(d) = std::env::var("D") {
-            return d.parse().unwrap();
-        }
         DEPTHS[0] * libm::pow(DEPTHS[1] / DEPTHS[0], self.thrift)
     }
 

@@ -225,7 +225,7 @@ impl RunningRequest<'_> {
     /// Tells whether the provider has nothing of what was sent.
     pub(super) fn is_cold(&self, before: &RunningPrompt) -> bool {
         let is_late = match (before.account.sent_at, self.request.now) {
-            (Some(then), Some(now)) => now - then > 1000.0 * self.prices.kept_seconds,
+            (Some(then), Some(now)) if self.prices.has_cache() => now - then > 1000.0 * self.prices.kept_seconds,
             _ => false,
         };
         is_late || before.head != self.request.head
