@@ -161,9 +161,9 @@ impl Wanted {
     /// Returns the pieces of an item that hold the words, with what stands around the best, within so many quarter tokens.
     fn part(&self, sources: &BuildInputs, at: usize, room: u64) -> Option<String> {
         let item = &sources.events.items()[at];
+        // Credentials are masked there.
         let text = sources.index.entry(at).source(item, sources.artifacts);
-        let text = sources.options.mask_secrets(text);
-        let end = contextweaver_text::unicode::floor_char_boundary(&text, text.len().min(MOST_READ));
+        let end = contextweaver_text::unicode::floor_char_boundary(text, text.len().min(MOST_READ));
         let pieces = split(&text[..end]);
         let mut scores = vec![0.0; pieces.len()];
         for (piece, score) in pieces.iter().zip(&mut scores) {
