@@ -104,6 +104,7 @@ impl ContextManager {
             }
             whole
         });
+        request.shorten(&mut stats);
         self.count_build(&events, stats.dropped_count, Some(&stats));
         Ok(Outcome::Done(FinishedStep { step, stats, pack, messages, tokens, events }))
     }
