@@ -342,6 +342,11 @@ impl RunningPrompts {
         self.phases[phase as usize].take_if(|running| running.is_asleep)
     }
 
+    /// Puts it back as it was.
+    pub fn put_back(&mut self, phase: Phase, running: Box<RunningPrompt>) {
+        self.phases[phase as usize] = Some(running);
+    }
+
     /// Puts it back with what it was made of.
     pub fn put_awake(&mut self, phase: Phase, mut running: Box<RunningPrompt>) {
         running.is_asleep = false;

@@ -7,7 +7,7 @@ use super::entry::{self, NewEntries};
 use super::messages::{self, MessageFrame, WrittenStep};
 use super::prices::PriceModel;
 use super::prompt::{LeftItem, PromptForm, RunningPrompt, RunningSection, WrittenSections};
-use super::recalled;
+use super::{recalled, record};
 use crate::compile::inputs::BuildInputs;
 use crate::compile::pipeline;
 use crate::compile::prompt::PromptSection;
@@ -20,6 +20,7 @@ use crate::request::BuildRequest;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{MessageWarning, WriteOptions};
 use contextweaver_model::{Explanation, RunningStep};
+use contextweaver_text::tokens::Estimator;
 use serde_json::Value;
 
 /// What of the budget one result may take whole.
@@ -257,6 +258,12 @@ impl RunningRequest<'_> {
         let ledger = base.and_then(|base| base.ledger.as_ref());
         let frame = MessageFrame { header, ledger, footer: &self.request.footer };
         let text = self.text_quarters(&frame, &sections);
+        let is_read = self.form == PromptForm::Text || self.request.explain;
+        let text = match self.sources.options.estimator {
+            // The sum of the parts is not the whole to a caller's estimator.
+            Estimator::Custom(_) if is_read => text.max(record::text_quarters(self.sources, &frame, &sections)),
+            _ => text,
+        };
         let mut quarters = text;
         let written = match self.form {
             PromptForm::Text => None,
