@@ -29,7 +29,8 @@ pub fn record(sources: &BuildInputs, running: &RunningPrompt, mark: &StepMark, p
     stats.header_footer_tokens = written.frame_tokens;
     stats.prompt_tokens = Some(written.tokens);
     complete(sources, running, mark, sections, &mut stats);
-    let warnings = output::torn_results(sources.events, &prompt);
+    let mut warnings = running.warnings.clone();
+    warnings.extend(output::torn_results(sources.events, &prompt));
     ContextPack {
         prompt: written.text,
         envelopes: envelopes(sources, sections),
