@@ -59,12 +59,18 @@ impl RunningRequest<'_> {
         let target = anew.depth.of(room, kept.tokens);
         let renderer = self.renderer();
         // What stays is given up step by step where it does not fit.
-        let attempts = [(target, Some(kept.recent)), (room, Some(kept.newest)), (room, None)];
+        let first = &kept.keeps[..];
+        let attempts = [
+            (target, Some(kept.recent), first),
+            (room, Some(kept.newest), first),
+            (room, None, first),
+            (room, None, &[]),
+        ];
         let mut failed = None;
-        for (tokens, from) in attempts {
+        for (tokens, from, keeps) in attempts {
             let request = BuildRequest { budget_tokens: Some(tokens), ..self.request.clone() };
             let stands = from.map(|from| kept.standing(from)).unwrap_or_default();
-            let scope = CutScope { stands, keeps: kept.keeps.clone(), budget: Some(room) };
+            let scope = CutScope { stands, keeps: keeps.to_vec(), budget: Some(room) };
             match pipeline::compile(self.sources, &request, &scope, &*renderer) {
                 Ok((built, cut)) => return self.replaced(anew, built, cut),
                 Err(error) if error.code() == ErrorCode::BudgetExceeded => failed = Some(error),
@@ -76,7 +82,7 @@ impl RunningRequest<'_> {
 
     /// Makes the running prompt of what was compiled.
     fn replaced(&self, anew: &Anew, built: BuiltPrompt, cut: CutPrompt) -> Result<RunningOutput> {
-        let CutPrompt { header, ledger, entries, left } = cut;
+        let CutPrompt { header, ledger, entries, left, warnings: said } = cut;
         let section = |entry: StandingEntry| {
             let StandingEntry { at, form, content, omitted_chars } = entry;
             let is_stored = form == RenderedAs::Whole
@@ -104,6 +110,7 @@ impl RunningRequest<'_> {
             form: self.form,
             close_calls: self.close_calls,
             footer: self.request.footer.clone(),
+            warnings: said,
             marks: Vec::new(),
             header,
             ledger,

@@ -2,7 +2,7 @@
 
 use super::messages;
 use super::prices::PriceModel;
-use super::prompt::{PromptForm, StepMark};
+use super::prompt::{PromptForm, RunningPrompt, StepMark};
 use super::record;
 use super::step::{RunningChange, RunningMessages, RunningOutput, RunningRequest};
 use crate::callbacks::Outcome;
@@ -11,8 +11,10 @@ use crate::compile::render::text::section_quarters;
 use crate::event::Event;
 use crate::manager::{BuildOutput, ContextManager};
 use crate::request::BuildRequest;
+use crate::sensitivity::classified;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::{BuildStats, ContextPack, Phase, RunningCosts, RunningStep};
+use contextweaver_model::{BuildStats, ContextPack, Phase, RunningCosts, RunningStep, SensitivityAction};
+use std::borrow::Cow;
 
 /// A step of a running prompt as it is handed out.
 pub(crate) struct FinishedStep {
@@ -36,6 +38,9 @@ impl ContextManager {
         self.answers.reset();
         self.refresh_index();
         self.wake(request.phase);
+        if self.answers.is_waiting() {
+            return Ok(Outcome::Need(self.answers.take_needs()));
+        }
         let asked = request.budget_tokens.unwrap_or_else(|| self.options.budget.of(request.phase));
         let calibrated = self.calibrated(request);
         let (model, scaled) = match &calibrated {
@@ -84,7 +89,6 @@ impl ContextManager {
         let mark = StepMark { step: step.clone(), sections: running.sections.len(), left: running.left.len() };
         running.marks.push(mark.clone());
         self.last_work = work;
-        self.answers.settle(self.events.len());
         let messages = messages.map(|messages| {
             // What the caller has is known by how much was handed out.
             let keep = if request.handed_out == handed_out { messages.keep } else { 0 };
@@ -93,8 +97,6 @@ impl ContextManager {
         let sources = self.sources();
         let running =
             self.running.of(request.phase).ok_or_else(|| Error::new(ErrorCode::Internal, "nothing was kept"))?;
-        let mut stats = record::stats(&sources, running, &mark);
-        stats.calibration.clone_from(&calibration);
         let pack = (request.explain || messages.is_none()).then(|| {
             let mut whole = record::record(&sources, running, &mark, request.phase);
             whole.stats.calibration.clone_from(&calibration);
@@ -104,6 +106,15 @@ impl ContextManager {
             }
             whole
         });
+        let mut stats = pack.as_ref().map_or_else(
+            || {
+                let mut stats = record::stats(&sources, running, &mark);
+                stats.calibration.clone_from(&calibration);
+                stats
+            },
+            |pack| pack.stats.clone(),
+        );
+        self.answers.settle(self.events.len());
         request.shorten(&mut stats);
         self.count_build(&events, stats.dropped_count, Some(&stats));
         Ok(Outcome::Done(FinishedStep { step, stats, pack, messages, tokens, events }))
@@ -122,10 +133,14 @@ impl ContextManager {
         }
     }
 
-    /// Makes a running prompt of a snapshot what it was: the texts that the store has.
+    /// Makes a running prompt of a snapshot what it was: the texts that the store has. It stays asleep while labels are asked for.
     fn wake(&mut self, phase: Phase) {
         let Some(mut running) = self.running.take_asleep(phase) else { return };
-        let mut broken = running.broken;
+        let mut broken = running.broken.or_else(|| self.is_withheld_now(&running).then_some("edited"));
+        if self.answers.is_waiting() {
+            self.running.put_back(phase, running);
+            return;
+        }
         for section in &mut running.sections {
             let Some(item) = self.events.items().get(section.at) else {
                 broken = Some("restored");
@@ -147,6 +162,32 @@ impl ContextManager {
         self.running.put_awake(phase, running);
     }
 
+    /// Tells whether a running prompt of a snapshot says what may not be told: by other options than it was made with, or where
+    /// labels were raised.
+    fn is_withheld_now(&self, running: &RunningPrompt) -> bool {
+        let items = self.events.items();
+        let may_tell = |at: usize| {
+            items.get(at).is_none_or(|item| {
+                classified(item, &self.options, &self.answers) < self.options.policy.sensitivity_floor
+            })
+        };
+        let is_clean = |text: &str| matches!(self.options.mask_secrets(text), Cow::Borrowed(_));
+        let is_redacting = self.options.policy.sensitivity_action == SensitivityAction::Redact;
+        // Each is judged, so that all questions are asked at once.
+        let withheld = running.sections.iter().filter(|section| match &section.content {
+            EntryContent::Redacted(text) => !is_redacting || !is_clean(text),
+            EntryContent::Quote { text, .. } => !may_tell(section.at) || !is_clean(text),
+            EntryContent::Own => !may_tell(section.at),
+        });
+        let is_shown = withheld.count() > 0;
+        let is_named = running.ledger.as_ref().is_some_and(|ledger| {
+            ledger.homes.iter().filter(|at| !may_tell(**at)).count() > 0 || !is_clean(&ledger.text)
+        });
+        // What left may come back.
+        let is_left = running.left.iter().filter(|left| left.is_hidden() && !may_tell(left.at)).count() > 0;
+        is_shown || is_named || is_left
+    }
+
     /// Compiles a text prompt that goes on with the one before.
     pub(crate) fn run_text(&mut self, request: &BuildRequest) -> Result<Outcome<BuildOutput>> {
         Ok(match self.run(request, PromptForm::Text, false)? {
@@ -164,7 +205,6 @@ impl ContextManager {
     /// `NOT_FOUND` at `/step` for a step before, or one that there was not.
     pub fn running_record(&mut self, phase: Phase, step: u64) -> Result<ContextPack> {
         self.refresh_index();
-        self.wake(phase);
         let found = self
             .running
             .recorded(phase)

@@ -7,7 +7,7 @@ use super::entry::{self, NewEntries};
 use super::messages::{self, MessageFrame, WrittenStep};
 use super::prices::PriceModel;
 use super::prompt::{LeftItem, PromptForm, RunningPrompt, RunningSection, WrittenSections};
-use super::recalled;
+use super::{recalled, record};
 use crate::compile::inputs::BuildInputs;
 use crate::compile::pipeline;
 use crate::compile::prompt::PromptSection;
@@ -20,6 +20,7 @@ use crate::request::BuildRequest;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{MessageWarning, WriteOptions};
 use contextweaver_model::{Explanation, RunningStep};
+use contextweaver_text::tokens::Estimator;
 use serde_json::Value;
 
 /// What of the budget one result may take whole.
@@ -83,6 +84,12 @@ pub struct RunningRequest<'a> {
     pub is_loop: bool,
 }
 
+/// What stands above the items, and what is said of it.
+struct PromptHead {
+    text: String,
+    warnings: Vec<String>,
+}
+
 /// A prompt in the making, as long as nothing is compiled anew.
 struct Draft {
     new: NewEntries,
@@ -105,9 +112,8 @@ impl Draft {
 impl RunningRequest<'_> {
     /// Makes the next prompt behind the one before.
     pub fn advance(&self, before: Option<&RunningPrompt>) -> Result<RunningOutput> {
-        let header = self.header()?;
-        let text = header_text(&header);
-        let anew = self.must_begin(before, &text);
+        let head = self.head()?;
+        let anew = self.must_begin(before, &head.text);
         let account = before.map(|before| before.account).unwrap_or_default();
         let base = before.filter(|_| anew.is_none());
         let mut new = self.enter(base)?;
@@ -118,10 +124,10 @@ impl RunningRequest<'_> {
             }
         }
         if new.is_torn {
-            return self.begin(&text, account, "edited");
+            return self.begin(head, account, "edited");
         }
-        let Some(draft) = self.draft(base, &text, new)? else {
-            return self.begin(&text, account, "instructions");
+        let Some(draft) = self.draft(base, &head.text, new)? else {
+            return self.begin(head, account, "instructions");
         };
         let hides = base.is_some_and(RunningPrompt::hides) || draft.hides();
         let is_cold = base.is_some_and(|before| self.is_cold(before) || self.is_moved(before, hides));
@@ -133,7 +139,7 @@ impl RunningRequest<'_> {
             let reason = anew.unwrap_or("uncached");
             return self.compile(&Anew {
                 base,
-                header: &text,
+                header: &head.text,
                 account,
                 reason,
                 new: &draft.new,
@@ -151,7 +157,7 @@ impl RunningRequest<'_> {
             let depth = self.depth(&scale, reason);
             return self.compile(&Anew {
                 base,
-                header: &text,
+                header: &head.text,
                 account,
                 reason,
                 new: &draft.new,
@@ -166,7 +172,7 @@ impl RunningRequest<'_> {
             let reason = "pays";
             return self.compile(&Anew {
                 base,
-                header: &text,
+                header: &head.text,
                 account,
                 reason,
                 new: &draft.new,
@@ -175,7 +181,7 @@ impl RunningRequest<'_> {
             });
         }
         cold = anew.or(cold);
-        Ok(self.extended(base, text, account, cold, draft))
+        Ok(self.extended(base, head, account, cold, draft))
     }
 
     pub(super) fn renderer(&self) -> Box<dyn Renderer> {
@@ -190,8 +196,9 @@ impl RunningRequest<'_> {
         MessageRenderer { format, options: WriteOptions { close_calls: self.close_calls, is_steady: true } }
     }
 
-    fn header(&self) -> Result<Vec<PromptSection>> {
-        Ok(pipeline::header_of(self.sources, self.request, true)?.sections)
+    fn head(&self) -> Result<PromptHead> {
+        let header = pipeline::header_of(self.sources, self.request, true)?;
+        Ok(PromptHead { text: header_text(&header.sections), warnings: pipeline::left_out_warnings(&header.dropped) })
     }
 
     /// Tells why the one before cannot be gone on with, if so.
@@ -257,6 +264,12 @@ impl RunningRequest<'_> {
         let ledger = base.and_then(|base| base.ledger.as_ref());
         let frame = MessageFrame { header, ledger, footer: &self.request.footer };
         let text = self.text_quarters(&frame, &sections);
+        let is_read = self.form == PromptForm::Text || self.request.explain;
+        let text = match self.sources.options.estimator {
+            // The sum of the parts is not the whole to a caller's estimator.
+            Estimator::Custom(_) if is_read => text.max(record::text_quarters(self.sources, &frame, &sections)),
+            _ => text,
+        };
         let mut quarters = text;
         let written = match self.form {
             PromptForm::Text => None,
@@ -275,14 +288,13 @@ impl RunningRequest<'_> {
     }
 
     /// Begins anew with the whole log.
-    fn begin(&self, header: &str, account: Account, reason: &'static str) -> Result<RunningOutput> {
+    fn begin(&self, head: PromptHead, account: Account, reason: &'static str) -> Result<RunningOutput> {
         let new = self.enter(None)?;
-        match self.draft(None, header, new)? {
-            Some(draft) if draft.tokens <= self.room() => {
-                Ok(self.extended(None, header.to_owned(), account, Some(reason), draft))
-            }
+        match self.draft(None, &head.text, new)? {
+            Some(draft) if draft.tokens <= self.room() => Ok(self.extended(None, head, account, Some(reason), draft)),
             Some(draft) => {
                 let depth = self.depth(&self.scale(&account, &draft), reason);
+                let header = &head.text;
                 self.compile(&Anew { base: None, header, account, reason, new: &draft.new, whole: draft.whole, depth })
             }
             None => Err(Error::new(ErrorCode::Internal, "instructions behind the beginning")),
@@ -320,7 +332,7 @@ impl RunningRequest<'_> {
     fn extended(
         &self,
         base: Option<&RunningPrompt>,
-        header: String,
+        head: PromptHead,
         mut account: Account,
         reason: Option<&'static str>,
         draft: Draft,
@@ -358,8 +370,9 @@ impl RunningRequest<'_> {
                 form: self.form,
                 close_calls: self.close_calls,
                 footer: self.request.footer.clone(),
+                warnings: head.warnings,
                 marks: Vec::new(),
-                header,
+                header: head.text,
                 ledger: None,
                 sections: new.sections,
                 seen,

@@ -1,7 +1,6 @@
 //! The promises of the context compiler, over random logs and over what went wrong before.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
-mod append;
 mod calibration;
 mod fills;
 mod growth;
