@@ -1,10 +1,10 @@
 //! The running prompts of a manager: what a step is asked for, and what it leaves.
 
-use super::messages;
 use super::prices::PriceModel;
-use super::prompt::{PromptForm, RunningPrompt, StepMark};
+use super::prompt::{PromptForm, RunningSection, StepMark, WrittenSections};
 use super::record;
 use super::step::{RunningChange, RunningMessages, RunningOutput, RunningRequest};
+use super::writer::{PromptWriter, TextWriter, WriterFrame, WrittenPrompt};
 use crate::callbacks::Outcome;
 use crate::compile::prompt::{EntryContent, EntryRendering};
 use crate::compile::render::text::section_quarters;
@@ -29,12 +29,7 @@ pub(crate) struct FinishedStep {
 
 impl ContextManager {
     /// Goes on with the running prompt of a phase, or cuts it.
-    pub(crate) fn run(
-        &mut self,
-        request: &BuildRequest,
-        form: PromptForm,
-        close_calls: bool,
-    ) -> Result<Outcome<FinishedStep>> {
+    pub(crate) fn run(&mut self, request: &BuildRequest, writer: &dyn PromptWriter) -> Result<Outcome<FinishedStep>> {
         self.answers.reset();
         self.refresh_index();
         self.wake(request.phase);
@@ -48,12 +43,11 @@ impl ContextManager {
             None => (None, request),
         };
         let budget = scaled.budget_tokens.unwrap_or(asked);
-        let format = if let PromptForm::Messages(format) = form { Some(format) } else { None };
+        let format = if let PromptForm::Messages(format) = writer.form() { Some(format) } else { None };
         let prices = self.options.prices.or(request.prices).unwrap_or_else(|| PriceModel::of_format(format));
         let is_loop = request.running == Some(true);
         let sources = self.sources();
-        let running =
-            RunningRequest { sources: &sources, request: scaled, form, close_calls, budget, asked, prices, is_loop };
+        let running = RunningRequest { sources: &sources, request: scaled, writer, budget, asked, prices, is_loop };
         let advanced = running.advance(self.running.of(request.phase));
         let advanced = match model {
             Some(model) => advanced.map_err(|error| self.in_tokens_of(model, error)),
@@ -92,7 +86,7 @@ impl ContextManager {
         let messages = messages.map(|messages| {
             // What the caller has is known by how much was handed out.
             let keep = if request.handed_out == handed_out { messages.keep } else { 0 };
-            if keep == messages.keep { messages } else { self.whole(request, messages) }
+            if keep == messages.keep { messages } else { self.whole(request.phase, writer, messages) }
         });
         let sources = self.sources();
         let running =
@@ -121,12 +115,12 @@ impl ContextManager {
     }
 
     /// Writes all messages of a step whose first ones the caller does not have.
-    fn whole(&self, request: &BuildRequest, messages: RunningMessages) -> RunningMessages {
-        let Some(running) = self.running.of(request.phase) else { return messages };
-        let PromptForm::Messages(format) = running.form else { return messages };
-        let sources = self.sources();
-        match messages::whole(&sources, running, format) {
-            Ok(Some(step)) => {
+    fn whole(&self, phase: Phase, writer: &dyn PromptWriter, messages: RunningMessages) -> RunningMessages {
+        let Some(running) = self.running.of(phase) else { return messages };
+        let frame = WriterFrame { header: &running.header, ledger: running.ledger.as_ref(), footer: &running.footer };
+        let sections: Vec<&RunningSection> = running.sections.iter().collect();
+        match writer.write(&self.sources(), &frame, &sections, &WrittenSections::default()) {
+            Ok(WrittenPrompt::Messages(step)) => {
                 RunningMessages { keep: 0, messages: step.messages, system: step.system, warnings: messages.warnings }
             }
             _ => messages,
@@ -190,7 +184,7 @@ impl ContextManager {
 
     /// Compiles a text prompt that goes on with the one before.
     pub(crate) fn run_text(&mut self, request: &BuildRequest) -> Result<Outcome<BuildOutput>> {
-        Ok(match self.run(request, PromptForm::Text, false)? {
+        Ok(match self.run(request, &TextWriter)? {
             Outcome::Need(needs) => Outcome::Need(needs),
             Outcome::Done(FinishedStep { pack, events, .. }) => {
                 let pack = pack.ok_or_else(|| Error::new(ErrorCode::Internal, "a text without its record"))?;

@@ -10,7 +10,7 @@ use contextweaver_model::{
     RenderedAs, ResultEnvelope, ScoreParts, Stage,
 };
 
-use super::messages::MessageFrame;
+use super::writer::WriterFrame;
 use crate::compile::explain;
 use crate::masking::mask_envelope;
 use crate::request::BuildRequest;
@@ -18,7 +18,7 @@ use crate::request::BuildRequest;
 /// Returns the record of a step of a running prompt.
 pub fn record(sources: &BuildInputs, running: &RunningPrompt, mark: &StepMark, phase: Phase) -> ContextPack {
     let sections = &running.sections[..mark.sections.min(running.sections.len())];
-    let frame = MessageFrame { header: &running.header, ledger: running.ledger.as_ref(), footer: &running.footer };
+    let frame = WriterFrame { header: &running.header, ledger: running.ledger.as_ref(), footer: &running.footer };
     let header = header(&frame);
     let prompt = structured(sources, &frame, &header, sections.iter());
     let written = text::write(sources, &prompt);
@@ -43,14 +43,14 @@ pub fn record(sources: &BuildInputs, running: &RunningPrompt, mark: &StepMark, p
     }
 }
 
-fn header(frame: &MessageFrame) -> Vec<PromptSection> {
+fn header(frame: &WriterFrame) -> Vec<PromptSection> {
     let texts = [frame.header].into_iter().filter(|text| !text.is_empty());
     texts.map(|text| PromptSection { kind: SectionKind::Caller, text: text.to_owned() }).collect()
 }
 
 fn structured<'a>(
     sources: &'a BuildInputs,
-    frame: &MessageFrame<'a>,
+    frame: &WriterFrame<'a>,
     header: &'a [PromptSection],
     sections: impl Iterator<Item = &'a RunningSection>,
 ) -> StructuredPrompt<'a> {
@@ -67,7 +67,7 @@ fn structured<'a>(
 }
 
 /// Weighs the text of sections as a whole, which is not what its parts weigh where the caller counts.
-pub fn text_quarters(sources: &BuildInputs, frame: &MessageFrame, sections: &[&RunningSection]) -> u64 {
+pub fn text_quarters(sources: &BuildInputs, frame: &WriterFrame, sections: &[&RunningSection]) -> u64 {
     let header = header(frame);
     let prompt = structured(sources, frame, &header, sections.iter().copied());
     4 * text::write(sources, &prompt).tokens

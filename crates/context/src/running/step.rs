@@ -4,21 +4,19 @@ use super::account::{Account, AccountStep};
 use super::anew::Anew;
 use super::cut::{CutDepth, CutScale};
 use super::entry::{self, NewEntries};
-use super::messages::{self, MessageFrame, WrittenStep};
 use super::prices::PriceModel;
 use super::prompt::{LeftItem, PromptForm, RunningPrompt, RunningSection, WrittenSections};
+use super::writer::{PromptWriter, WriterFrame, WrittenPrompt, WrittenStep};
 use super::{recalled, record};
 use crate::compile::inputs::BuildInputs;
 use crate::compile::pipeline;
 use crate::compile::prompt::PromptSection;
-use crate::compile::render::messages::MessageRenderer;
-use crate::compile::render::renderer::Renderer;
-use crate::compile::render::text::{SEPARATOR_QUARTERS, TextRenderer};
+use crate::compile::render::text::SEPARATOR_QUARTERS;
 use crate::event::Event;
 use crate::labels::{SEPARATOR, join_sections};
 use crate::request::BuildRequest;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_convert::providers::{MessageWarning, WriteOptions};
+use contextweaver_convert::providers::MessageWarning;
 use contextweaver_model::{Explanation, RunningStep};
 use contextweaver_text::tokens::Estimator;
 use serde_json::Value;
@@ -73,8 +71,7 @@ pub struct Extension {
 pub struct RunningRequest<'a> {
     pub sources: &'a BuildInputs<'a>,
     pub request: &'a BuildRequest,
-    pub form: PromptForm,
-    pub close_calls: bool,
+    pub writer: &'a dyn PromptWriter,
     /// Tokens of the estimator that the prompt and what stands beside it may have.
     pub budget: u64,
     /// The budget as it was asked for.
@@ -94,7 +91,7 @@ struct PromptHead {
 struct Draft {
     new: NewEntries,
     /// As messages, where they are what is sent.
-    written: Option<WrittenStep>,
+    written: Option<Box<WrittenStep>>,
     tokens: u64,
     whole: u64,
 }
@@ -184,18 +181,6 @@ impl RunningRequest<'_> {
         Ok(self.extended(base, head, account, cold, draft))
     }
 
-    pub(super) fn renderer(&self) -> Box<dyn Renderer> {
-        match self.form {
-            PromptForm::Text => Box::new(TextRenderer),
-            PromptForm::Messages(_) => Box::new(self.messages()),
-        }
-    }
-
-    pub(super) fn messages(&self) -> MessageRenderer {
-        let PromptForm::Messages(format) = self.form else { unreachable!("a text is no messages") };
-        MessageRenderer { format, options: WriteOptions { close_calls: self.close_calls, is_steady: true } }
-    }
-
     fn head(&self) -> Result<PromptHead> {
         let header = pipeline::header_of(self.sources, self.request, true)?;
         Ok(PromptHead { text: header_text(&header.sections), warnings: pipeline::left_out_warnings(&header.dropped) })
@@ -207,7 +192,7 @@ impl RunningRequest<'_> {
         if let Some(reason) = before.broken {
             return Some(reason);
         }
-        if before.form != self.form || before.close_calls != self.close_calls {
+        if before.form != self.writer.form() || before.close_calls != self.writer.closes_calls() {
             return Some("format");
         }
         let items = self.sources.events.items();
@@ -254,7 +239,7 @@ impl RunningRequest<'_> {
 
     fn enter(&self, base: Option<&RunningPrompt>) -> Result<NewEntries> {
         let share = (4.0 * self.room() as f64 / RESULT_SHARE) as u64;
-        entry::enter(self.sources, self.request, &*self.renderer(), base, share)
+        entry::enter(self.sources, self.request, self.writer.renderer(), base, share)
     }
 
     /// Puts what is new behind what stands. None where that changes the instructions beside messages.
@@ -262,23 +247,21 @@ impl RunningRequest<'_> {
         let sections: Vec<&RunningSection> =
             base.into_iter().flat_map(|base| &base.sections).chain(&new.sections).collect();
         let ledger = base.and_then(|base| base.ledger.as_ref());
-        let frame = MessageFrame { header, ledger, footer: &self.request.footer };
+        let frame = WriterFrame { header, ledger, footer: &self.request.footer };
         let text = self.text_quarters(&frame, &sections);
-        let is_read = self.form == PromptForm::Text || self.request.explain;
+        let is_read = self.writer.form() == PromptForm::Text || self.request.explain;
         let text = match self.sources.options.estimator {
             // The sum of the parts is not the whole to a caller's estimator.
             Estimator::Custom(_) if is_read => text.max(record::text_quarters(self.sources, &frame, &sections)),
             _ => text,
         };
         let mut quarters = text;
-        let written = match self.form {
-            PromptForm::Text => None,
-            PromptForm::Messages(_) => {
-                let nothing = WrittenSections::default();
-                let from = base.and_then(|base| base.written.as_ref()).unwrap_or(&nothing);
-                let Some(written) = messages::write(self.sources, &self.messages(), &frame, &sections, from)? else {
-                    return Ok(None);
-                };
+        let nothing = WrittenSections::default();
+        let from = base.and_then(|base| base.written.as_ref()).unwrap_or(&nothing);
+        let written = match self.writer.write(self.sources, &frame, &sections, from)? {
+            WrittenPrompt::Text => None,
+            WrittenPrompt::NewInstructions => return Ok(None),
+            WrittenPrompt::Messages(written) => {
                 quarters = quarters.max(written.quarters);
                 Some(written)
             }
@@ -308,7 +291,7 @@ impl RunningRequest<'_> {
     }
 
     /// Weighs the text of a prompt as if it were sent.
-    fn text_quarters(&self, frame: &MessageFrame, sections: &[&RunningSection]) -> u64 {
+    fn text_quarters(&self, frame: &WriterFrame, sections: &[&RunningSection]) -> u64 {
         let ledger = frame.ledger.map_or("", |ledger| &ledger.text);
         let around = |text: &str| if text.is_empty() { 0 } else { self.sources.quarters(text) + SEPARATOR_QUARTERS };
         let sum: u64 = sections.iter().map(|section| section.quarters).sum();
@@ -347,7 +330,7 @@ impl RunningRequest<'_> {
         let (messages, written) = match written {
             None => (None, None),
             Some(step) => {
-                let WrittenStep { messages, keep, system, warnings, written, .. } = step;
+                let WrittenStep { messages, keep, system, warnings, written, .. } = *step;
                 (Some(RunningMessages { keep, messages, system, warnings }), Some(written))
             }
         };
@@ -367,8 +350,8 @@ impl RunningRequest<'_> {
             }))
         } else {
             RunningChange::Replaced(Box::new(RunningPrompt {
-                form: self.form,
-                close_calls: self.close_calls,
+                form: self.writer.form(),
+                close_calls: self.writer.closes_calls(),
                 footer: self.request.footer.clone(),
                 warnings: head.warnings,
                 marks: Vec::new(),
