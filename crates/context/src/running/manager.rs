@@ -1,7 +1,7 @@
 //! The running prompts of a manager: what a step is asked for, and what it leaves.
 
 use super::prices::PriceModel;
-use super::prompt::{PromptForm, RunningSection, StepMark, WrittenSections};
+use super::prompt::{PromptForm, RunningPrompt, RunningSection, StepMark, WrittenSections};
 use super::record;
 use super::step::{RunningChange, RunningMessages, RunningOutput, RunningRequest};
 use super::writer::{PromptWriter, TextWriter, WriterFrame, WrittenPrompt};
