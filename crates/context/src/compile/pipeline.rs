@@ -149,7 +149,8 @@ fn too_large(error: Error, excess: u64, frame: &PromptFrame) -> Error {
     if excess > 0 && error.code() == ErrorCode::BudgetExceeded { over_budget(excess, frame) } else { error }
 }
 
-fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usize>> {
+/// Returns the positions of the items that must be in a prompt.
+pub fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usize>> {
     request
         .pin
         .iter()

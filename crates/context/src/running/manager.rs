@@ -149,7 +149,7 @@ impl ContextManager {
                 section.content = EntryContent::Quote { text: text.into_owned(), note: None };
             }
             let rendering = EntryRendering { form: section.form, content: &section.content };
-            section.quarters = section_quarters(&self.sources(), section.at, &rendering);
+            section.quarters = section_quarters(&self.sources(), section.at, &rendering, section.recalled);
         }
         running.broken = broken;
         running.changes = self.events.changes();

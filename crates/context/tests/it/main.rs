@@ -14,8 +14,16 @@ mod policy;
 mod properties;
 mod recall;
 mod results;
+mod running;
 mod shown;
 mod small_budgets;
 mod support;
 mod sync;
 mod weaknesses;
+
+// The rules of providers, as the converters are held to.
+#[path = "../../../convert/tests/it/provider_logs/mod.rs"]
+#[allow(dead_code, reason = "the rules alone are used")]
+mod provider_logs;
+#[path = "../../../convert/tests/it/provider_rules.rs"]
+mod provider_rules;
