@@ -229,7 +229,8 @@ for (const [name, run] of Object.entries(HOW)) {
     const schema = z.object({ reason: z.string().describe("word ".repeat(3_000)) });
     const { object } = await run(agent, "Why?", { maxSteps: 5, structuredOutput: { schema }, activeTools: ["read"] });
     assert.deepEqual(object, { reason: "expired" });
-    assert.deepEqual(offers, [["read"], ["read", "drilldown", "recall"]]);
+    // The framework wants the tools before anybody knows what is going to be hidden, and the list of a run stays.
+    assert.deepEqual(offers, [["read", "drilldown", "recall"], ["read", "drilldown", "recall"]]);
     cw.free();
   });
 }

@@ -277,9 +277,13 @@ test("OpenAI Agents: items of every kind arrive as they are", async () => {
   const model = { getResponse: async (request) => (requests.push(request), { usage: new Usage(), output: [text("A large one.")] }) };
   const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (step) => warnings.push(...step.warnings) });
   const { getResponse } = cw.serve(model);
-  await getResponse({ input: items, tools: cw.tools([]), handoffs: [], modelSettings: { toolChoice: "auto" } });
+  await getResponse({ input: items, tools: cw.tools([simple("look", async () => 1)]), handoffs: [], modelSettings: { toolChoice: "auto" } });
   assert.deepEqual(requests[0].input, items);
   assert.deepEqual(requests[0].modelSettings, { toolChoice: "auto" });
+  // A choice among no tools is refused, and nothing is hidden that a tool would read.
+  await getResponse({ input: items, tools: cw.tools([]), handoffs: [], modelSettings: { toolChoice: "auto" } });
+  const [{ input: again, tools: offered, modelSettings }] = requests.splice(1);
+  assert.deepEqual([again, offered, modelSettings], [items, [], {}]);
   assert.deepEqual(warnings, []);
   assert.equal(JSON.stringify(items), before);
   cw.free();
