@@ -4,7 +4,10 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import Anthropic from "@anthropic-ai/sdk";
-import { ANSWER, BUDGET, FIND_ROW, LARGE, PICTURE, QUESTION, READ, STEPS, costly, evicted, holdsTheCost, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
+import {
+  ANSWER, BUDGET, DONE, FIND_ROW, LARGE, PICTURE, QUESTION, READ, RUN_BUDGETS, RUN_INSTRUCTIONS, RUN_TOOLS, STEPS, TASK, costly, evicted, holdsTheCost, holdsTheRun,
+  holdsTheSession, longRun, manyTools, partOf, script, textsOf, withinBudget,
+} from "./agent-session.mjs";
 import { AnthropicCache } from "./anthropic-cache.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
@@ -25,7 +28,7 @@ const blocksOf = ({ tools = [], system = [], messages }) => [
 ];
 
 /** What the provider wants, within the budget. */
-function accepts(body) {
+function accepts(body, budget = BUDGET) {
   assert.equal(PROVIDER_RULES.anthropic(body), undefined);
   const { messages, system = "", tools = [], tool_choice } = body;
   assert.equal(body.thread, undefined);
@@ -37,7 +40,7 @@ function accepts(body) {
   assert.ok(tools.every(({ defer_loading: deferred, cache_control: mark }) => deferred === undefined || (deferred === true && mark === undefined)));
   const loaded = [...tools.filter(({ defer_loading: deferred }) => !deferred), ...referencesOf(messages).map((name) => tools.find((tool) => tool.name === name) ?? assert.fail(`${name} is not there`))];
   const sent = textsOf([messages, system], ["cache_control"]).concat(loaded.map((tool) => JSON.stringify(tool)));
-  withinBudget(sent, countTokens);
+  withinBudget(sent, countTokens, budget);
   const marks = [...blocksOf(body).flatMap(({ cache_control: mark }) => mark ?? []), ...(body.cache_control ? [body.cache_control] : [])];
   assert.ok(marks.length <= 4, "too many marks");
   assert.ok(marks.every(({ ttl }, at) => ttl !== "1h" || marks.slice(0, at).every((before) => before.ttl === "1h")), "a long mark after a short one");
@@ -63,11 +66,11 @@ function answered(content, isStream, tokens = 10) {
 }
 
 /** A client whose server says what `next` says to what it is sent. */
-function clientOf(next) {
+function clientOf(next, budget) {
   const fetch = async (url, { body }) => {
     assert.match(String(url), /\/v1\/messages(\?|$)/);
     const request = JSON.parse(body);
-    accepts(request);
+    accepts(request, budget);
     const { content, tokens } = [next(request)].flatMap((said) => (Array.isArray(said) ? { content: said } : said))[0];
     return answered(content, request.stream === true, tokens);
   };
@@ -141,6 +144,49 @@ for (const [name, run] of Object.entries(HOW)) {
   test(`Anthropic, ${name}: 60 steps, 200 tools, large results and a picture`, async () => {
     const bodies = await session(run, sdkTools());
     assertCached(bodies);
+  });
+}
+
+/** A loop without contextweaver. */
+const BARE = { fit: (params) => params, observe: () => {}, answerAsync: async () => undefined, resolve: (block) => block, serve: (client) => client };
+
+/** What is sent but for the marks, with contents as blocks. */
+const unmarked = ({ messages, stream: _, ...head }) => {
+  const plain = (value) => JSON.parse(JSON.stringify(value, (key, one) => (key === "cache_control" ? undefined : one)));
+  return { head: plain({ ...head, system: blocksOf({ system: head.system, messages: [] }) }), messages: plain(messages.map(({ role, content }) => ({ role, content: typeof content === "string" ? [text(content)] : content }))) };
+};
+
+for (const [name, run] of Object.entries(HOW)) {
+  test(`Anthropic, ${name}: ${RUN_BUDGETS.join(" and ")} tokens for 40 steps with large results`, async () => {
+    const tools = RUN_TOOLS.map(({ name: called, description, schema }) => ({ name: called, description, input_schema: schema, run: async ({ part }) => partOf(part), parse: (input) => input }));
+    const play = async (cw) => {
+      const next = longRun();
+      const bodies = [];
+      const client = clientOf((body) => {
+        bodies.push(body);
+        const { text: said, calls = [] } = next();
+        return [text(said), ...calls.map(({ id, name: called, input }) => call(id, called, input))];
+      }, Infinity);
+      assert.equal(textOf(await run(client, cw, tools, { ...PARAMS, system: RUN_INSTRUCTIONS, messages: [{ role: "user", content: TASK }] })), DONE);
+      return bodies;
+    };
+    const bare = (await play({ ...BARE, tools })).map(unmarked);
+    for (const budget of RUN_BUDGETS) {
+      const steps = [];
+      const cw = contextWeaver({ tools, budget_tokens: budget, onStep: (step) => steps.push(step) });
+      const bodies = await play(cw);
+      holdsTheRun({ budget, requests: bodies.map(unmarked), bare, steps, costs: cw.costs(), countTokens });
+      // Each call reads all that the call before wrote, unless it was cut in between.
+      const cache = new AnthropicCache();
+      let wrote = 0;
+      for (const [at, body] of bodies.entries()) {
+        const { blocks, read, written } = cache.send(body);
+        assert.ok(written.includes(blocks - 1), `the end of call ${at} is not written`);
+        if (steps[at].built.step.cut === undefined) assert.equal(read, wrote, `call ${at}`);
+        wrote = blocks;
+      }
+      cw.free();
+    }
   });
 }
 
