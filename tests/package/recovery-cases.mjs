@@ -79,11 +79,11 @@ export const recoveryCases = {
       `after ${what} the same manager has its state`,
       (cw, assert, parts) => {
         const { manager, before } = fixture(cw);
-        const sent = manager.buildMessages(STEP).messages;
         manager.addFact({ fact_id: "f", key: "k", value: "v" });
         manager.addEpisode({ episode_id: "e", summary: "s" });
         manager.observeUsage({ model: "m", estimated: 100, actual: 120 });
         manager.drilldown("artifact:result:c1", { type: "head", chars: 5 }, { inject: true });
+        const sent = manager.buildMessages(STEP).messages;
         const state = JSON.stringify(manager);
         const error = trap(cw, assert, parts, what);
         if (what === "a panic") assert.match(String(error.details?.panic), /\.rs:\d+:\d+$/); // where, not what: that may quote an item
