@@ -26,9 +26,8 @@ interface Sent {
 function copied<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copied) as T;
-  const copy: Record<string, unknown> = {};
-  for (const key in value) copy[key] = copied(value[key]);
-  return copy as T;
+  // Assigning would take a key `__proto__` for the prototype.
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copied(one)])) as T;
 }
 
 /** The messages that were sent last, by phase and format. @internal */

@@ -105,10 +105,10 @@ const ADAPTERS = {
 const contextWeaverOf = (name) => entries[name.split(",")[0].replace("-", "_")];
 
 /** The prompt by hand, within what an adapter leaves for messages. */
-function byHand(turns, query, budget_tokens) {
+function byHand(turns, query, budget_tokens, running = false) {
   const manager = new entries.ContextManager();
   manager.syncMessages(told(turns, CHAT), "openai-chat");
-  const { prompt } = manager.build({ phase: "answer", query, budget_tokens });
+  const { prompt } = manager.build({ phase: "answer", query, budget_tokens, running });
   manager.free();
   return prompt;
 }
@@ -134,17 +134,19 @@ for (const name of Object.keys(ADAPTERS)) {
     assert.ok(built.tokens + tool_tokens <= 1_700);
     // Frames of formats differ by a few tokens, so that an excerpt may have a line more.
     const labels = (prompt) => prompt.split("\n").filter((line) => /^\[[A-Z]/.test(line));
-    assert.deepEqual(labels(built.pack.prompt), labels(byHand(TURNS, TURNS.at(-1).user, built.pack.stats.budget_tokens)));
+    assert.deepEqual(labels(built.pack.prompt), labels(byHand(TURNS, TURNS.at(-1).user, built.pack.stats.budget_tokens, true)));
   });
 
   test(`${name}: a line names what left the prompt, where the model reads it`, async () => {
     const steps = [];
-    const talk = Array.from({ length: 60 }, (_, n) => [{ user: `What of shelf ${n}? ${"It was moved and swept. ".repeat(5)}` }, { agent: `Shelf ${n} is done. ${"The rest is to follow soon. ".repeat(6)}` }]).flat();
-    const turns = [{ user: `My order is W-2378156. ${"It was for the office. ".repeat(20)}` }, { agent: "I noted it." }, ...talk, { user: "And what is left to be swept?" }];
-    await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: 3_000, manager: { ledger: true }, onStep: (step) => steps.push(step) }, turns);
+    const talk = Array.from({ length: 60 }, (_, n) => [{ user: `What of shelf ${n}? ${"It was moved and swept. ".repeat(12)}` }, { agent: `Shelf ${n} is done. ${"The rest is to follow soon. ".repeat(14)}` }]).flat();
+    // The first request stays, so that what leaves is said in the second.
+    const turns = [{ user: "Good morning." }, { agent: "Good morning." }, { user: `My order is W-2378156. ${"It was for the office. ".repeat(20)}` }, { agent: "I noted it." }, ...talk, { user: "And what is left to be swept?" }];
+    await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: 9_000, manager: { ledger: true }, onStep: (step) => steps.push(step) }, turns);
     const [{ built, tool_tokens }] = steps;
     const line = "recall finds: W-2378156 (";
-    assert.ok(built.tokens + tool_tokens <= 3_000);
+    assert.ok(built.tokens + tool_tokens <= 9_000);
+    assert.deepEqual([built.step.cut, built.step.hides], ["first", true]);
     assert.equal(built.pack.stats.ledger.identifiers, 1);
     assert.ok(built.pack.prompt.startsWith(`[LEFT OUT]\n${line}`), built.pack.prompt.slice(0, 200));
     assert.equal(built.messages[0].role, "user");

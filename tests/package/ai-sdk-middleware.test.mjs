@@ -255,7 +255,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     assert.equal(asked[0].tools, undefined);
     // As if it were the form for a loop.
     for (const key of ["tools", "prepareStep"]) assert.throws(() => middleware[key], (error) => error.code === "MISSING_FIELD" && error.path === "/tools");
-    assert.deepEqual(Object.keys({ ...middleware }).sort(), ["free", "manager", "specificationVersion", "wrapGenerate", "wrapStream"]);
+    assert.deepEqual(Object.keys({ ...middleware }).sort(), ["costs", "free", "manager", "specificationVersion", "wrapGenerate", "wrapStream"]);
     middleware.free();
     for (const [options, code, path] of [
       [{}, "MISSING_FIELD", "/budget_tokens"],

@@ -307,18 +307,22 @@ export const behaviourCases = {
     for (const m of [bulk, single, lazy]) m.free();
   },
 
-  "append mode only adds to the prompt"(cw, assert) {
-    const m = manager(cw, { append: true });
-    const first = m.build({ phase: "answer", query: "invoices" });
-    assert.equal(first.prefix.reason, "first");
+  "a running prompt only adds to the one before"(cw, assert) {
+    const m = manager(cw);
+    const step = (each, query) => each.build({ phase: "answer", query, running: true });
+    const first = step(m, "invoices");
+    assert.equal(first.running.cut, "first");
     m.ingest(item("a2", "agent_msg", "ACME pays."));
     m.ingest(item("u4", "user_turn", "When?"));
-    const second = m.build({ phase: "answer", query: "when" });
+    const second = step(m, "when");
     assert.ok(second.prompt.startsWith(first.prompt), "the earlier prompt is a prefix");
-    assert.deepEqual([second.prefix.reason, second.prefix.shared_bytes], ["none", bytes(first.prompt)]);
-    const copy = cw.ContextManager.fromJSON(m.toJSON(), { append: true });
+    assert.ok(second.prompt.length > first.prompt.length, "what is new stands behind it");
+    assert.deepEqual([second.running.cut, second.running.repeated_tokens], [undefined, first.running.tokens]);
+    const copy = cw.ContextManager.fromJSON(m.toJSON());
     for (const each of [m, copy]) each.ingest(item("u5", "user_turn", "How much?"));
-    assert.equal(copy.build({ phase: "answer" }).prompt, m.build({ phase: "answer" }).prompt);
+    const third = step(m, "");
+    assert.ok(third.prompt.startsWith(second.prompt), "it goes on");
+    assert.equal(step(copy, "").prompt, third.prompt);
     copy.free();
     m.free();
   },

@@ -43,7 +43,7 @@ function turn(manager, n, size = 40) {
 
 export const journalCases = {
   "a journal makes the same manager"(cw, assert) {
-    const options = { append: true, budget: { answer: 700 }, limits: { max_store_bytes: 2 ** 20, eviction: "lru" } };
+    const options = { budget: { answer: 700 }, limits: { max_store_bytes: 2 ** 20, eviction: "lru" } };
     const manager = new cw.ContextManager(options);
     const [changes, blobs] = [[], new Map()];
     let cursor;
@@ -99,7 +99,7 @@ export const journalCases = {
     const all = { summarizer: { name: "mine", summarize: () => "short" }, embed, extractor: () => [], redaction_hooks: { mine: () => "x" }, get_blob: async () => undefined, item_scores: () => ({}), classifier: () => "public" };
     for (const [options, functions, data] of [
       [all, Object.keys(all).sort(), {}],
-      [{ embed, embedding_weight: 0.25, estimator: "heuristic/v2", append: true, hooks: undefined }, ["embed"], { embedding_weight: 0.25, estimator: "heuristic/v2", append: true }],
+      [{ embed, embedding_weight: 0.25, estimator: "heuristic/v2", prices: "anthropic", thrift: 0.25, hooks: undefined }, ["embed"], { embedding_weight: 0.25, estimator: "heuristic/v2", prices: "anthropic", thrift: 0.25 }],
     ]) {
       const given = new cw.ContextManager(options);
       given.ingest(item("u1", "hello"));
@@ -184,7 +184,7 @@ export const journalCases = {
   },
 
   "what is forgotten is nowhere"(cw, assert) {
-    const manager = new cw.ContextManager({ append: true });
+    const manager = new cw.ContextManager();
     turn(manager, 0, 300);
     manager.ingest(item("p", "I live in Rua Augusta 5"));
     manager.build(QUERY);

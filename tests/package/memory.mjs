@@ -108,9 +108,18 @@ export const memoryCases = {
     return { change: () => manager.syncMessages(messages.map((message) => ({ ...message })), "openai-chat"), times: 5_000 };
   },
   "prompts that are laid out for a cache": (cw) => {
-    const manager = new cw.ContextManager({ append: true });
+    const manager = new cw.ContextManager();
     manager.ingestAll(Array.from({ length: 20 }, (_, at) => ({ id: `i${at}`, kind: "user_turn", text: text(at, 200) })));
-    return { change: (i) => manager.build({ phase: "answer", query: `word${i % 20}`, budget_tokens: 300 + (i % 3) }), times: 2_000 };
+    return { change: (i) => manager.build({ phase: "answer", query: `word${i % 20}`, budget_tokens: 300 + (i % 3), running: true }), times: 2_000 };
+  },
+  "steps of a running prompt that nothing is added to, and records of them": (cw, part) => {
+    const manager = new cw.ContextManager();
+    manager.ingestAll(Array.from({ length: 20 }, (_, at) => ({ id: `i${at}`, kind: "user_turn", text: text(at, 2_000 * part) })));
+    const change = (i) => {
+      const { pack } = manager.buildMessages({ phase: "answer", format: "openai-chat", query: text(i, 400 * part), budget_tokens: 40_000 });
+      if (i % 10 === 0 && !pack.prompt.includes("word19")) throw new Error("the record is not of the prompt");
+    };
+    return { change, times: 2_000 };
   },
   "facts and episodes": (cw, part) => {
     const manager = new cw.ContextManager();

@@ -243,12 +243,15 @@ export const messageCases = {
       }
       tiny.ingest({ id: "u", kind: "user_turn", text: "so?" });
       for (const [manager, budget_tokens] of [[open, 3000], [tiny, 1000]]) {
-        const { messages, system, tokens, pack } = manager.buildMessages({ phase: "answer", format, budget_tokens });
-        const sent = count(leaves([messages, system])) + 4 * messages.length;
-        assert.ok(sent <= tokens && tokens <= budget_tokens, `${format}: ${sent} sent, ${tokens} counted of ${budget_tokens}`);
-        assert.ok(tokens > budget_tokens / 2, `${format}: ${tokens} of ${budget_tokens}`);
-        assert.equal(pack.stats.prompt_tokens, cw.countTokens(pack.prompt));
-        assert.ok(pack.stats.prompt_tokens <= budget_tokens);
+        // A prompt for itself uses the budget; one of a loop leaves room for what comes.
+        for (const [running, least] of [[false, 0.5], [true, 0.25]]) {
+          const { messages, system, tokens, pack } = manager.buildMessages({ phase: "answer", format, budget_tokens, running });
+          const sent = count(leaves([messages, system])) + 4 * messages.length;
+          assert.ok(sent <= tokens && tokens <= budget_tokens, `${format}: ${sent} sent, ${tokens} counted of ${budget_tokens}`);
+          assert.ok(tokens > least * budget_tokens, `${format}, ${running}: ${tokens} of ${budget_tokens}`);
+          assert.equal(pack.stats.prompt_tokens, cw.countTokens(pack.prompt));
+          assert.ok(pack.stats.prompt_tokens <= budget_tokens);
+        }
         manager.free();
       }
     }
@@ -257,22 +260,26 @@ export const messageCases = {
   "what left a prompt is named in one message of the user, below the instructions"(cw, assert) {
     const log = [
       { id: "s1", kind: "policy", text: "You help a shop." },
+      // The first request stays.
+      { id: "u0", kind: "user_turn", text: "Good morning." },
       { id: "u1", kind: "user_turn", text: `My order is W-2378156. ${"It was for the office. ".repeat(20)}` },
-      ...Array.from({ length: 90 }, (_, n) => ({ id: `a${n}`, kind: "agent_msg", text: `Shelf ${n}: ${"it was moved and swept. ".repeat(8)}` })),
+      ...Array.from({ length: 90 }, (_, n) => ({ id: `a${n}`, kind: "agent_msg", text: `Shelf ${n}: ${"it was moved and swept. ".repeat(20)}` })),
       { id: "u2", kind: "user_turn", text: "What is left to be swept?" },
     ];
-    const built = (options, format = "openai-chat") => {
+    const built = (options, format = "openai-chat", budget_tokens = 3000, running = false) => {
       const manager = new cw.ContextManager(options);
       manager.ingestAll(log);
-      const made = manager.buildMessages({ phase: "answer", query: "swept", format, budget_tokens: 3000 });
+      const { pack, ...made } = manager.buildMessages({ phase: "answer", query: "swept", format, budget_tokens, running });
       const found = manager.recall("W-2378156").excerpts.map(({ item_id }) => item_id);
+      const read = { ...pack };
       manager.free();
-      return { ...made, found };
+      return { ...made, pack: read, found };
     };
     const text = "[LEFT OUT]\nrecall finds: W-2378156 (u1)";
-    for (const format of ["openai-chat", "anthropic", "gemini", "ai-sdk-model"]) {
-      const { messages, pack, tokens, found } = built({ ledger: true }, format);
-      assert.ok(tokens <= 3000 && pack.prompt.startsWith(`[POLICY]\nYou help a shop.\n\n${text}\n\n`), pack.prompt.slice(0, 200));
+    const ways = ["openai-chat", "anthropic", "gemini", "ai-sdk-model"].flatMap((format) => [[format, 3000, false], [format, 8000, true]]);
+    for (const [format, budget, running] of ways) {
+      const { messages, pack, tokens, found } = built({ ledger: true }, format, budget, running);
+      assert.ok(tokens <= budget && pack.prompt.startsWith(`[POLICY]\nYou help a shop.\n\n${text}\n\n`), pack.prompt.slice(0, 200));
       const [first, ...others] = messages.filter(({ role }) => role !== "system");
       assert.ok(first.role === "user" && JSON.stringify(first).includes(JSON.stringify(text).slice(1, -1)));
       assert.ok(!JSON.stringify(others).includes("recall finds"));

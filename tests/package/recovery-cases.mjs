@@ -68,17 +68,22 @@ function counted(engines, run) {
   return counts;
 }
 
+/** Steps of a running prompt, as text and as messages. */
+const RUNNING = { phase: "answer", running: true };
+const STEP = { phase: "answer", format: "openai-chat" };
+
 /** `{ name: (cw, assert, engines) => … }` */
 export const recoveryCases = {
   ...Object.fromEntries(
     Object.keys(TRAPS).map((what) => [
       `after ${what} the same manager has its state`,
       (cw, assert, parts) => {
-        const { manager, before } = fixture(cw, { append: true });
+        const { manager, before } = fixture(cw);
         manager.addFact({ fact_id: "f", key: "k", value: "v" });
         manager.addEpisode({ episode_id: "e", summary: "s" });
         manager.observeUsage({ model: "m", estimated: 100, actual: 120 });
         manager.drilldown("artifact:result:c1", { type: "head", chars: 5 }, { inject: true });
+        const sent = manager.buildMessages(STEP).messages;
         const state = JSON.stringify(manager);
         const error = trap(cw, assert, parts, what);
         if (what === "a panic") assert.match(String(error.details?.panic), /\.rs:\d+:\d+$/); // where, not what: that may quote an item
@@ -87,18 +92,19 @@ export const recoveryCases = {
         assert.equal(new TextDecoder().decode(manager.artifacts.bytes("artifact:result:c1")), "total: 42");
         manager.ingest(item("after", "still here"));
         assert.equal(manager.events.count(), 4);
+        const { messages, step } = manager.buildMessages(STEP);
+        assert.deepEqual([step.cut, messages.slice(0, sent.length)], [undefined, sent], `${what}: the running prompt`);
         assert.equal(cw.countTokens("12345678"), 4);
         manager.free();
       },
     ]),
   ),
 
-  "restored managers, custom functions and append mode survive too"(cw, assert, parts) {
+  "restored managers, custom functions and running prompts survive too"(cw, assert, parts) {
     const source = fixture(cw);
     const text = JSON.stringify(source.manager);
     let asked = 0;
     const options = {
-      append: true,
       estimator: (t) => t.length,
       summarizer: () => {
         asked += 1;
@@ -107,14 +113,15 @@ export const recoveryCases = {
     };
     const manager = cw.ContextManager.fromJSON(text, options);
     manager.ingestToolResult({ tool_call_id: "big", tool_name: "t", raw_output: "word ".repeat(3000) });
-    const first = manager.build({ phase: "answer" });
+    const first = manager.build(RUNNING);
     assert.equal(asked, 1);
     trap(cw, assert, parts, "a panic");
     assert.equal(manager.events.get("result:big").text, "summed up");
     assert.equal(asked, 1, "known answers are not asked for again");
     manager.ingest(item("next"));
-    const second = manager.build({ phase: "answer" });
-    assert.ok(second.prompt.startsWith(first.prompt) && second.prefix.reason === "none", "the prefix");
+    const second = manager.build(RUNNING);
+    assert.ok(second.prompt.startsWith(first.prompt) && second.prompt.length > first.prompt.length, "the prompt before");
+    assert.deepEqual([second.running.cut, second.running.step], [undefined, 2]);
     manager.free();
     source.manager.free();
   },
@@ -122,7 +129,7 @@ export const recoveryCases = {
   "what expired or was evicted stays so, and what was kept is kept"(cw, assert, parts) {
     let now = 1_000_000;
     const limits = { max_artifacts: 3, eviction: "lru", artifact_ttl_seconds: 60 };
-    const manager = new cw.ContextManager({ limits, clock: () => now, append: true });
+    const manager = new cw.ContextManager({ limits, clock: () => now });
     const put = (handle) => manager.artifacts.put({ handle, content: handle });
     const state = () => [JSON.stringify(manager.artifacts.list()), JSON.stringify(manager)];
     // Enough builds for the replay log to be folded into a snapshot, which says nothing of times.
@@ -131,7 +138,7 @@ export const recoveryCases = {
       put(`h${i}`);
       if (i % 2 === 0) manager.artifacts.bytes(`h${i - 1 < 0 ? 0 : i - 1}`);
       if (i % 7 === 0) manager.drilldown(`h${i}`, { type: "head" });
-      manager.build({ phase: "answer" });
+      manager.build(RUNNING);
     }
     for (const rest of [0, 30_000, 29_000, 1_000, 60_000]) {
       now += rest;
@@ -280,17 +287,18 @@ export const recoveryCases = {
     manager.free();
   },
 
-  "hundreds of builds in append mode are not forgotten, nor all kept"(cw, assert, parts) {
-    const manager = new cw.ContextManager({ append: true });
+  "hundreds of steps of a running prompt are not forgotten, nor all kept"(cw, assert, parts) {
+    const manager = new cw.ContextManager();
     let last = "";
     for (let i = 0; i < 400; i += 1) {
       manager.ingest(item(`i${i}`, `turn ${i}`));
-      last = manager.build({ phase: "answer", budget_tokens: 20_000 }).prompt;
+      last = manager.build({ ...RUNNING, budget_tokens: 20_000 }).prompt;
     }
     trap(cw, assert, parts, "a panic");
     manager.ingest(item("next"));
-    const next = manager.build({ phase: "answer", budget_tokens: 20_000 });
-    assert.ok(next.prompt.startsWith(last) && next.prefix.reason === "none", next.prefix.reason);
+    const next = manager.build({ ...RUNNING, budget_tokens: 20_000 });
+    assert.ok(next.prompt.startsWith(last) && next.prompt.length > last.length, next.running.cut);
+    assert.deepEqual([next.running.cut, next.running.step, manager.costs().steps], [undefined, 401, 401]);
     manager.free();
   },
 

@@ -44,16 +44,18 @@ async function stored({ stores }) {
 test("the prompts are those of a manager in memory, byte for byte, also after restarts", async () => {
   const { open } = places();
   let { ada } = served(open);
-  const manager = new ContextManager({ clock: CLOCK, append: true });
-  await ada.createSession({ id: "s", options: { append: true } });
+  const manager = new ContextManager({ clock: CLOCK });
+  await ada.createSession({ id: "s" });
   for (const { append, build } of conversation(12)) {
     const { tool_results = [], ...rest } = append;
     manager.ingestAll(rest.items ?? []);
     for (const result of tool_results) manager.ingestToolResult(result);
     for (const fact of rest.facts ?? []) manager.addFact(fact);
     await ada.append({ session: "s", ...append });
-    const { pack } = await ada.build({ session: "s", build });
-    assert.deepEqual(pack, JSON.parse(JSON.stringify(manager.build(build))));
+    for (const running of [false, true]) {
+      const { pack } = await ada.build({ session: "s", build: { ...build, running } });
+      assert.deepEqual(pack, JSON.parse(JSON.stringify(manager.build({ ...build, running }))));
+    }
     const { built } = await ada.buildMessages({ session: "s", build: { ...build, format: "anthropic" } });
     assert.deepEqual(built, JSON.parse(JSON.stringify(manager.buildMessages({ ...build, format: "anthropic" }))));
     // Another process goes on.
@@ -394,7 +396,7 @@ test("a session takes as many bytes as it may", async () => {
   const where = places();
   const limits = { session_bytes: 60_000 };
   let { ada } = served(where.open, { limits });
-  await ada.createSession({ id: "s", options: { append: true } });
+  await ada.createSession({ id: "s" });
   const turn = (n, rows) => ({ session: "s", items: [{ id: `u${n}`, kind: "user_turn", text: `turn ${n}` }, { id: `c${n}`, kind: "tool_call", text: "t()" }], tool_results: [{ tool_call_id: `c${n}`, tool_name: "t", raw_output: `row of ${n}\n`.repeat(rows) }] });
   await ada.append(turn(0, 4_000), { idempotency_key: "k0" });
   const before = await stored(where);
@@ -419,7 +421,9 @@ test("a session takes as many bytes as it may", async () => {
   const read = { session: "s", handle: "artifact:result:c0", selector: { type: "lines", start: 0, end: 1 } };
   assert.equal((await ada.drilldown(read)).slice.text, "row of 0");
   await assert.rejects(ada.drilldown({ ...read, inject: true }), code("QUOTA_EXCEEDED", 507));
-  await ada.build({ session: "s", build: { phase: "answer" } });
+  // Steps of a running prompt are remembered, full or not.
+  const step = async () => (await ada.build({ session: "s", build: { phase: "answer", running: true } })).pack.running.step;
+  assert.deepEqual([await step(), await step()], [1, 2]);
   await ada.forget({ session: "s", item_id: "u0" });
   await ada.deleteSession({ session: "s" });
   // A storage that cannot tell is a failure, not a session without a limit.

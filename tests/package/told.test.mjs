@@ -238,7 +238,7 @@ test("what a recall cites stands there, and what is shown does not come back", (
     assert.equal(slice.total, Number(total));
   }
   manager.free();
-  const served = contextWeaver({ tools: [], budget_tokens: 16_000, manager: { append: true } });
+  const served = contextWeaver({ tools: [], budget_tokens: 16_000 });
   served.fit({ model: "gpt-5", messages: [{ role: "user", content: "The desk of the harbour master is 12-B." }] });
   const call = { type: "function", id: "r1", function: { name: "recall", arguments: JSON.stringify({ query: "desk of the harbour master" }) } };
   assert.equal(served.answer(call).content, "Nothing was found beside what is shown. Try other words that stood near it.");

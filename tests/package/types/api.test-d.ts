@@ -139,9 +139,12 @@ const options: ContextManagerOptions = {
 };
 new ContextManager(options);
 new ContextManager({ scoring: { kind_weight: 0.1 }, estimator: "heuristic/v2", classifier: "heuristic" });
-new ContextManager({ append: { stability: 0.5 } });
-// @ts-expect-error a setting that does not exist
-new ContextManager({ append: { recall: 0.5 } });
+new ContextManager({ thrift: 0.5, prices: { cached: 0.25, kept_seconds: 3600 } });
+new ContextManager({ prices: null });
+// @ts-expect-error prices that nobody has
+new ContextManager({ prices: "somebody" });
+// @ts-expect-error running prompts are no option of a manager
+new ContextManager({ append: true });
 // @ts-expect-error functions are synchronous
 new ContextManager({ estimator: async (t: string) => t.length });
 // @ts-expect-error a label that does not exist
@@ -289,7 +292,7 @@ manager.buildRoute({ router, query: "q", phase: "route" });
 
 // Snapshots.
 const snapshot: Snapshot = manager.toJSON();
-ContextManager.fromJSON(snapshot, { append: true }).free();
+ContextManager.fromJSON(snapshot, { thrift: 0 }).free();
 ContextManager.fromJSON(JSON.stringify(manager));
 ContextManager.fromJSON(JSON.parse("{}"));
 same<Snapshot["event_log"]["items"][number], StoredItem>(true);

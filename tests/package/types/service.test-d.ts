@@ -19,7 +19,7 @@ sessionHandler({ open, token: "t", cors: true });
 const client: SessionClient = sessionClient({ url: "http://localhost", token: "t", fetch: (url, init) => handler(new Request(url, init)) });
 sessionClient({ url: "http://localhost", token: "t", fetch });
 export async function uses(): Promise<DecisionSnapshot> {
-  const { id, sequence } = await client.createSession({ options: { append: true, budget: { answer: 100 } } }, { idempotency_key: "k" });
+  const { id, sequence } = await client.createSession({ options: { thrift: 0.5, budget: { answer: 100 } } }, { idempotency_key: "k" });
   id satisfies string;
   // @ts-expect-error functions cannot be sent
   await client.createSession({ options: { clock: Date.now } });

@@ -25,7 +25,7 @@ export class Chat extends withContextWeaver(AIChatAgent<Env>) {
   async said(): Promise<number> {
     // @ts-expect-error results need a place where they are kept
     await this.contextWeaver({ tools, budget_tokens: 16_000 });
-    const { session } = await this.contextWeaver({ tools, budget_tokens: 16_000, blobs: r2Blobs(this.env.BUCKET), manager: { append: true } });
+    const { session } = await this.contextWeaver({ tools, budget_tokens: 16_000, blobs: r2Blobs(this.env.BUCKET), manager: { ledger: true } });
     return session.manager.stats().items;
   }
 }
