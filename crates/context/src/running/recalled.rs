@@ -93,7 +93,10 @@ impl Wanted {
         let (items, index) = (sources.events.items(), sources.index);
         let mut shown = vec![Shown::Never; items.len()];
         for left in running.left.iter().filter(|left| left.stage != contextweaver_model::Stage::Sensitivity) {
-            shown[left.at] = Shown::Partly;
+            // What was edited since is told no more.
+            if !items[left.at].is_superseded() {
+                shown[left.at] = Shown::Partly;
+            }
         }
         let mut hides = !running.left.is_empty();
         for section in running.sections.iter().filter(|section| !section.recalled) {
