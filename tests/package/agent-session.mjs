@@ -221,9 +221,9 @@ export function longRun() {
 
 /**
  * Whether the requests of a run are what running prompts promise. `requests` are those that were sent, as `head`, which is all that
- * stands beside the messages, and `messages`; `bare` are those of the same loop without contextweaver.
+ * stands beside the messages, and `messages`; `bare` are those of the same loop without contextweaver. `manager` is the log of the run.
  */
-export function holdsTheRun({ budget, requests, bare, steps, costs, countTokens }) {
+export function holdsTheRun({ budget, requests, bare, steps, costs, countTokens, manager }) {
   assert.deepEqual([requests.length, bare.length, steps.length], [RUN_STEPS, RUN_STEPS, RUN_STEPS]);
   assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
   const texts = requests.map(({ messages }) => textsOf(messages));
@@ -247,6 +247,15 @@ export function holdsTheRun({ budget, requests, bare, steps, costs, countTokens 
     // As long as everything fits, it is what the framework would have sent.
     if (at < full) assert.deepEqual(texts[at], textsOf(bare[at].messages), `step ${at}`);
     if (at > 0) assertWhole(texts[at], at - 1, (budget - tool_tokens) / 2, countTokens);
+  }
+  // What is said of reading on is true: the part is there.
+  const told = new Map(texts.flat().flatMap((text) => [...text.matchAll(/drilldown (artifact:\S+) (\{.*?\})\)/g)].map((note) => [note[0], note])));
+  assert.ok(told.size > 0);
+  for (const [, handle, selector] of told.values()) {
+    const [, n] = /^artifact:result:p(\d+)$/.exec(handle) ?? assert.fail(handle);
+    const chosen = JSON.parse(selector);
+    const { text } = manager.drilldown(handle, chosen, { max_tokens: budget });
+    assert.ok(text !== "" && (chosen.type !== "lines" || partOf(Number(n)).includes(text)), `${handle} ${selector}: ${text.slice(0, 300)}`);
   }
   assert.ok(budget === RUN_BUDGETS[0] ? cuts.length >= 3 : full >= 15 && cuts.length > 0, `cuts at ${cuts}`);
   const { cost, cost_without, cuts: counted } = costs;

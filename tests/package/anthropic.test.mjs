@@ -175,7 +175,7 @@ for (const [name, run] of Object.entries(HOW)) {
       const steps = [];
       const cw = contextWeaver({ tools, budget_tokens: budget, onStep: (step) => steps.push(step) });
       const bodies = await play(cw);
-      holdsTheRun({ budget, requests: bodies.map(unmarked), bare, steps, costs: cw.costs(), countTokens });
+      holdsTheRun({ budget, requests: bodies.map(unmarked), bare, steps, costs: cw.costs(), countTokens, manager: cw.manager });
       // Each call reads all that the call before wrote, unless it was cut in between.
       const cache = new AnthropicCache();
       let wrote = 0;

@@ -40,7 +40,7 @@ export class Chat extends withContextWeaver(AIChatAgent) {
       onError: ({ error }) => this.#problems.push(String(error?.stack ?? error)),
       onFinish: () => {
         try {
-          holdsTheRun({ budget, requests, bare, steps, costs: cw.costs(), countTokens });
+          holdsTheRun({ budget, requests, bare, steps, costs: cw.costs(), countTokens, manager: cw.manager });
         } catch (error) {
           this.#problems.push(String(error?.stack ?? error));
         }

@@ -157,7 +157,7 @@ for (const [name, run] of Object.entries(HOW)) {
     for (const budget of RUN_BUDGETS) {
       const steps = [];
       const cw = contextWeaver({ budget_tokens: budget, onStep: (step) => steps.push(step) });
-      holdsTheRun({ budget, requests: await play([cw]), bare, steps, costs: cw.costs("t"), countTokens });
+      holdsTheRun({ budget, requests: await play([cw]), bare, steps, costs: cw.costs("t"), countTokens, manager: cw.manager("t") });
       cw.free();
     }
   });

@@ -116,7 +116,7 @@ for (const [name, runs] of Object.entries(HOW)) {
     for (const budget of RUN_BUDGETS) {
       const steps = [];
       const cw = contextWeaver({ budget_tokens: budget, onStep: (step) => steps.push(step) });
-      holdsTheRun({ budget, requests: await play(cw), bare, steps, costs: cw.costs(), countTokens });
+      holdsTheRun({ budget, requests: await play(cw), bare, steps, costs: cw.costs(), countTokens, manager: cw.manager });
       cw.free();
     }
   });

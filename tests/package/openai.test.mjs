@@ -194,7 +194,7 @@ for (const [name, { api, run }] of Object.entries(HOW)) {
     for (const budget of RUN_BUDGETS) {
       const steps = [];
       const cw = contextWeaver({ tools, budget_tokens: budget, onStep: (step) => steps.push(step) });
-      holdsTheRun({ budget, requests: await play(cw), bare, steps, costs: cw.costs(), countTokens });
+      holdsTheRun({ budget, requests: await play(cw), bare, steps, costs: cw.costs(), countTokens, manager: cw.manager });
       cw.free();
     }
   });
@@ -502,6 +502,22 @@ test("OpenAI: an answer that agrees wants the tool that was proposed, the step s
   turn(user("no, thanks"));
   assert.equal(steps.at(-1).completion, undefined);
   cw.free();
+});
+
+test("OpenAI: where the budget has no room for the tools that read on, the step says so and is made", () => {
+  const { tool, said, params } = APIS.chat;
+  const messages = [user("Tell me."), ...said({ text: "word ".repeat(900) }), user("Go on."), ...said({ text: "That is all." }), user("And now?")];
+  const offers = [250, 700].map((budget_tokens) => {
+    const steps = [];
+    const cw = contextWeaver({ tools: [tool({ name: "one", description: "One", parameters: { type: "object" } })], budget_tokens, onStep: (step) => steps.push(step) });
+    const fitted = cw.fit({ ...params, messages });
+    const [{ built, tools, tool_tokens, warnings }] = steps;
+    assert.ok(built.step.hides && built.tokens + tool_tokens <= budget_tokens && tool_tokens <= budget_tokens / 2);
+    assert.deepEqual(fitted.tools.map((one) => functionOf(one).name), tools);
+    cw.free();
+    return [tools, warnings.map(({ code, path }) => `${code} ${path}`)];
+  });
+  assert.deepEqual(offers, [[["one", "recall"], ["TOOL_LEFT_OUT /tools/drilldown"]], [["one", "drilldown"], ["TOOL_LEFT_OUT /tools/recall"]]]);
 });
 
 test("OpenAI: calls are parsed as the tools of the caller say", async () => {
