@@ -1,13 +1,13 @@
 // Scores the context compiler on labelled sets: which share of the evidence is in the prompt at a budget?
 //
-//   node benches/context.mjs --package <folder of the built package> --sets <folder> [--json [--append]] [--budgets 1000,2000]
+//   node benches/context.mjs --package <folder of the built package> --sets <folder> [--json] [--budgets 1000,2000]
 //
 // A set is {"name", "sessions": [{"id", "items": [...], "queries": [{"query", "at", "evidence", "groups"?, "values"?}]}]}.
 // For each query the log is cut after item `at` and compiled for the answer phase. An evidence item counts when its
 // whole text is in the prompt, or when every string of `values` for it is in the part that is. A pack whose text is
 // larger than the budget (ceil(chars/4) per item, wrappers free) counts as empty. `--json` prints {"<set>": {"<budget>":
 // {"queries", "recall", "partial", "broken"}}}, where a build is broken that failed, is over its budget, has a result
-// without its call or is out of order; with `--append` also {"append": {"recall", "stability", "turns"}} of append mode.
+// without its call or is out of order.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -20,8 +20,6 @@ const { values: args } = parseArgs({
     sets: { type: "string" },
     json: { type: "boolean", default: false },
     budgets: { type: "string", default: "1000,2000,4000,6000" },
-    stability: { type: "boolean", default: true },
-    append: { type: "boolean", default: false },
   },
 });
 
@@ -101,26 +99,16 @@ function build(manager, query, budget) {
   }
 }
 
-function score(set, budget, append) {
+function score(set, budget) {
   const sum = { queries: 0, recall: 0, partial: 0, pair_valid: 0, chronological: 0, over: 0, failed: 0, broken: 0 };
   for (const session of set.sessions) {
-    const queries = session.queries.map((query) => ({ ...query, budget })).sort((a, b) => a.at - b.at);
-    const growing = append ? new ContextManager({ ...options, append: true }) : undefined;
-    let fed = 0;
-    for (const query of queries) {
+    for (const asked of session.queries) {
+      const query = { ...asked, budget };
       const visible = session.items.slice(0, query.at + 1);
-      const manager = growing ?? new ContextManager(options);
-      if (growing) {
-        // Every user turn builds, as an agent would; only the labelled ones are scored.
-        while (fed <= query.at) {
-          const item = session.items[fed];
-          manager.ingest(item);
-          fed += 1;
-          if (item.kind === "user_turn" && fed <= query.at) build(manager, item.text, budget);
-        }
-      } else manager.ingestAll(visible);
+      const manager = new ContextManager(options);
+      manager.ingestAll(visible);
       const result = judge(query, visible, build(manager, query.query, budget));
-      if (!growing) manager.free();
+      manager.free();
       sum.queries += 1;
       sum.recall += result.whole;
       sum.partial += result.partial;
@@ -130,65 +118,26 @@ function score(set, budget, append) {
       sum.failed += result.failed;
       sum.broken += result.failed || result.over || !result.pairs || !result.chronological;
     }
-    growing?.free();
   }
   for (const key of ["recall", "partial", "pair_valid", "chronological"]) sum[key] /= Math.max(1, sum.queries);
   return sum;
 }
 
-// Mean share of the previous prompt that the next one repeats byte for byte, over user turns whose log exceeds the budget.
-function stability(set, budget, append) {
-  let total = 0;
-  let builds = 0;
-  for (const session of set.sessions) {
-    const manager = new ContextManager({ ...options, append });
-    let previous;
-    let size = 0;
-    for (const item of session.items) {
-      manager.ingest(item);
-      size += tokens(item.text);
-      if (item.kind !== "user_turn" || size <= budget) continue;
-      const pack = build(manager, item.text, budget);
-      if (!pack) continue;
-      const bytes = encoder.encode(pack.prompt);
-      if (previous) {
-        let shared = 0;
-        while (shared < previous.length && previous[shared] === bytes[shared]) shared += 1;
-        total += shared / previous.length;
-        builds += 1;
-      }
-      previous = bytes;
-    }
-    manager.free();
-  }
-  return { share: builds ? total / builds : undefined, turns: builds };
-}
-
 const sets = readSets(setsFolder());
 const report = {};
 const percent = (value) => (100 * value).toFixed(1).padStart(6);
-if (!args.json) console.log("set                 budget queries recall partial pairs% chrono% over fail | stable  append: recall stable");
+if (!args.json) console.log("set                 budget queries recall partial pairs% chrono% over fail");
 for (const set of sets) {
   report[set.name] = {};
   for (const budget of budgets) {
-    const result = score(set, budget, false);
+    const result = score(set, budget);
     const { queries, recall, partial, broken } = result;
     report[set.name][budget] = { queries, recall, partial, broken };
-    if (args.json && args.append) {
-      const { share, turns } = stability(set, budget, true);
-      report[set.name][budget].append = { recall: score(set, budget, true).recall, stability: share, turns };
-    }
     if (args.json) continue;
-    let line =
+    const line =
       `${set.name.padEnd(19)} ${String(budget).padStart(6)} ${String(result.queries).padStart(7)} ${percent(result.recall)} ` +
       `${percent(result.partial)}  ${percent(result.pair_valid)} ${percent(result.chronological)} ` +
       `${String(result.over).padStart(4)} ${String(result.failed).padStart(4)}`;
-    if (args.stability) {
-      const plain = stability(set, budget, false);
-      const growing = stability(set, budget, true);
-      const share = ({ share: value }) => (value === undefined ? "     -" : value.toFixed(2).padStart(6));
-      line += ` | ${share(plain)}  ${percent(score(set, budget, true).recall).padStart(14)} ${share(growing)}`;
-    }
     console.log(line);
   }
 }

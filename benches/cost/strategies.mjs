@@ -78,7 +78,7 @@ function fifteenLines(ContextManager, share) {
       const next = [...base, ...messages.slice(taken)];
       if (size(next) <= budget) return next;
       manager.syncMessages(messages, "openai-chat");
-      base = manager.buildMessages({ phase: "answer", format: "openai-chat", budget_tokens: Math.floor(budget * share) }).messages;
+      base = manager.buildMessages({ phase: "answer", format: "openai-chat", budget_tokens: Math.floor(budget * share), running: false }).messages;
       taken = messages.length;
       return base;
     };
@@ -96,13 +96,18 @@ export function entry(packageFolder, name) {
 /** Strategies by name, of a built package. `priced`: it acts by the price model, so that each model is a replay of its own. */
 export async function strategiesOf(packageFolder) {
   const [{ contextWeaver }, { ContextManager }] = [await entry(packageFolder, "openai"), await entry(packageFolder, "index")];
-  const ours = (budget) => {
-    const loop = contextWeaver({ tools: [], budget_tokens: budget });
+  const ours = (options) => (budget, prices) => {
+    const loop = contextWeaver({ tools: [], budget_tokens: budget, prices, ...options });
     return { fit: (messages) => loop.fit({ model: "model", messages }).messages, end: () => loop.free() };
   };
   return {
     full: { make: full },
-    default: { make: ours },
+    default: { make: ours({}), priced: true },
+    // The frontier of the option: from keeping what it can to saving what it can.
+    "thrift-0.0": { make: ours({ thrift: 0 }), priced: true },
+    "thrift-0.25": { make: ours({ thrift: 0.25 }), priced: true },
+    "thrift-0.75": { make: ours({ thrift: 0.75 }), priced: true },
+    "thrift-1.0": { make: ours({ thrift: 1 }), priced: true },
     "cut-0.3": { make: fifteenLines(ContextManager, 0.3) },
     "cut-0.5": { make: fifteenLines(ContextManager, 0.5) },
     "cut-0.7": { make: fifteenLines(ContextManager, 0.7) },

@@ -84,6 +84,7 @@ function replayTools(messages, make) {
   const sum = { calls: 0, tokens: 0, steps: 0, right: 0, searches: 0, changes: 0, ...Object.fromEntries(Object.keys(PRICES).map((name) => [name, 0])) };
   let before = [];
   let tools = [];
+  let told = "";
   const log = [];
   const send = () => {
     const sent = offer.fit([...log]);
@@ -95,6 +96,8 @@ function replayTools(messages, make) {
     if (before.length > 0 && lengthOf(sent.tools) !== lengthOf(tools)) sum.changes += 1;
     for (const [name, price] of Object.entries(PRICES)) sum[name] += price(tokens, same);
     [before, tools] = [prompt, sent.tools];
+    // What a search found stands in the prompt with how it is called, for later steps too.
+    told = sent.messages.filter(({ role }) => role !== "assistant").map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content))).join("\n");
     return new Set(sent.tools.map(nameOf));
   };
   for (const message of messages) {
@@ -110,7 +113,8 @@ function replayTools(messages, make) {
     }
     sum.steps += 1;
     const right = call.function.name;
-    let found = offered.has(right);
+    const isThere = () => offered.has(right) || (offered.has(CALL_TOOL) && told.includes(`${right}: `));
+    let found = isThere();
     for (let search = 0; !found && offered.has(FIND_TOOLS) && search < MOST_SEARCHES; search += 1) {
       // What an agent would look for: the words of its step, then those of its user.
       const query = search === 0 ? message.content : log.findLast(({ role }) => role === "user").content;
@@ -119,7 +123,7 @@ function replayTools(messages, make) {
       const answer = offer.answer(asked);
       log.push({ role: "assistant", content: null, tool_calls: [asked] }, answer);
       offered = send();
-      found = offered.has(right) || (offered.has(CALL_TOOL) && answer.content.includes(right));
+      found = isThere() || (offered.has(CALL_TOOL) && answer.content.includes(right));
     }
     if (found) sum.right += 1;
     const through = found && !offered.has(right);

@@ -26,7 +26,7 @@ function mark(x, y, style) {
 }
 
 /** A strategy with several settings, a share each, is one line. */
-const familyOf = (name) => name.replace(/-0\.\d+$/, "");
+const familyOf = (name) => name.replace(/-\d\.\d+$/, "");
 
 function stylesOf(names) {
   const families = [...new Set(names.filter((name) => name !== "default").map(familyOf))];

@@ -9,7 +9,7 @@ const COST_NOISE = 0.01;
 const OURS = "default";
 
 /** Everything but ours and no engine at all, as far as it keeps to the budget: what sends too much shows more for it. */
-const peersOf = (strategies) => Object.entries(strategies).filter(([name, { openai }]) => name !== OURS && name !== "full" && openai.over + openai.failed === 0);
+const peersOf = (strategies) => Object.entries(strategies).filter(([name, { openai }]) => name !== OURS && name !== "full" && !name.startsWith("thrift") && openai.over + openai.failed === 0);
 
 /** The cheapest peer that shows at least as much, or nothing. */
 function cheapest(strategies, prices) {

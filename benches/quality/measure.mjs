@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 
 import { noiseOf } from "./compare.mjs";
 import { costFigures } from "./cost.mjs";
-import { AGENTS, APPEND, BROKEN, BUDGETS, COST_BUDGETS, COST_JOINS, SOURCES, TARGETS } from "./targets.mjs";
+import { AGENTS, BROKEN, BUDGETS, COST_BUDGETS, COST_JOINS, SOURCES, TARGETS } from "./targets.mjs";
 
 const benches = dirname(dirname(fileURLToPath(import.meta.url)));
 const own = join(benches, "../tests/quality");
@@ -126,7 +126,7 @@ export class Run {
   }
 
   context() {
-    return [...this.#prompts("context", own), ...this.#append()];
+    return this.#prompts("context", own);
   }
 
   chats() {
@@ -170,20 +170,6 @@ export class Run {
       }
     }
     return found;
-  }
-
-  #append() {
-    const { budget, ofFresh, stability } = APPEND;
-    return this.#folders("context", own).flatMap((folder) => {
-      const sets = Object.entries(this.#bench("context", "--sets", folder, "--budgets", String(budget), "--append"));
-      return sets.flatMap(([set, { [budget]: fresh }]) => {
-        const kept = share(set, `append mode, recall at ${budget}`, fresh.append.recall, fresh.queries);
-        const figures = [{ ...kept, peer: { name: "a fresh prompt", value: fresh.recall }, target: 100 * ofFresh * fresh.recall }];
-        const { turns, stability: same } = fresh.append;
-        if (turns > 0) figures.push({ ...share(set, `append mode, stability at ${budget}`, same, turns), peer: "none", target: stability });
-        return figures;
-      });
-    });
   }
 
   cost() {

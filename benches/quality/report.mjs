@@ -50,7 +50,6 @@ const NOTES = `\
   items, until the budget is full. "Not run" says that none could.
 - **Saying no**: peers refuse nothing, so each gets the threshold on its own score, of that very set, at which it refuses as many
   served queries as we do. Ours is one default for all sets.
-- **Append mode** stands beside a fresh prompt of the same run; the target is nine tenths of its recall.
 - **Cost** is what all prompts of a session cost beside the whole conversation in every call (100), when what repeats the beginning of
   the call before costs a tenth; answers are left out. Its best peer is the cheapest of those within the budget that show at least as
   much, and that of recall the one that shows most at no higher cost. *Recall* is in the prompt that has the step a question is

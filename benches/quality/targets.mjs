@@ -11,8 +11,6 @@ const agents = (...values) => recall([1000, 2000, 4000, 8000], values);
 
 /** The budgets, in tokens, at which prompts are compiled. */
 export const BUDGETS = [1000, 2000, 4000, 6000, 8000];
-/** The budget of append mode, and what it is to keep of the recall of a fresh prompt and of the prompt before. */
-export const APPEND = { budget: 4000, ofFresh: 0.9, stability: 75 };
 /** The least share of all identifiers of a log that is in the prompt or in one recall. */
 export const REACH = 95;
 /** Builds that may fail or break a rule of prompts. */

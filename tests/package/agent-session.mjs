@@ -46,10 +46,11 @@ export function textsOf(value, without = [], found = []) {
 }
 
 /** Whether texts that are sent keep to the budget, as the package counts and as a tokenizer of a provider does. */
-export function withinBudget(texts, countTokens) {
+export function withinBudget(texts, countTokens, budget = BUDGET) {
+  if (budget === Infinity) return;
   for (const count of [countTokens, (text) => encode(text).length]) {
     const tokens = texts.reduce((sum, text) => sum + count(text), 0);
-    assert.ok(tokens <= BUDGET, `${tokens} tokens`);
+    assert.ok(tokens <= budget, `${tokens} tokens`);
   }
 }
 
@@ -92,14 +93,14 @@ export function script({ picture = true } = {}) {
 }
 
 /** Calls of a session in which each answer reads a page, and the last is an answer. */
-export const PAGES = 12;
+export const PAGES = 18;
 export const READ = { name: "read", description: "Read a page", schema: object({ page: { type: "integer" } }) };
 const WORDS = "order carrier customer warehouse paid late north letter morning refund window shipped account balance garden harbour".split(" ");
-const page = (n) => Array.from({ length: 200 }, (_, at) => `page ${n}: the ${WORDS[(at * 7 + n) % 16]} of the ${WORDS[(at * 5 + n * 3) % 16]} waits for a ${WORDS[(at * n) % 16]}`).join("\n");
+const page = (n) => Array.from({ length: 60 }, (_, at) => `page ${n}: the ${WORDS[(at * 7 + n) % 16]} of the ${WORDS[(at * 5 + n * 3) % 16]} waits for a ${WORDS[(at * n) % 16]}`).join("\n");
 
 /**
- * A model whose calls cost 1.3 times what is estimated, in a loop whose results fill the budget: `next` takes the texts that it is
- * sent and says what it wants and what the call cost.
+ * A model whose calls cost 1.3 times what is estimated, in a loop whose results fill the budget more than once: `next` takes the texts
+ * that it is sent and says what it wants and what the call cost.
  */
 export function costly(countTokens) {
   const costs = [];
@@ -115,19 +116,25 @@ export function costly(countTokens) {
   };
 }
 
+/** Calls of a model that a log remembers. */
+const REMEMBERED = 16;
+
 /** Whether the budget holds by what calls cost, once ten were told of, and by the estimate where that is asked for. */
-export function holdsTheCost({ costs, steps, calibrate, model, seen = PAGES }) {
+export function holdsTheCost({ costs, steps, calibrate, model }) {
   assert.equal(costs.length, PAGES + 1);
   const late = costs.slice(10);
   const { stats } = steps.at(-1).built.pack;
+  // A prompt grows until the next one would not fit.
+  assert.ok(steps.slice(10).some(({ built }) => built.step.cut === "full"), steps.map(({ built }) => built.step.cut).join());
+  const most = Math.max(...late);
   if (!calibrate) {
-    assert.ok(late.some((tokens) => tokens > BUDGET), `${costs}`);
+    assert.ok(most > BUDGET, `${costs}`);
     assert.equal(stats.calibration, undefined);
     for (const { built, tool_tokens } of steps.slice(-3)) assert.ok(built.pack.stats.budget_tokens >= BUDGET - tool_tokens - 8);
     return;
   }
-  assert.ok(late.every((tokens) => tokens <= BUDGET && tokens > 0.75 * BUDGET), `${costs}`);
-  assert.deepEqual([stats.calibration.model, stats.calibration.observations], [model, seen]);
+  assert.ok(most <= BUDGET && most > 0.75 * BUDGET, `${costs}`);
+  assert.deepEqual([stats.calibration.model, stats.calibration.observations], [model, REMEMBERED]);
   for (const { built, tool_tokens } of steps.slice(-3)) assert.ok((built.tokens + tool_tokens) * built.pack.stats.calibration.factor <= BUDGET + 2);
 }
 
@@ -171,4 +178,92 @@ export function evicted({ ContextManager }) {
       assert.deepEqual([steps, fetched.length], [3, 1]);
     },
   };
+}
+
+/** Calls of a run of large results. */
+export const RUN_STEPS = 40;
+/** Budgets of it: one that is full again and again, and one that everything fits for long. */
+export const RUN_BUDGETS = [16_000, 100_000];
+export const TASK = "Find out where the ledger rounds twice, and write it down. Read every part.";
+export const RUN_INSTRUCTIONS = "You mend a ledger. Read before you write.";
+export const DONE = "It rounds twice in settle_31_7.";
+/** Its tools, of which one is called. */
+export const RUN_TOOLS = [
+  { name: "read_part", description: "Read a part of the project", schema: object({ part: { type: "integer" } }) },
+  { name: "list_parts", description: "List the parts of the project", schema: object({ below: { type: "string" } }) },
+  { name: "write_note", description: "Write a note of what was found", schema: object({ text: { type: "string" } }) },
+];
+/** Lines of the results, which are of 1,000 to 6,000 tokens. */
+const LINES = [38, 300, 85, 45, 195, 110];
+const pick = (list, n) => list[n % list.length];
+const LINE_OF = [
+  (n, at) => `export const settle_${n}_${at} = (${pick(WORDS, at)}: Money) => round(${pick(WORDS, at)}, ${(at * 31 + n) % 97}) + fee_${(at * 7 + n) % 53}; // ${pick(WORDS, n * 3 + at * 5)}`,
+  (n, at) => `12:${String(at % 60).padStart(2, "0")} entry ${n * 1000 + at} of the ${pick(WORDS, n + at)} ${pick(WORDS, at * 11 + 3)} is booked by ${pick(WORDS, at * 13 + n)} at ${(at * 7919 + n) % 10007}`,
+  (n, at) => JSON.stringify({ part: n, line: at, account: `A-${(at * 7919 + n) % 10007}`, state: pick(WORDS, at * 3 + n), note: `${pick(WORDS, at + n)} before ${pick(WORDS, at * 5)}` }),
+];
+
+/** What a part says: a program, a log, or rows. */
+export function partOf(n) {
+  const lines = Array.from({ length: pick(LINES, n) }, (_, at) => pick(LINE_OF, n)(n, at));
+  return n % 3 === 2 ? `[${lines.join(", ")}]` : lines.join("\n");
+}
+
+/** A model that reads a part in each step, says what it has seen, and at times names what it read long before. */
+export function longRun() {
+  let step = 0;
+  return () => {
+    const at = step++;
+    if (at === RUN_STEPS - 1) return { text: DONE };
+    const said = at % 8 === 7 ? `settle_${3 * Math.floor(at / 6)}_9 rounded before it added the fee. Is part ${at} like it?` : `Now part ${at}.`;
+    return { text: said, calls: [{ id: `p${at}`, name: RUN_TOOLS[0].name, input: { part: at } }] };
+  };
+}
+
+/**
+ * Whether the requests of a run are what running prompts promise. `requests` are those that were sent, as `head`, which is all that
+ * stands beside the messages, and `messages`; `bare` are those of the same loop without contextweaver.
+ */
+export function holdsTheRun({ budget, requests, bare, steps, costs, countTokens }) {
+  assert.deepEqual([requests.length, bare.length, steps.length], [RUN_STEPS, RUN_STEPS, RUN_STEPS]);
+  assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+  const texts = requests.map(({ messages }) => textsOf(messages));
+  const cuts = steps.flatMap(({ built: { step } }, at) => (at > 0 && step.cut !== undefined ? [at] : []));
+  const full = cuts[0] ?? RUN_STEPS;
+  for (const [at, { head, messages }] of requests.entries()) {
+    const { built, tool_tokens } = steps[at];
+    const { cut } = built.step;
+    assert.ok(built.tokens + tool_tokens <= budget, `step ${at}: ${built.tokens} and ${tool_tokens} tokens`);
+    const { head: headBefore, messages: before } = requests[at - 1] ?? {};
+    if (at === 0) assert.equal(cut, "first");
+    else if (cut === undefined) {
+      // Nothing that was sent is touched again.
+      assert.equal(JSON.stringify(head), JSON.stringify(headBefore), `step ${at}: another head`);
+      const [sent, now] = [JSON.stringify(before), JSON.stringify(messages)];
+      assert.ok(now.startsWith(`${sent.slice(0, -1)},`), `step ${at} rewrites what was sent:\n${difference(sent, now)}`);
+    } else {
+      assert.ok(["full", "pays", "cold"].includes(cut), `step ${at}: ${cut}`);
+      if (cut === "cold") assert.notEqual(JSON.stringify(head), JSON.stringify(headBefore), `step ${at} is cold without a reason`);
+    }
+    // As long as everything fits, it is what the framework would have sent.
+    if (at < full) assert.deepEqual(texts[at], textsOf(bare[at].messages), `step ${at}`);
+    if (at > 0) assertWhole(texts[at], at - 1, (budget - tool_tokens) / 2, countTokens);
+  }
+  assert.ok(budget === RUN_BUDGETS[0] ? cuts.length >= 3 : full >= 15 && cuts.length > 0, `cuts at ${cuts}`);
+  const { cost, cost_without, cuts: counted } = costs;
+  assert.ok(cost <= 1.02 * cost_without, `${cost} in place of ${cost_without}`);
+  assert.equal(counted, cuts.length);
+  const largest = requests.reduce((most, one) => (JSON.stringify(one).length > JSON.stringify(most).length ? one : most));
+  withinBudget(textsOf([largest.messages, largest.head]), countTokens, budget);
+}
+
+/** The newest result stands whole, as long as it leaves half of the room for others. */
+function assertWhole(texts, n, most, countTokens) {
+  const part = partOf(n);
+  if (countTokens(part) <= most) assert.ok(texts.includes(part), `part ${n} is not whole in the request behind it:\n${texts.at(-1).slice(0, 500)}`);
+}
+
+/** Where two texts part. */
+function difference(one, other) {
+  const at = [...one].findIndex((letter, n) => letter !== other[n]);
+  return [one, other].map((text) => text.slice(Math.max(0, at - 100), at + 200)).join("\n");
 }

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import Anthropic from "@anthropic-ai/sdk";
-import { ANSWER, BUDGET, FIND_ROW, LARGE, PICTURE, QUESTION, READ, STEPS, costly, evicted, holdsTheCost, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
+import {
+  ANSWER, BUDGET, DONE, FIND_ROW, LARGE, PICTURE, QUESTION, READ, RUN_BUDGETS, RUN_INSTRUCTIONS, RUN_TOOLS, STEPS, TASK, costly, evicted, holdsTheCost, holdsTheRun,
+  holdsTheSession, longRun, manyTools, partOf, script, textsOf, withinBudget,
+} from "./agent-session.mjs";
 import { AnthropicCache } from "./anthropic-cache.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
@@ -25,7 +28,7 @@ const blocksOf = ({ tools = [], system = [], messages }) => [
 ];
 
 /** What the provider wants, within the budget. */
-function accepts(body) {
+function accepts(body, budget = BUDGET) {
   assert.equal(PROVIDER_RULES.anthropic(body), undefined);
   const { messages, system = "", tools = [], tool_choice } = body;
   assert.equal(body.thread, undefined);
@@ -37,7 +40,7 @@ function accepts(body) {
   assert.ok(tools.every(({ defer_loading: deferred, cache_control: mark }) => deferred === undefined || (deferred === true && mark === undefined)));
   const loaded = [...tools.filter(({ defer_loading: deferred }) => !deferred), ...referencesOf(messages).map((name) => tools.find((tool) => tool.name === name) ?? assert.fail(`${name} is not there`))];
   const sent = textsOf([messages, system], ["cache_control"]).concat(loaded.map((tool) => JSON.stringify(tool)));
-  withinBudget(sent, countTokens);
+  withinBudget(sent, countTokens, budget);
   const marks = [...blocksOf(body).flatMap(({ cache_control: mark }) => mark ?? []), ...(body.cache_control ? [body.cache_control] : [])];
   assert.ok(marks.length <= 4, "too many marks");
   assert.ok(marks.every(({ ttl }, at) => ttl !== "1h" || marks.slice(0, at).every((before) => before.ttl === "1h")), "a long mark after a short one");
@@ -63,11 +66,11 @@ function answered(content, isStream, tokens = 10) {
 }
 
 /** A client whose server says what `next` says to what it is sent. */
-function clientOf(next) {
+function clientOf(next, budget) {
   const fetch = async (url, { body }) => {
     assert.match(String(url), /\/v1\/messages(\?|$)/);
     const request = JSON.parse(body);
-    accepts(request);
+    accepts(request, budget);
     const { content, tokens } = [next(request)].flatMap((said) => (Array.isArray(said) ? { content: said } : said))[0];
     return answered(content, request.stream === true, tokens);
   };
@@ -138,30 +141,69 @@ async function session(run, { tools, executed }, options) {
 }
 
 for (const [name, run] of Object.entries(HOW)) {
-  for (const append of [false, true]) {
-    test(`Anthropic, ${name}${append ? ", append mode" : ""}: 60 steps, 200 tools, large results and a picture`, async () => {
-      const bodies = await session(run, sdkTools(), { manager: { append } });
-      assertCached(bodies);
-    });
-  }
+  test(`Anthropic, ${name}: 60 steps, 200 tools, large results and a picture`, async () => {
+    const bodies = await session(run, sdkTools());
+    assertCached(bodies);
+  });
+}
+
+/** A loop without contextweaver. */
+const BARE = { fit: (params) => params, observe: () => {}, answerAsync: async () => undefined, resolve: (block) => block, serve: (client) => client };
+
+/** What is sent but for the marks, with contents as blocks. */
+const unmarked = ({ messages, stream: _, ...head }) => {
+  const plain = (value) => JSON.parse(JSON.stringify(value, (key, one) => (key === "cache_control" ? undefined : one)));
+  return { head: plain({ ...head, system: blocksOf({ system: head.system, messages: [] }) }), messages: plain(messages.map(({ role, content }) => ({ role, content: typeof content === "string" ? [text(content)] : content }))) };
+};
+
+for (const [name, run] of Object.entries(HOW)) {
+  test(`Anthropic, ${name}: ${RUN_BUDGETS.join(" and ")} tokens for 40 steps with large results`, async () => {
+    const tools = RUN_TOOLS.map(({ name: called, description, schema }) => ({ name: called, description, input_schema: schema, run: async ({ part }) => partOf(part), parse: (input) => input }));
+    const play = async (cw) => {
+      const next = longRun();
+      const bodies = [];
+      const client = clientOf((body) => {
+        bodies.push(body);
+        const { text: said, calls = [] } = next();
+        return [text(said), ...calls.map(({ id, name: called, input }) => call(id, called, input))];
+      }, Infinity);
+      assert.equal(textOf(await run(client, cw, tools, { ...PARAMS, system: RUN_INSTRUCTIONS, messages: [{ role: "user", content: TASK }] })), DONE);
+      return bodies;
+    };
+    const bare = (await play({ ...BARE, tools })).map(unmarked);
+    for (const budget of RUN_BUDGETS) {
+      const steps = [];
+      const cw = contextWeaver({ tools, budget_tokens: budget, onStep: (step) => steps.push(step) });
+      const bodies = await play(cw);
+      holdsTheRun({ budget, requests: bodies.map(unmarked), bare, steps, costs: cw.costs(), countTokens });
+      // Each call reads all that the call before wrote, unless it was cut in between.
+      const cache = new AnthropicCache();
+      let wrote = 0;
+      for (const [at, body] of bodies.entries()) {
+        const { blocks, read, written } = cache.send(body);
+        assert.ok(written.includes(blocks - 1), `the end of call ${at} is not written`);
+        if (steps[at].built.step.cut === undefined) assert.equal(read, wrote, `call ${at}`);
+        wrote = blocks;
+      }
+      cw.free();
+    }
+  });
 }
 
 for (const [name, run] of Object.entries(HOW)) {
-  for (const append of name === "messages.create" ? [false, true] : [false]) {
-    test(`Anthropic, ${name}${append ? ", append mode" : ""}: 2,000 tools that the provider defers`, async () => {
-      const served = sdkTools(2_000);
-      const always = ["export_orders", "take_picture"];
-      const bodies = await session(run, served, { always, tool_search: true, manager: { append } });
-      const lists = new Set(bodies.map(({ tools }) => JSON.stringify(tools)));
-      const found = new Set(bodies.flatMap(({ messages }) => referencesOf(messages)));
-      // The list that the provider caches is the same in every call, byte for byte.
-      assert.equal(lists.size, 1);
-      assert.equal(JSON.parse([...lists][0]).length, 2_003);
-      assertCached(bodies);
-      assert.equal(found.size, 5);
-      assert.ok(served.executed.filter((one) => found.has(one)).length > 100);
-    });
-  }
+  test(`Anthropic, ${name}: 2,000 tools that the provider defers`, async () => {
+    const served = sdkTools(2_000);
+    const always = ["export_orders", "take_picture"];
+    const bodies = await session(run, served, { always, tool_search: true });
+    const lists = new Set(bodies.map(({ tools }) => JSON.stringify(tools)));
+    const found = new Set(bodies.flatMap(({ messages }) => referencesOf(messages)));
+    // The list that the provider caches is the same in every call, byte for byte.
+    assert.equal(lists.size, 1);
+    assert.equal(JSON.parse([...lists][0]).length, 2_003);
+    assertCached(bodies);
+    assert.equal(found.size, 5);
+    assert.ok(served.executed.filter((one) => found.has(one)).length > 100);
+  });
 }
 
 for (const [name, run] of Object.entries(HOW)) {
@@ -361,31 +403,29 @@ test("Anthropic: what a search found is loaded where it stands, in a conversatio
   manager.free();
 });
 
-for (const append of [false, true]) {
-  test(`Anthropic: searches without end${append ? ", append mode" : ""}: what was found last is loaded`, () => {
-    const jobs = ["paint", "dig", "cook", "sing", "weld", "sew", "plough", "print"];
-    const tools = Array.from({ length: 400 }, (_, n) => ({ name: `${jobs[n % 8]}_${n}`, description: `Does ${jobs[n % 8]} ${"well ".repeat(40)}${n}`, input_schema: { type: "object" } }));
-    const cw = contextWeaver({ tools, budget_tokens: BUDGET, tool_search: true, manager: { append } });
-    const messages = [{ role: "user", content: "Do everything." }];
-    const loaded = [];
-    for (let at = 0; at < 40; at += 1) {
-      const block = call(`s${at}`, "find_tools", { query: `${jobs[at % 8]} ${at}` });
-      const answer = cw.answer(block);
-      const [{ tool_name: first }] = answer.content;
-      messages.push({ role: "assistant", content: [block] }, { role: "user", content: [answer] });
-      const fitted = cw.fit({ ...PARAMS, messages });
-      accepts(fitted);
-      const references = referencesOf(fitted.messages);
-      assert.deepEqual(references.slice(-5), answer.content.map(({ tool_name: name }) => name), `step ${at}`);
-      loaded.push(references.length);
-      messages.push({ role: "assistant", content: [call(`c${at}`, first, {})] }, { role: "user", content: [{ type: "tool_result", tool_use_id: `c${at}`, content: `done ${at}: ${"fine ".repeat(60)}` }] });
-      accepts(cw.fit({ ...PARAMS, messages }));
-    }
-    // There is room for many, and not for all.
-    assert.ok(Math.max(...loaded) >= 15 && loaded.at(-1) < 200, `${loaded}`);
-    cw.free();
-  });
-}
+test("Anthropic: searches without end: what was found last is loaded", () => {
+  const jobs = ["paint", "dig", "cook", "sing", "weld", "sew", "plough", "print"];
+  const tools = Array.from({ length: 400 }, (_, n) => ({ name: `${jobs[n % 8]}_${n}`, description: `Does ${jobs[n % 8]} ${"well ".repeat(40)}${n}`, input_schema: { type: "object" } }));
+  const cw = contextWeaver({ tools, budget_tokens: BUDGET, tool_search: true });
+  const messages = [{ role: "user", content: "Do everything." }];
+  const loaded = [];
+  for (let at = 0; at < 40; at += 1) {
+    const block = call(`s${at}`, "find_tools", { query: `${jobs[at % 8]} ${at}` });
+    const answer = cw.answer(block);
+    const [{ tool_name: first }] = answer.content;
+    messages.push({ role: "assistant", content: [block] }, { role: "user", content: [answer] });
+    const fitted = cw.fit({ ...PARAMS, messages });
+    accepts(fitted);
+    const references = referencesOf(fitted.messages);
+    assert.deepEqual(references.slice(-5), answer.content.map(({ tool_name: name }) => name), `step ${at}`);
+    loaded.push(references.length);
+    messages.push({ role: "assistant", content: [call(`c${at}`, first, {})] }, { role: "user", content: [{ type: "tool_result", tool_use_id: `c${at}`, content: `done ${at}: ${"fine ".repeat(60)}` }] });
+    accepts(cw.fit({ ...PARAMS, messages }));
+  }
+  // There is room for many, and not for all.
+  assert.ok(Math.max(...loaded) >= 15 && loaded.at(-1) < 200, `${loaded}`);
+  cw.free();
+});
 
 test("Anthropic: a search that finds nothing, or for whose tools there is no room", () => {
   const tools = Array.from({ length: 40 }, (_, n) => ({ name: `${["paint", "dig", "cook", "sing"][n % 4]}_${n}`, description: `Does ${["paint", "dig", "cook", "sing"][n % 4]} ${"well ".repeat(40)}${n}`, input_schema: { type: "object" } }));
@@ -453,8 +493,8 @@ test("Anthropic: the marks of the caller stay, and move without an edit of the c
   assert.deepEqual(long.system, system);
   accepts(cw.fit({ ...PARAMS, system: "Be brief.", cache_control: LONG, messages: moved.slice(0, 1) }));
   // A mark on a block that is not sent as it was.
-  const large = contextWeaver({ tools: [], budget_tokens: 300, onStep: (step) => steps.push(step) });
-  const old = { role: "user", content: [text("word ".repeat(400), { cache_control: MARK })] };
+  const large = contextWeaver({ tools: [], budget_tokens: 900, onStep: (step) => steps.push(step) });
+  const old = { role: "user", content: [text("word ".repeat(1_200), { cache_control: MARK })] };
   accepts(large.fit({ ...PARAMS, messages: [old, { role: "assistant", content: "yes" }, { role: "user", content: "And now?" }] }));
   assert.deepEqual(steps.at(-1).warnings.map(({ code, path }) => [code, path]), [["CACHE_CONTROL_LEFT_OUT", "/messages/0/content/0"]]);
   large.free();

@@ -6,7 +6,7 @@ import { builtinModules } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
-import { BUDGET, QUESTION, STEPS } from "./agent-session.mjs";
+import { BUDGET, DONE, QUESTION, RUN_BUDGETS, STEPS, TASK } from "./agent-session.mjs";
 import { here, project } from "./harness.mjs";
 import { bundleWorker } from "./workerd-bundle.mjs";
 
@@ -31,8 +31,8 @@ async function withWorker(kept, use) {
     r2Persist: join(kept, "bucket"),
   });
   try {
-    return await use(async (room, script, text) => {
-      const response = await miniflare.dispatchFetch(`http://localhost/agents/chat/${room}`, { method: "POST", body: JSON.stringify({ script, text }) });
+    return await use(async (room, script, text, run) => {
+      const response = await miniflare.dispatchFetch(`http://localhost/agents/chat/${room}`, { method: "POST", body: JSON.stringify({ script, text, run }) });
       assert.equal(response.status, 200, await response.clone().text());
       return response.json();
     }, await miniflare.getR2Bucket("BUCKET"));
@@ -62,5 +62,17 @@ test("60 steps in a chat agent, and the next turn after the object went to sleep
     // Another room knows nothing of it.
     const other = await turn("two", "later", "And what is in order 4100?");
     assert.notEqual(other.said.text, "parcel 1347");
+  });
+});
+
+test(`${RUN_BUDGETS.join(" and ")} tokens for 40 steps with large results in a chat agent`, async (t) => {
+  const kept = await mkdtemp(join(tmpdir(), "contextweaver-"));
+  t.after(() => rm(kept, { recursive: true, force: true }));
+  await withWorker(kept, async (turn) => {
+    for (const budget of RUN_BUDGETS) {
+      const { said, problems } = await turn(`run-${budget}`, undefined, TASK, budget);
+      assert.deepEqual(problems, []);
+      assert.equal(said.text, DONE);
+    }
   });
 });

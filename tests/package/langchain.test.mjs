@@ -12,7 +12,10 @@ import { createAgent, humanInTheLoopMiddleware, providerStrategy, tool, toolStra
 import { ConfigurableModel } from "langchain/chat_models/universal";
 import { z } from "zod";
 import { z as z3 } from "zod/v3";
-import { ANSWER, BUDGET, CALLS, FIND_ROW, PICTURE, QUESTION, READ, STEPS, costly, evicted, holdsTheCost, holdsTheSession, manyTools, orders, script, textsOf } from "./agent-session.mjs";
+import {
+  ANSWER, BUDGET, CALLS, DONE, FIND_ROW, PICTURE, QUESTION, READ, RUN_BUDGETS, RUN_INSTRUCTIONS, RUN_TOOLS, STEPS, TASK, costly, evicted, holdsTheCost, holdsTheRun,
+  holdsTheSession, longRun, manyTools, orders, partOf, script, textsOf,
+} from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -132,6 +135,31 @@ for (const [name, run] of Object.entries(HOW)) {
     assert.equal(JSON.parse(messages[2].content).length, 900);
     assert.deepEqual(called, [["find_tools", "c1b"], ["recall", "again"], ["drilldown", "last"]]);
     cw.free();
+  });
+
+  test(`LangChain, ${name}: ${RUN_BUDGETS.join(" and ")} tokens for 40 steps with large results`, async () => {
+    const tools = RUN_TOOLS.map((one) => tool(async ({ part }) => partOf(part), one));
+    const play = async (middleware) => {
+      const next = longRun();
+      const requests = [];
+      const model = new ScriptedModel((options) => {
+        accepts(options, Infinity);
+        const [system, ...messages] = options.messages.map(({ type, content, tool_calls: calls = [], tool_call_id: of }) => ({ type, content, calls: calls.map(({ id, name: called, args }) => [id, called, args]), of }));
+        requests.push(JSON.parse(JSON.stringify({ head: [system, options.tools.map(definition), options.settings], messages })));
+        const { text, calls = [] } = next();
+        return { ...says(text), tool_calls: calls.map(({ id, name: called, input }) => call(id, called, input)) };
+      });
+      const { messages } = await run(createAgent({ model, tools, middleware, systemPrompt: RUN_INSTRUCTIONS }), { messages: [user(TASK)] }, thread("t"));
+      assert.equal(messages.at(-1).text, DONE);
+      return requests;
+    };
+    const bare = await play([]);
+    for (const budget of RUN_BUDGETS) {
+      const steps = [];
+      const cw = contextWeaver({ budget_tokens: budget, onStep: (step) => steps.push(step) });
+      holdsTheRun({ budget, requests: await play([cw]), bare, steps, costs: cw.costs("t"), countTokens });
+      cw.free();
+    }
   });
 
   test(`LangChain, ${name}: what calls cost is what the budget is kept by`, async () => {

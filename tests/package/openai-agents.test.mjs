@@ -5,7 +5,10 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { Agent, MemorySession, OpenAIProvider, Runner, Usage, handoff, setTracingDisabled, tool } from "@openai/agents";
 import OpenAI from "openai";
-import { ANSWER, BUDGET, PICTURE, QUESTION, READ, STEPS, costly, evicted, holdsTheCost, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
+import {
+  ANSWER, BUDGET, DONE, PICTURE, QUESTION, READ, RUN_BUDGETS, RUN_INSTRUCTIONS, RUN_STEPS, RUN_TOOLS, STEPS, TASK, costly, evicted, holdsTheCost, holdsTheRun, holdsTheSession,
+  longRun, manyTools, partOf, script, textsOf, withinBudget,
+} from "./agent-session.mjs";
 import { here, project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -22,24 +25,25 @@ const schema = { type: "object", properties: {}, required: [], additionalPropert
 const simple = (name, execute, more) => tool({ name, description: name, strict: false, parameters: schema, execute, ...more });
 
 /** What the provider wants, within the budget. */
-function accepts({ input, tools, handoffs, systemInstructions = "" }) {
+function accepts({ input, tools, handoffs, systemInstructions = "" }, budget = BUDGET) {
   assert.equal(PROVIDER_RULES["openai-responses"]({ messages: getInputItems(input) }), undefined);
   const definitions = [...tools, ...handoffs].map((one) => JSON.stringify(one));
-  withinBudget(textsOf([input, systemInstructions]).concat(definitions), countTokens);
+  withinBudget(textsOf([input, systemInstructions]).concat(definitions), countTokens, budget);
 }
 
 /** A model that says what `next` says to what it is asked. */
 class Scripted {
   #next;
-  constructor(next) {
-    this.#next = next;
+  #budget;
+  constructor(next, budget) {
+    [this.#next, this.#budget] = [next, budget];
   }
   async getResponse(request) {
-    accepts(request);
+    accepts(request, this.#budget);
     return { usage: new Usage({ requests: 1 }), output: this.#next(request) };
   }
   async *getStreamedResponse(request) {
-    accepts(request);
+    accepts(request, this.#budget);
     const output = this.#next(request);
     yield { type: "response_started" };
     yield { type: "response_done", response: { id: "resp", usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 }, output } };
@@ -92,6 +96,29 @@ for (const [name, runs] of Object.entries(HOW)) {
       assert.equal(JSON.parse(output.text).length, 900);
     }
     cw.free();
+  });
+
+  test(`OpenAI Agents, ${name}: ${RUN_BUDGETS.join(" and ")} tokens for 40 steps with large results`, async () => {
+    const tools = RUN_TOOLS.map(({ name: called, description, schema: parameters }) => simple(called, async ({ part }) => partOf(part), { description, parameters: { ...schema, ...parameters } }));
+    const play = async (cw) => {
+      const next = longRun();
+      const requests = [];
+      const model = new Scripted(({ input, tools: offered, handoffs, systemInstructions }) => {
+        requests.push(JSON.parse(JSON.stringify({ head: [systemInstructions, offered, handoffs], messages: getInputItems(input) })));
+        const { text: said, calls = [] } = next();
+        return [text(said), ...calls.map(({ id, name: called, input: given }) => call(id, called, given))];
+      }, Infinity);
+      const agent = new Agent({ name: "mender", instructions: RUN_INSTRUCTIONS, model: cw?.serve(model) ?? model, tools: cw?.tools(tools) ?? tools });
+      assert.equal((await runs(agent, TASK, { maxTurns: RUN_STEPS })).finalOutput, DONE);
+      return requests;
+    };
+    const bare = await play();
+    for (const budget of RUN_BUDGETS) {
+      const steps = [];
+      const cw = contextWeaver({ budget_tokens: budget, onStep: (step) => steps.push(step) });
+      holdsTheRun({ budget, requests: await play(cw), bare, steps, costs: cw.costs(), countTokens });
+      cw.free();
+    }
   });
 
   test(`OpenAI Agents, ${name}: what calls cost is what the budget is kept by`, async () => {
@@ -277,9 +304,13 @@ test("OpenAI Agents: items of every kind arrive as they are", async () => {
   const model = { getResponse: async (request) => (requests.push(request), { usage: new Usage(), output: [text("A large one.")] }) };
   const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (step) => warnings.push(...step.warnings) });
   const { getResponse } = cw.serve(model);
-  await getResponse({ input: items, tools: cw.tools([]), handoffs: [], modelSettings: { toolChoice: "auto" } });
+  await getResponse({ input: items, tools: cw.tools([simple("look", async () => 1)]), handoffs: [], modelSettings: { toolChoice: "auto" } });
   assert.deepEqual(requests[0].input, items);
   assert.deepEqual(requests[0].modelSettings, { toolChoice: "auto" });
+  // A choice among no tools is refused, and nothing is hidden that a tool would read.
+  await getResponse({ input: items, tools: cw.tools([]), handoffs: [], modelSettings: { toolChoice: "auto" } });
+  const [{ input: again, tools: offered, modelSettings }] = requests.splice(1);
+  assert.deepEqual([again, offered, modelSettings], [items, [], {}]);
   assert.deepEqual(warnings, []);
   assert.equal(JSON.stringify(items), before);
   cw.free();

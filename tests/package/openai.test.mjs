@@ -6,7 +6,10 @@ import { pathToFileURL } from "node:url";
 import OpenAI from "openai";
 import { zodFunction } from "openai/helpers/zod";
 import { z } from "zod";
-import { ANSWER, BUDGET, PICTURE, QUESTION, READ, STEPS, costly, evicted, holdsTheCost, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
+import {
+  ANSWER, BUDGET, DONE, PICTURE, QUESTION, READ, RUN_BUDGETS, RUN_INSTRUCTIONS, RUN_TOOLS, STEPS, TASK, costly, evicted, holdsTheCost, holdsTheRun, holdsTheSession, longRun,
+  manyTools, partOf, script, textsOf, withinBudget,
+} from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -66,7 +69,7 @@ const APIS = {
 const events = (list, isDone) => new Response(list.map((event) => `${event.type ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`).join("") + (isDone ? "data: [DONE]\n\n" : ""), { headers: { "content-type": "text/event-stream" } });
 
 /** What the provider wants, within the budget. */
-function accepts(body, { format, field, tool }) {
+function accepts(body, { format, field, tool }, budget = BUDGET) {
   assert.equal(PROVIDER_RULES[format]({ messages: body[field] }), undefined);
   const { instructions = "", tools = [] } = body;
   assert.ok(tools.length > 0 || ["tools", "tool_choice", "parallel_tool_calls"].every((name) => body[name] === undefined), "what is said of tools where there are none");
@@ -76,16 +79,16 @@ function accepts(body, { format, field, tool }) {
     assert.deepEqual(Object.keys(definition).filter((key) => !["name", "description", "parameters"].includes(key)), []);
   }
   const sent = textsOf([body[field], instructions]).concat(tools.map((one) => JSON.stringify(one)));
-  withinBudget(sent, countTokens);
+  withinBudget(sent, countTokens, budget);
 }
 
 /** A client whose server says what `next` says to what it is sent. */
-function clientOf(next) {
+function clientOf(next, budget) {
   const fetch = async (url, { body }) => {
     const [, path] = /\/v1\/(chat\/completions|responses)$/.exec(String(url)) ?? assert.fail(String(url));
     const api = path === "responses" ? APIS.responses : APIS.chat;
     const request = JSON.parse(body);
-    accepts(request, api);
+    accepts(request, api, budget);
     const said = next(request, api);
     return api.answered(api.said(said), request.stream === true, said.tokens);
   };
@@ -169,6 +172,31 @@ for (const [name, { api, run }] of Object.entries(HOW)) {
     assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
     holdsTheSession(cw.manager, executed);
     cw.free();
+  });
+}
+
+/** A loop without contextweaver. */
+const BARE = { fit: (params) => params, answerAsync: async () => undefined, resolve: (call) => call, serve: (client) => client };
+
+for (const [name, { api, run }] of Object.entries(HOW)) {
+  test(`OpenAI, ${name}: ${RUN_BUDGETS.join(" and ")} tokens for 40 steps with large results`, async () => {
+    const read = ({ part }) => partOf(part);
+    const tools = RUN_TOOLS.map(({ name: called, description, schema: parameters }) => api.tool({ name: called, description, parameters, ...(api === APIS.chat && { parse: JSON.parse, function: async (input) => read(input) }) }));
+    const play = async (cw) => {
+      const next = longRun();
+      const requests = [];
+      const client = clientOf(({ [api.field]: messages, ...head }) => (requests.push({ head, messages }), next()), Infinity);
+      const params = { ...api.params, ...(api === APIS.responses && { instructions: RUN_INSTRUCTIONS }), [api.field]: [...api.system(RUN_INSTRUCTIONS), user(TASK)] };
+      assert.equal(await run(client, cw, { read_part: read }, params), DONE);
+      return requests;
+    };
+    const bare = await play({ ...BARE, tools });
+    for (const budget of RUN_BUDGETS) {
+      const steps = [];
+      const cw = contextWeaver({ tools, budget_tokens: budget, onStep: (step) => steps.push(step) });
+      holdsTheRun({ budget, requests: await play(cw), bare, steps, costs: cw.costs(), countTokens });
+      cw.free();
+    }
   });
 }
 

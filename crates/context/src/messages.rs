@@ -8,7 +8,7 @@ use crate::compile::render::renderer::MessagePrompt;
 use crate::event::Event;
 use crate::manager::{BuildOutput, ContextManager};
 use crate::request::BuildRequest;
-use crate::running::{FinishedStep, PromptForm, RunningMessages};
+use crate::running::{FinishedStep, MessageWriter, RunningMessages};
 use crate::source_message::source_message;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{Format, WriteOptions, WrittenMessages, call_id, tool_name};
@@ -71,7 +71,7 @@ impl ContextManager {
             return Err(Error::new(ErrorCode::Unsupported, message));
         }
         if request.running != Some(false) {
-            return Ok(match self.run(request, PromptForm::Messages(format), options.close_calls)? {
+            return Ok(match self.run(request, &MessageWriter::new(format, options.close_calls))? {
                 Outcome::Need(needs) => Outcome::Need(needs),
                 Outcome::Done(FinishedStep { step, stats, pack, messages, tokens, events }) => {
                     let messages =

@@ -18,10 +18,10 @@ pub struct RunningStep {
     /// `pinned` (something must be in it that left), `format` (it was in another format) or `restored` (what stood in it is
     /// not stored any more). Absent where it goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
     #[cfg_attr(
         feature = "ts",
         ts(
-            optional,
             type = "\"first\" | \"full\" | \"pays\" | \"cold\" | \"uncached\" | \"instructions\" | \"budget\" | \"edited\" | \"pinned\" | \"format\" | \"restored\""
         )
     )]

@@ -343,8 +343,7 @@ export class AgentLoop {
     const { budget_tokens, phase = "answer", onStep } = this.#options;
     const turn: ToolTurn = { query, called, demanded, factor };
     const kept = chosen ?? this.choose(turn);
-    const reading = [this.#drilldown, this.#recall].filter(({ tool: { name } }) => !kept.names.includes(name));
-    const hidden_tokens = reading.reduce((sum, { tokens }) => sum + tokens, 0);
+    const reading = this.#reading(kept, this.#room(factor));
     const built = this.manager.buildMessages({
       phase,
       query,
@@ -352,13 +351,13 @@ export class AgentLoop {
       budget_tokens,
       running: true,
       reserved_tokens: kept.tokens + reserved_tokens,
-      ...(!chosen && { hidden_tokens }),
+      ...(!chosen && { hidden_tokens: reading.tokens - kept.tokens }),
       head: this.#head(kept.names, `${model ?? ""} ${before}`),
       now: Date.now(),
       ...(prices && { prices }),
       ...(model !== undefined && { model }),
     });
-    const list = this.#listOf(turn, chosen, kept, built, reserved_tokens);
+    const list = this.#listOf(turn, chosen, kept, reading, built, reserved_tokens);
     const { names, tokens, left_out, unlisted } = list;
     const completion = this.#named(query, list.completion);
     this.#estimated = built.tokens + tokens + reserved_tokens;
@@ -377,7 +376,14 @@ export class AgentLoop {
    * The tools of a step whose prompt is there: those that read what is hidden, once something is, and with another list in a cut, as
    * the prompt is new to the provider's cache anyway.
    */
-  #listOf(turn: ToolTurn, chosen: ChosenTools | undefined, kept: ChosenTools, built: BuiltMessages, reserved_tokens: number): ChosenTools {
+  #listOf(
+    turn: ToolTurn,
+    chosen: ChosenTools | undefined,
+    kept: ChosenTools,
+    reading: ChosenTools,
+    built: BuiltMessages,
+    reserved_tokens: number,
+  ): ChosenTools {
     const { step } = built;
     if (chosen || !step) return kept;
     if (this.#front) {
@@ -387,14 +393,24 @@ export class AgentLoop {
       this.#adopted = list.names.join(" ");
       return list;
     }
-    return step.hides ? this.#withReading(kept) : kept;
+    return step.hides ? reading : kept;
   }
 
-  /** Adds the tools that read what is hidden, for which room is kept. */
-  #withReading(kept: ChosenTools): ChosenTools {
-    const missing = [this.#drilldown, this.#recall].filter(({ tool: { name } }) => !kept.names.includes(name));
-    const names = this.#inOrder(new Set([...kept.names, ...missing.map(({ tool: { name } }) => name)]));
-    return { ...kept, names, tokens: missing.reduce((sum, { tokens }) => sum + tokens, kept.tokens) };
+  /** Adds the tools that read what is hidden, as far as there is room for them. */
+  #reading(kept: ChosenTools, room: number): ChosenTools {
+    const offered = new Set(kept.names);
+    const left_out = [...kept.left_out];
+    let { tokens } = kept;
+    for (const { tool, tokens: cost } of [this.#drilldown, this.#recall]) {
+      if (offered.has(tool.name)) continue;
+      if (tokens + cost > room) {
+        left_out.push(leftOut(tool.name, cost, room - tokens));
+        continue;
+      }
+      tokens += cost;
+      offered.add(tool.name);
+    }
+    return { ...kept, names: this.#inOrder(offered), tokens, left_out };
   }
 
   /** Names what the provider has before the prompt. A list that was adopted in a cut came with it. */

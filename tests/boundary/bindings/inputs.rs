@@ -8,7 +8,7 @@ use contextweaver::api;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::compat::compact::CompactOptions;
 use contextweaver_context::memory::ConsolidationPolicy;
-use contextweaver_context::{ContextManager, ManagerOptions};
+use contextweaver_context::{ContextManager, ManagerOptions, PriceModel};
 use contextweaver_model::{
     ArtifactRef, ContextItem, ContextPolicy, Episode, Fact, MemoryEntry, ResultEnvelope, SelectableItem,
 };
@@ -40,12 +40,14 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ("ArtifactRef", "", Function(|value| ArtifactRef::from_value(value, "").map(drop))),
     (
         "BuildCallOptions",
-        "query query_tags hints header footer budget_tokens model pin explain list_dropped item_scores tool schema examples constraints",
+        "query query_tags hints header footer budget_tokens model running reserved_tokens head hidden_tokens prices now pin explain \
+         list_dropped item_scores tool schema examples constraints",
         Operation("build_call"),
     ),
     (
         "BuildOptions",
-        "phase query query_tags hints header footer budget_tokens model pin explain list_dropped item_scores",
+        "phase query query_tags hints header footer budget_tokens model running reserved_tokens head hidden_tokens prices now pin explain \
+         list_dropped item_scores",
         Operation("build"),
     ),
     ("CompactOptions", "data media_type strategy keep budget_tokens", Operation("compact")),
@@ -63,7 +65,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ("ContextItem", "", Function(|value| ContextItem::from_value(value, "").map(drop))),
     (
         "ContextManagerOptions",
-        "compat profile budget policy scoring firewall limits append ledger calibrate active_turn redact_secrets estimator classifier summarizer \
+        "compat profile budget policy scoring firewall limits prices thrift ledger calibrate active_turn redact_secrets estimator classifier summarizer \
          extractor redaction_hooks listens",
         Function(|value| api::empty_manager(value).map(drop)),
     ),
@@ -74,7 +76,12 @@ const INPUTS: &[(&str, &str, Reader)] = &[
         Function(|value| ContextPolicy::from_value(value, "", ContextPolicy::default(), true).map(drop)),
     ),
     ("DrilldownOptions", "handle selector inject parent_id max_tokens", Operation("drilldown")),
-    ("RecallOptions", "query max_tokens handles", Operation("recall")),
+    (
+        "PriceModel",
+        "cached written least_tokens step_tokens kept_seconds",
+        Function(|value| PriceModel::from_value(value, "").map(drop)),
+    ),
+    ("RecallOptions", "query max_tokens handles hidden_only", Operation("recall")),
     ("Envelope", "", Function(|value| ResultEnvelope::from_value(value, "").map(drop))),
     ("EnvelopeResult", "tool_call_id tool_name envelope sensitivity", Operation("ingest_envelope")),
     ("Episode", "", Function(|value| Episode::from_value(value, "").map(drop))),

@@ -84,7 +84,7 @@ import type {
   NamespaceCount,
   PackedCards,
   Phase,
-  PrefixReport,
+  PriceModel,
   ProviderTools,
   RedactionHook,
   ReferenceScoring,
@@ -123,6 +123,8 @@ import type {
   StoredFact,
   StoredItem,
   RevisionChange,
+  RunningCosts,
+  RunningStep,
   SessionOptions,
   SessionProblem,
   StoredTool,
@@ -236,7 +238,8 @@ export const records: { readonly [Name in keyof Records]: true } = {
   OverflowAction: same<Records["OverflowAction"], Policy["overflow_action"]>(),
   PackedCards: same<Omit<Records["PackedCards"], "cards">, Omit<PackedCards, "cards" | "skipped">>(),
   Phase: same<Records["Phase"], Phase>(),
-  PrefixReport: same<Records["PrefixReport"], PrefixReport>(),
+  RunningStep: same<Records["RunningStep"], RunningStep>(),
+  RunningCosts: same<Records["RunningCosts"], RunningCosts>(),
   // Whole profiles come from files of the Python library, so any JSON object is taken.
   ProfileConfig: fits<Records["ProfileConfig"], Profile>(),
   PromotedFact: same<Records["PromotedFact"], Consolidation["promoted"][number]>(),
@@ -364,6 +367,7 @@ export const inputs: { readonly [Name in keyof Inputs]: true } = {
   >(),
   ContextPolicy: inputOf<Inputs["ContextPolicy"], ContextPolicy>(),
   // Handle and selector are arguments of their own.
+  PriceModel: inputOf<Inputs["PriceModel"], PriceModel>(),
   RecallOptions: inputOf<Inputs["RecallOptions"], RecallOptions & { readonly query: string }>(),
   DrilldownOptions: inputOf<
     Inputs["DrilldownOptions"],

@@ -198,7 +198,7 @@ export type ContextPack = {
   items?: Array<RenderedItem>,
   warnings?: Array<string>,
   explanation?: Explanation,
-  prefix?: PrefixReport,
+  running?: RunningStep,
 };
 
 export type ContextPolicy = {
@@ -443,12 +443,6 @@ export type PackedCards = {
 
 export type Phase = "route" | "call" | "interpret" | "answer";
 
-export type PrefixReport = {
-  shared_bytes: number,
-  previous_bytes: number,
-  reason: "none" | "first" | "header" | "footer" | "overflow" | "query" | "changed" | "options",
-};
-
 export type ProfileConfig = {
   mode: Mode,
   seed: number | null,
@@ -612,6 +606,27 @@ export type RoutingImpact = {
   recall_before: number | null,
   recall_after: number | null,
   top_k: number,
+};
+
+export type RunningCosts = {
+  steps: number,
+  cuts: number,
+  tokens: number,
+  repeated_tokens: number,
+  tokens_without: number,
+  cost: number,
+  cost_without: number,
+};
+
+export type RunningStep = {
+  step: number,
+  cut?: "first" | "full" | "pays" | "cold" | "uncached" | "instructions" | "budget" | "edited" | "pinned" | "format" | "restored",
+  tokens: number,
+  repeated_tokens: number,
+  tokens_without: number,
+  cost: number,
+  cost_without: number,
+  hides: boolean,
 };
 
 export type SchemaChange = {
@@ -1044,7 +1059,6 @@ export interface Records {
   OverflowAction: OverflowAction;
   PackedCards: PackedCards;
   Phase: Phase;
-  PrefixReport: PrefixReport;
   ProfileConfig: ProfileConfig;
   PromotedFact: PromotedFact;
   ProviderTools: ProviderTools;
@@ -1063,6 +1077,8 @@ export interface Records {
   RouteTurn: RouteTurn;
   RoutingConfig: RoutingConfig;
   RoutingImpact: RoutingImpact;
+  RunningCosts: RunningCosts;
+  RunningStep: RunningStep;
   SchemaChange: SchemaChange;
   ScoreParts: ScoreParts;
   ScoredChild: ScoredChild;
@@ -1138,7 +1154,7 @@ export interface AnswerKeys {
   NamespaceCount: "namespace" | "tools";
   PackedCards: "cards" | "dropped" | "shortened" | "skipped" | "text" | "tokens";
   RouteExplanation: "data" | "markdown";
-  Snapshot: "append" | "artifact_store" | "calibration" | "envelopes" | "episodic_store" | "event_log" | "fact_sequence" | "fact_store" | "messages" | "schema_version";
+  Snapshot: "artifact_store" | "calibration" | "envelopes" | "episodic_store" | "event_log" | "fact_sequence" | "fact_store" | "messages" | "running" | "schema_version";
   SnapshotArtifacts: "data" | "expired" | "pinned" | "refs" | "use_order";
   SnapshotEpisodes: "episodes";
   SnapshotEvents: "items";
@@ -1149,17 +1165,18 @@ export interface AnswerKeys {
 export interface Inputs {
   ArtifactInput: { required: "handle"; fields: "handle" | "label" | "media_type" };
   ArtifactRef: { required: "handle" | "media_type" | "size_bytes"; fields: never };
-  BuildCallOptions: { required: "tool"; fields: "budget_tokens" | "constraints" | "examples" | "explain" | "footer" | "header" | "hints" | "item_scores" | "list_dropped" | "model" | "pin" | "query" | "query_tags" | "schema" | "tool" };
-  BuildOptions: { required: "phase"; fields: "budget_tokens" | "explain" | "footer" | "header" | "hints" | "item_scores" | "list_dropped" | "model" | "phase" | "pin" | "query" | "query_tags" };
+  BuildCallOptions: { required: "tool"; fields: "budget_tokens" | "constraints" | "examples" | "explain" | "footer" | "head" | "header" | "hidden_tokens" | "hints" | "item_scores" | "list_dropped" | "model" | "now" | "pin" | "prices" | "query" | "query_tags" | "reserved_tokens" | "running" | "schema" | "tool" };
+  BuildOptions: { required: "phase"; fields: "budget_tokens" | "explain" | "footer" | "head" | "header" | "hidden_tokens" | "hints" | "item_scores" | "list_dropped" | "model" | "now" | "phase" | "pin" | "prices" | "query" | "query_tags" | "reserved_tokens" | "running" };
   CompactOptions: { required: never; fields: "budget_tokens" | "data" | "keep" | "media_type" | "strategy" };
   CompatCompactOptions: { required: never; fields: "budget" | "deterministic" | "extractor" | "keep" | "overwrite_sidecar" | "redact_secrets" | "strategy" | "summarizer" | "threshold_chars" };
   ConsolidateOptions: { required: never; fields: "apply" | "as_of" | "policy" };
   ConsolidationPolicy: { required: never; fields: "decay_after_days" | "min_occurrences" | "min_sessions" | "session_key" | "similarity_threshold" | "timestamp_key" };
   ContextItem: { required: "id" | "kind" | "text"; fields: never };
-  ContextManagerOptions: { required: never; fields: "active_turn" | "append" | "budget" | "calibrate" | "classifier" | "compat" | "estimator" | "extractor" | "firewall" | "ledger" | "limits" | "listens" | "policy" | "profile" | "redact_secrets" | "redaction_hooks" | "scoring" | "summarizer" };
+  ContextManagerOptions: { required: never; fields: "active_turn" | "budget" | "calibrate" | "classifier" | "compat" | "estimator" | "extractor" | "firewall" | "ledger" | "limits" | "listens" | "policy" | "prices" | "profile" | "redact_secrets" | "redaction_hooks" | "scoring" | "summarizer" | "thrift" };
   ContextPolicy: { required: never; fields: "allow_redacted_drilldown" | "allowed_kinds_per_phase" | "extra" | "max_items_per_kind" | "overflow_action" | "overflow_raise_kinds" | "redaction_hooks" | "sensitivity_action" | "sensitivity_floor" };
   DrilldownOptions: { required: "handle" | "selector"; fields: "handle" | "inject" | "max_tokens" | "parent_id" | "selector" };
-  RecallOptions: { required: "query"; fields: "handles" | "max_tokens" | "query" };
+  PriceModel: { required: never; fields: "cached" | "kept_seconds" | "least_tokens" | "step_tokens" | "written" };
+  RecallOptions: { required: "query"; fields: "handles" | "hidden_only" | "max_tokens" | "query" };
   Envelope: { required: "status" | "summary"; fields: never };
   EnvelopeResult: { required: "envelope" | "tool_call_id"; fields: "envelope" | "sensitivity" | "tool_call_id" | "tool_name" };
   Episode: { required: "episode_id" | "summary"; fields: never };

@@ -206,7 +206,9 @@ fn picked(source: &PiecedText, budget: u64, wanted: &ExcerptQuery, estimator: &E
             break;
         }
     }
-    let mut order: Vec<usize> = (0..pieces.len()).filter(|index| scores[*index] > 0.0).collect();
+    // An empty line beside a good one says nothing.
+    let is_good = |index: &usize| scores[*index] > 0.0 && !pieces[*index].trim().is_empty();
+    let mut order: Vec<usize> = (0..pieces.len()).filter(is_good).collect();
     contextweaver_base::order::sort_by(&mut order, |a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
     for index in order {
         if picker.misses > MAX_MISSES {

@@ -57,6 +57,8 @@ pub struct CutPrompt {
     pub entries: Vec<StandingEntry>,
     /// Items that are not in it: position, stage, reason and tokens.
     pub left: Vec<(usize, Stage, &'static str, u64)>,
+    /// What is said of it, but for results without their calls.
+    pub warnings: Vec<String>,
 }
 
 /// Compiles a prompt. When the caller's functions must be asked, the result is provisional and must be thrown away.
@@ -147,7 +149,8 @@ fn too_large(error: Error, excess: u64, frame: &PromptFrame) -> Error {
     if excess > 0 && error.code() == ErrorCode::BudgetExceeded { over_budget(excess, frame) } else { error }
 }
 
-fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usize>> {
+/// Returns the positions of the items that must be in a prompt.
+pub fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usize>> {
     request
         .pin
         .iter()
@@ -200,6 +203,11 @@ pub fn header_of(sources: &BuildInputs, request: &BuildRequest, is_running: bool
     ranked_header(&request.header, query, memory, sources.episodes, sources.facts, sources.options, sources.answers)
 }
 
+/// Says what memory is not in the header.
+pub fn left_out_warnings(left_out: &[(String, &'static str)]) -> Vec<String> {
+    left_out.iter().map(|(id, reason)| format!("{} left out of the header: {reason}", quote(id))).collect()
+}
+
 struct Finished<'a> {
     state: &'a BuildState<'a>,
     selection: &'a UnitSelection,
@@ -215,10 +223,10 @@ impl Finished<'_> {
     ) -> Result<(BuiltPrompt, CutPrompt)> {
         let Self { state, selection, prompt, frame } = self;
         let RenderedPrompt { text, messages } = written;
-        let mut warnings: Vec<String> =
-            left_out.iter().map(|(id, reason)| format!("{} left out of the header: {reason}", quote(id))).collect();
+        let mut warnings = left_out_warnings(left_out);
         warnings.extend(output::cut_instructions(state, &prompt));
-        warnings.extend(output::torn_results(state.sources.events, &prompt));
+        let torn = output::torn_results(state.sources.events, &prompt);
+        warnings.extend(torn.iter().cloned());
         let mut stats = output::stats(state, selection, &prompt, &text, frame);
         let (overflow, events) = output::events(state, selection, &stats, frame.budget);
         output::check_overflow(&state.sources.options.policy, &overflow, &stats, &mut warnings)?;
@@ -237,6 +245,7 @@ impl Finished<'_> {
             entries: entries.collect(),
             left: output::left(state, selection),
             ledger: prompt.ledger,
+            warnings: warnings.iter().filter(|warning| !torn.contains(warning)).cloned().collect(),
         };
         let pack = ContextPack {
             prompt: text.text,

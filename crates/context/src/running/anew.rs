@@ -3,9 +3,9 @@
 use super::account::Account;
 use super::cut::CutDepth;
 use super::entry::{self, NewEntries};
-use super::messages::{self, MessageFrame, WrittenStep};
-use super::prompt::{LeftItem, PromptForm, RunningPrompt, RunningSection, WrittenSections};
+use super::prompt::{LeftItem, RunningPrompt, RunningSection, WrittenSections};
 use super::step::{Entered, RunningChange, RunningMessages, RunningOutput, RunningRequest};
+use super::writer::{WriterFrame, WrittenPrompt, WrittenStep};
 use crate::compile::pipeline::{self, BuiltPrompt, CutPrompt, CutScope};
 use crate::compile::prompt::EntryContent;
 use crate::compile::select::plan::StandingEntry;
@@ -57,15 +57,20 @@ impl RunningRequest<'_> {
         let room = self.room();
         let kept = self.kept(anew, anew.depth.of(room, 0));
         let target = anew.depth.of(room, kept.tokens);
-        let renderer = self.renderer();
         // What stays is given up step by step where it does not fit.
-        let attempts = [(target, Some(kept.recent)), (room, Some(kept.newest)), (room, None)];
+        let first = &kept.keeps[..];
+        let attempts = [
+            (target, Some(kept.recent), first),
+            (room, Some(kept.newest), first),
+            (room, None, first),
+            (room, None, &[]),
+        ];
         let mut failed = None;
-        for (tokens, from) in attempts {
+        for (tokens, from, keeps) in attempts {
             let request = BuildRequest { budget_tokens: Some(tokens), ..self.request.clone() };
             let stands = from.map(|from| kept.standing(from)).unwrap_or_default();
-            let scope = CutScope { stands, keeps: kept.keeps.clone(), budget: Some(room) };
-            match pipeline::compile(self.sources, &request, &scope, &*renderer) {
+            let scope = CutScope { stands, keeps: keeps.to_vec(), budget: Some(room) };
+            match pipeline::compile(self.sources, &request, &scope, self.writer.renderer()) {
                 Ok((built, cut)) => return self.replaced(anew, built, cut),
                 Err(error) if error.code() == ErrorCode::BudgetExceeded => failed = Some(error),
                 Err(error) => return Err(error),
@@ -76,7 +81,7 @@ impl RunningRequest<'_> {
 
     /// Makes the running prompt of what was compiled.
     fn replaced(&self, anew: &Anew, built: BuiltPrompt, cut: CutPrompt) -> Result<RunningOutput> {
-        let CutPrompt { header, ledger, entries, left } = cut;
+        let CutPrompt { header, ledger, entries, left, warnings: said } = cut;
         let section = |entry: StandingEntry| {
             let StandingEntry { at, form, content, omitted_chars } = entry;
             let is_stored = form == RenderedAs::Whole
@@ -85,25 +90,26 @@ impl RunningRequest<'_> {
             entry::section(self.sources, at, form, content, omitted_chars, is_stored)
         };
         let sections: Vec<RunningSection> = entries.into_iter().map(section).collect();
-        let (messages, written, tokens) = match self.form {
-            PromptForm::Text => (None, None, built.pack.stats.prompt_tokens()),
-            PromptForm::Messages(_) => {
-                let frame = MessageFrame { header: &header, ledger: ledger.as_ref(), footer: &self.request.footer };
-                let places: Vec<&RunningSection> = sections.iter().collect();
-                let nothing = WrittenSections::default();
-                let step = messages::write(self.sources, &self.messages(), &frame, &places, &nothing)?;
-                let Some(WrittenStep { messages, system, warnings, written, quarters, .. }) = step else {
-                    return Err(Error::new(ErrorCode::Internal, "instructions behind the beginning"));
-                };
+        let frame = WriterFrame { header: &header, ledger: ledger.as_ref(), footer: &self.request.footer };
+        let places: Vec<&RunningSection> = sections.iter().collect();
+        let nothing = WrittenSections::default();
+        let (messages, written, tokens) = match self.writer.write(self.sources, &frame, &places, &nothing)? {
+            WrittenPrompt::Text => (None, None, built.pack.stats.prompt_tokens()),
+            WrittenPrompt::Messages(step) => {
+                let WrittenStep { messages, system, warnings, written, quarters, .. } = *step;
                 (Some(RunningMessages { keep: 0, messages, system, warnings }), Some(written), quarters / 4)
+            }
+            WrittenPrompt::NewInstructions => {
+                return Err(Error::new(ErrorCode::Internal, "instructions behind the beginning"));
             }
         };
         let mut account = anew.account;
         let left = left.into_iter().map(|(at, stage, reason, tokens)| LeftItem { at, stage, reason, tokens });
         let mut running = RunningPrompt {
-            form: self.form,
-            close_calls: self.close_calls,
+            form: self.writer.form(),
+            close_calls: self.writer.closes_calls(),
             footer: self.request.footer.clone(),
+            warnings: said,
             marks: Vec::new(),
             header,
             ledger,

@@ -5,6 +5,7 @@ use crate::compile::candidates::candidates;
 use crate::compile::closure::closure;
 use crate::compile::firewall::firewall;
 use crate::compile::inputs::BuildInputs;
+use crate::compile::pipeline::resolve_pins;
 use crate::compile::prompt::{EntryContent, EntryRendering};
 use crate::compile::render::renderer::Renderer;
 use crate::compile::render::text::section_quarters;
@@ -69,7 +70,7 @@ pub fn enter(
     let first = closed.candidates.iter().map(|candidate| candidate.unit).min().unwrap_or(0);
     closed.candidates.iter_mut().for_each(|candidate| candidate.unit -= first);
     let mut state = BuildState::new(sources, request, renderer, &closed);
-    sensitivity(&mut state, &closed, &[])?;
+    sensitivity(&mut state, &closed, &resolve_pins(sources.events, request)?)?;
     firewall(&mut state);
     let rows = std::mem::take(&mut state.rows);
     let is_large = |at: usize| sources.index.entry(at).is_summarised();
@@ -123,7 +124,7 @@ pub fn section(
     omitted_chars: Option<u64>,
     is_stored: bool,
 ) -> RunningSection {
-    let quarters = section_quarters(sources, at, &EntryRendering { form, content: &content });
+    let quarters = section_quarters(sources, at, &EntryRendering { form, content: &content }, false);
     RunningSection { at, form, content, is_stored, omitted_chars, recalled: false, quarters }
 }
 

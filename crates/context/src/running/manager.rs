@@ -1,18 +1,20 @@
 //! The running prompts of a manager: what a step is asked for, and what it leaves.
 
-use super::messages;
 use super::prices::PriceModel;
-use super::prompt::{PromptForm, StepMark};
+use super::prompt::{PromptForm, RunningPrompt, RunningSection, StepMark, WrittenSections};
 use super::record;
 use super::step::{RunningChange, RunningMessages, RunningOutput, RunningRequest};
+use super::writer::{PromptWriter, TextWriter, WriterFrame, WrittenPrompt};
 use crate::callbacks::Outcome;
 use crate::compile::prompt::{EntryContent, EntryRendering};
 use crate::compile::render::text::section_quarters;
 use crate::event::Event;
 use crate::manager::{BuildOutput, ContextManager};
 use crate::request::BuildRequest;
+use crate::sensitivity::classified;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::{BuildStats, ContextPack, Phase, RunningCosts, RunningStep};
+use contextweaver_model::{BuildStats, ContextPack, Phase, RunningCosts, RunningStep, SensitivityAction};
+use std::borrow::Cow;
 
 /// A step of a running prompt as it is handed out.
 pub(crate) struct FinishedStep {
@@ -27,15 +29,13 @@ pub(crate) struct FinishedStep {
 
 impl ContextManager {
     /// Goes on with the running prompt of a phase, or cuts it.
-    pub(crate) fn run(
-        &mut self,
-        request: &BuildRequest,
-        form: PromptForm,
-        close_calls: bool,
-    ) -> Result<Outcome<FinishedStep>> {
+    pub(crate) fn run(&mut self, request: &BuildRequest, writer: &dyn PromptWriter) -> Result<Outcome<FinishedStep>> {
         self.answers.reset();
         self.refresh_index();
         self.wake(request.phase);
+        if self.answers.is_waiting() {
+            return Ok(Outcome::Need(self.answers.take_needs()));
+        }
         let asked = request.budget_tokens.unwrap_or_else(|| self.options.budget.of(request.phase));
         let calibrated = self.calibrated(request);
         let (model, scaled) = match &calibrated {
@@ -43,12 +43,11 @@ impl ContextManager {
             None => (None, request),
         };
         let budget = scaled.budget_tokens.unwrap_or(asked);
-        let format = if let PromptForm::Messages(format) = form { Some(format) } else { None };
+        let format = if let PromptForm::Messages(format) = writer.form() { Some(format) } else { None };
         let prices = self.options.prices.or(request.prices).unwrap_or_else(|| PriceModel::of_format(format));
         let is_loop = request.running == Some(true);
         let sources = self.sources();
-        let running =
-            RunningRequest { sources: &sources, request: scaled, form, close_calls, budget, asked, prices, is_loop };
+        let running = RunningRequest { sources: &sources, request: scaled, writer, budget, asked, prices, is_loop };
         let advanced = running.advance(self.running.of(request.phase));
         let advanced = match model {
             Some(model) => advanced.map_err(|error| self.in_tokens_of(model, error)),
@@ -84,17 +83,14 @@ impl ContextManager {
         let mark = StepMark { step: step.clone(), sections: running.sections.len(), left: running.left.len() };
         running.marks.push(mark.clone());
         self.last_work = work;
-        self.answers.settle(self.events.len());
         let messages = messages.map(|messages| {
             // What the caller has is known by how much was handed out.
             let keep = if request.handed_out == handed_out { messages.keep } else { 0 };
-            if keep == messages.keep { messages } else { self.whole(request, messages) }
+            if keep == messages.keep { messages } else { self.whole(request.phase, writer, messages) }
         });
         let sources = self.sources();
         let running =
             self.running.of(request.phase).ok_or_else(|| Error::new(ErrorCode::Internal, "nothing was kept"))?;
-        let mut stats = record::stats(&sources, running, &mark);
-        stats.calibration.clone_from(&calibration);
         let pack = (request.explain || messages.is_none()).then(|| {
             let mut whole = record::record(&sources, running, &mark, request.phase);
             whole.stats.calibration.clone_from(&calibration);
@@ -104,27 +100,41 @@ impl ContextManager {
             }
             whole
         });
+        let mut stats = pack.as_ref().map_or_else(
+            || {
+                let mut stats = record::stats(&sources, running, &mark);
+                stats.calibration.clone_from(&calibration);
+                stats
+            },
+            |pack| pack.stats.clone(),
+        );
+        self.answers.settle(self.events.len());
+        request.shorten(&mut stats);
         self.count_build(&events, stats.dropped_count, Some(&stats));
         Ok(Outcome::Done(FinishedStep { step, stats, pack, messages, tokens, events }))
     }
 
     /// Writes all messages of a step whose first ones the caller does not have.
-    fn whole(&self, request: &BuildRequest, messages: RunningMessages) -> RunningMessages {
-        let Some(running) = self.running.of(request.phase) else { return messages };
-        let PromptForm::Messages(format) = running.form else { return messages };
-        let sources = self.sources();
-        match messages::whole(&sources, running, format) {
-            Ok(Some(step)) => {
+    fn whole(&self, phase: Phase, writer: &dyn PromptWriter, messages: RunningMessages) -> RunningMessages {
+        let Some(running) = self.running.of(phase) else { return messages };
+        let frame = WriterFrame { header: &running.header, ledger: running.ledger.as_ref(), footer: &running.footer };
+        let sections: Vec<&RunningSection> = running.sections.iter().collect();
+        match writer.write(&self.sources(), &frame, &sections, &WrittenSections::default()) {
+            Ok(WrittenPrompt::Messages(step)) => {
                 RunningMessages { keep: 0, messages: step.messages, system: step.system, warnings: messages.warnings }
             }
             _ => messages,
         }
     }
 
-    /// Makes a running prompt of a snapshot what it was: the texts that the store has.
+    /// Makes a running prompt of a snapshot what it was: the texts that the store has. It stays asleep while labels are asked for.
     fn wake(&mut self, phase: Phase) {
         let Some(mut running) = self.running.take_asleep(phase) else { return };
-        let mut broken = running.broken;
+        let mut broken = running.broken.or_else(|| self.is_withheld_now(&running).then_some("edited"));
+        if self.answers.is_waiting() {
+            self.running.put_back(phase, running);
+            return;
+        }
         for section in &mut running.sections {
             let Some(item) = self.events.items().get(section.at) else {
                 broken = Some("restored");
@@ -139,16 +149,42 @@ impl ContextManager {
                 section.content = EntryContent::Quote { text: text.into_owned(), note: None };
             }
             let rendering = EntryRendering { form: section.form, content: &section.content };
-            section.quarters = section_quarters(&self.sources(), section.at, &rendering);
+            section.quarters = section_quarters(&self.sources(), section.at, &rendering, section.recalled);
         }
         running.broken = broken;
         running.changes = self.events.changes();
         self.running.put_awake(phase, running);
     }
 
+    /// Tells whether a running prompt of a snapshot says what may not be told: by other options than it was made with, or where
+    /// labels were raised.
+    fn is_withheld_now(&self, running: &RunningPrompt) -> bool {
+        let items = self.events.items();
+        let may_tell = |at: usize| {
+            items.get(at).is_none_or(|item| {
+                classified(item, &self.options, &self.answers) < self.options.policy.sensitivity_floor
+            })
+        };
+        let is_clean = |text: &str| matches!(self.options.mask_secrets(text), Cow::Borrowed(_));
+        let is_redacting = self.options.policy.sensitivity_action == SensitivityAction::Redact;
+        // Each is judged, so that all questions are asked at once.
+        let withheld = running.sections.iter().filter(|section| match &section.content {
+            EntryContent::Redacted(text) => !is_redacting || !is_clean(text),
+            EntryContent::Quote { text, .. } => !may_tell(section.at) || !is_clean(text),
+            EntryContent::Own => !may_tell(section.at),
+        });
+        let is_shown = withheld.count() > 0;
+        let is_named = running.ledger.as_ref().is_some_and(|ledger| {
+            ledger.homes.iter().filter(|at| !may_tell(**at)).count() > 0 || !is_clean(&ledger.text)
+        });
+        // What left may come back.
+        let is_left = running.left.iter().filter(|left| left.is_hidden() && !may_tell(left.at)).count() > 0;
+        is_shown || is_named || is_left
+    }
+
     /// Compiles a text prompt that goes on with the one before.
     pub(crate) fn run_text(&mut self, request: &BuildRequest) -> Result<Outcome<BuildOutput>> {
-        Ok(match self.run(request, PromptForm::Text, false)? {
+        Ok(match self.run(request, &TextWriter)? {
             Outcome::Need(needs) => Outcome::Need(needs),
             Outcome::Done(FinishedStep { pack, events, .. }) => {
                 let pack = pack.ok_or_else(|| Error::new(ErrorCode::Internal, "a text without its record"))?;
@@ -163,7 +199,6 @@ impl ContextManager {
     /// `NOT_FOUND` at `/step` for a step before, or one that there was not.
     pub fn running_record(&mut self, phase: Phase, step: u64) -> Result<ContextPack> {
         self.refresh_index();
-        self.wake(phase);
         let found = self
             .running
             .recorded(phase)

@@ -1,45 +1,59 @@
 //! A running prompt as messages: what stays is written once, what may still grow anew in each step.
 
-use super::prompt::{RunningPrompt, RunningSection, WrittenSections};
+use super::prompt::{PromptForm, RunningSection, WrittenSections};
+use super::writer::{PromptWriter, WriterFrame, WrittenPrompt, WrittenStep};
 use crate::compile::inputs::BuildInputs;
-use crate::compile::prompt::Ledger;
 use crate::compile::render::messages::{MessageRenderer, above, below, said, shown_item};
+use crate::compile::render::renderer::Renderer;
 use crate::labels::recalled_text;
 use contextweaver_base::Result;
 use contextweaver_convert::providers::cost::message_quarters;
 use contextweaver_convert::providers::{
-    Format, MessageWarning, WriteOptions, WrittenBefore, WrittenMessages, continue_messages, last_part,
+    Format, WriteOptions, WrittenBefore, WrittenMessages, continue_messages, last_part,
 };
 use contextweaver_model::ContextItem;
-use serde_json::Value;
 
-/// What is written of a running prompt in a step.
-pub struct WrittenStep {
-    /// The messages behind those that stay.
-    pub messages: Vec<Value>,
-    /// How many messages stay that are not among these.
-    pub keep: usize,
-    /// What goes beside them; none where it stays as it was.
-    pub system: Option<Value>,
-    pub warnings: Vec<MessageWarning>,
-    /// Quarter tokens of all messages, with what goes beside them.
-    pub quarters: u64,
-    /// How far they are written now.
-    pub written: WrittenSections,
+/// Writes messages of a format.
+pub struct MessageWriter {
+    renderer: MessageRenderer,
 }
 
-/// What stands around the sections.
-pub struct MessageFrame<'a> {
-    pub header: &'a str,
-    pub ledger: Option<&'a Ledger>,
-    pub footer: &'a str,
+impl MessageWriter {
+    pub fn new(format: Format, close_calls: bool) -> Self {
+        Self { renderer: MessageRenderer { format, options: WriteOptions { close_calls, is_steady: true } } }
+    }
+}
+
+impl PromptWriter for MessageWriter {
+    fn form(&self) -> PromptForm {
+        PromptForm::Messages(self.renderer.format)
+    }
+
+    fn closes_calls(&self) -> bool {
+        self.renderer.options.close_calls
+    }
+
+    fn renderer(&self) -> &dyn Renderer {
+        &self.renderer
+    }
+
+    fn write(
+        &self,
+        sources: &BuildInputs,
+        frame: &WriterFrame,
+        sections: &[&RunningSection],
+        from: &WrittenSections,
+    ) -> Result<WrittenPrompt> {
+        let written = write(sources, &self.renderer, frame, sections, from)?;
+        Ok(written.map_or(WrittenPrompt::NewInstructions, |step| WrittenPrompt::Messages(Box::new(step))))
+    }
 }
 
 /// Writes the sections behind those that are written. None where they change what goes beside the messages.
-pub fn write(
+fn write(
     sources: &BuildInputs,
     renderer: &MessageRenderer,
-    frame: &MessageFrame,
+    frame: &WriterFrame,
     sections: &[&RunningSection],
     from: &WrittenSections,
 ) -> Result<Option<WrittenStep>> {
@@ -83,7 +97,7 @@ pub fn write(
         quarters: from.quarters,
         written: WrittenSections::default(),
     };
-    let options = WriteOptions { is_steady: true, close_calls: renderer.options.close_calls };
+    let options = renderer.options.clone();
     let add = |items: &[ContextItem], step: &mut WrittenStep, before: &mut WrittenBefore| -> Result<bool> {
         if items.is_empty() {
             return Ok(true);
@@ -124,12 +138,4 @@ pub fn write(
     written.handed_out = step.keep + step.messages.len();
     step.written = written;
     Ok(Some(step))
-}
-
-/// Writes all messages of a running prompt.
-pub fn whole(sources: &BuildInputs, running: &RunningPrompt, format: Format) -> Result<Option<WrittenStep>> {
-    let frame = MessageFrame { header: &running.header, ledger: running.ledger.as_ref(), footer: &running.footer };
-    let options = WriteOptions { close_calls: running.close_calls, is_steady: true };
-    let sections: Vec<&RunningSection> = running.sections.iter().collect();
-    write(sources, &MessageRenderer { format, options }, &frame, &sections, &WrittenSections::default())
 }

@@ -14,8 +14,10 @@ mod prompt;
 mod recalled;
 mod record;
 mod step;
+mod writer;
 
 pub(crate) use manager::FinishedStep;
+pub(crate) use messages::MessageWriter;
 pub use prices::{PROVIDERS, PriceModel, ProviderPrices};
-pub use prompt::{PromptForm, RunningPrompt, RunningPrompts};
+pub use prompt::{RunningPrompt, RunningPrompts};
 pub(crate) use step::RunningMessages;

@@ -120,6 +120,8 @@ pub struct RunningPrompt {
     pub changes: u64,
     /// What stood below it; not part of a snapshot.
     pub footer: String,
+    /// What the last cut said; not part of a snapshot.
+    pub warnings: Vec<String>,
     /// The steps since the last cut; not part of a snapshot.
     pub marks: Vec<StepMark>,
     /// Not part of a snapshot.
@@ -206,6 +208,7 @@ impl RunningPrompt {
             is_asleep: true,
             changes: 0,
             footer: String::new(),
+            warnings: Vec::new(),
             marks: Vec::new(),
             written: None,
         })
@@ -340,6 +343,11 @@ impl RunningPrompts {
     /// Takes out the one of a phase where it is as a snapshot had it.
     pub fn take_asleep(&mut self, phase: Phase) -> Option<Box<RunningPrompt>> {
         self.phases[phase as usize].take_if(|running| running.is_asleep)
+    }
+
+    /// Puts it back as it was.
+    pub fn put_back(&mut self, phase: Phase, running: Box<RunningPrompt>) {
+        self.phases[phase as usize] = Some(running);
     }
 
     /// Puts it back with what it was made of.

@@ -4,11 +4,11 @@
 //! Words are weighed by how rare they are in the log (the idf of BM25); one that stands in something that is shown whole does not
 //! count, as what it points at may be there.
 
-use super::entry::section;
 use super::prompt::{RunningPrompt, RunningSection};
 use crate::compile::excerpt::{GAP, TermStarts, split};
 use crate::compile::inputs::BuildInputs;
-use crate::compile::prompt::EntryContent;
+use crate::compile::prompt::{EntryContent, EntryRendering};
+use crate::compile::render::text::section_quarters;
 use crate::index::LogIndex;
 use contextweaver_base::order::sort_by;
 use contextweaver_model::{ItemKind, RenderedAs};
@@ -54,10 +54,17 @@ pub fn recalled(
         if running.sections.iter().any(is_there) {
             continue;
         }
-        let content = EntryContent::Quote { text, note: None };
-        let mut part = section(sources, at, RenderedAs::Excerpt, content, None, false);
-        part.recalled = true;
-        parts.push(part);
+        let (form, content) = (RenderedAs::Excerpt, EntryContent::Quote { text, note: None });
+        let quarters = section_quarters(sources, at, &EntryRendering { form, content: &content }, true);
+        parts.push(RunningSection {
+            at,
+            form,
+            content,
+            is_stored: false,
+            omitted_chars: None,
+            recalled: true,
+            quarters,
+        });
     }
     parts
 }
@@ -161,9 +168,9 @@ impl Wanted {
     /// Returns the pieces of an item that hold the words, with what stands around the best, within so many quarter tokens.
     fn part(&self, sources: &BuildInputs, at: usize, room: u64) -> Option<String> {
         let item = &sources.events.items()[at];
+        // Credentials are masked there.
         let text = sources.index.entry(at).source(item, sources.artifacts);
-        let text = sources.options.mask_secrets(text);
-        let end = contextweaver_text::unicode::floor_char_boundary(&text, text.len().min(MOST_READ));
+        let end = contextweaver_text::unicode::floor_char_boundary(text, text.len().min(MOST_READ));
         let pieces = split(&text[..end]);
         let mut scores = vec![0.0; pieces.len()];
         for (piece, score) in pieces.iter().zip(&mut scores) {

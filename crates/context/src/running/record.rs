@@ -10,6 +10,7 @@ use contextweaver_model::{
     RenderedAs, ResultEnvelope, ScoreParts, Stage,
 };
 
+use super::writer::WriterFrame;
 use crate::compile::explain;
 use crate::masking::mask_envelope;
 use crate::request::BuildRequest;
@@ -17,26 +18,9 @@ use crate::request::BuildRequest;
 /// Returns the record of a step of a running prompt.
 pub fn record(sources: &BuildInputs, running: &RunningPrompt, mark: &StepMark, phase: Phase) -> ContextPack {
     let sections = &running.sections[..mark.sections.min(running.sections.len())];
-    let header: Vec<PromptSection> = [&running.header]
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .map(|text| PromptSection { kind: SectionKind::Caller, text: text.clone() })
-        .collect();
-    let entries = sections.iter().map(|section| PromptEntry {
-        at: section.at,
-        item: &sources.events.items()[section.at],
-        indexed: sources.index.entry(section.at),
-        rendering: EntryRendering { form: section.form, content: &section.content },
-        tokens: section.quarters / 4,
-        omitted_chars: section.omitted_chars,
-        recalled: section.recalled,
-    });
-    let prompt = StructuredPrompt {
-        header: &header,
-        entries: entries.collect(),
-        ledger: running.ledger.clone(),
-        footer: &running.footer,
-    };
+    let frame = WriterFrame { header: &running.header, ledger: running.ledger.as_ref(), footer: &running.footer };
+    let header = header(&frame);
+    let prompt = structured(sources, &frame, &header, sections.iter());
     let written = text::write(sources, &prompt);
     let mut stats = BuildStats::empty(sources.options.estimator.name());
     for (rendered, entry) in written.items.iter().zip(&prompt.entries) {
@@ -45,7 +29,8 @@ pub fn record(sources: &BuildInputs, running: &RunningPrompt, mark: &StepMark, p
     stats.header_footer_tokens = written.frame_tokens;
     stats.prompt_tokens = Some(written.tokens);
     complete(sources, running, mark, sections, &mut stats);
-    let warnings = output::torn_results(sources.events, &prompt);
+    let mut warnings = running.warnings.clone();
+    warnings.extend(output::torn_results(sources.events, &prompt));
     ContextPack {
         prompt: written.text,
         envelopes: envelopes(sources, sections),
@@ -56,6 +41,36 @@ pub fn record(sources: &BuildInputs, running: &RunningPrompt, mark: &StepMark, p
         explanation: None,
         running: Some(mark.step.clone()),
     }
+}
+
+fn header(frame: &WriterFrame) -> Vec<PromptSection> {
+    let texts = [frame.header].into_iter().filter(|text| !text.is_empty());
+    texts.map(|text| PromptSection { kind: SectionKind::Caller, text: text.to_owned() }).collect()
+}
+
+fn structured<'a>(
+    sources: &'a BuildInputs,
+    frame: &WriterFrame<'a>,
+    header: &'a [PromptSection],
+    sections: impl Iterator<Item = &'a RunningSection>,
+) -> StructuredPrompt<'a> {
+    let entries = sections.map(|section| PromptEntry {
+        at: section.at,
+        item: &sources.events.items()[section.at],
+        indexed: sources.index.entry(section.at),
+        rendering: EntryRendering { form: section.form, content: &section.content },
+        tokens: section.quarters / 4,
+        omitted_chars: section.omitted_chars,
+        recalled: section.recalled,
+    });
+    StructuredPrompt { header, entries: entries.collect(), ledger: frame.ledger.cloned(), footer: frame.footer }
+}
+
+/// Weighs the text of sections as a whole, which is not what its parts weigh where the caller counts.
+pub fn text_quarters(sources: &BuildInputs, frame: &WriterFrame, sections: &[&RunningSection]) -> u64 {
+    let header = header(frame);
+    let prompt = structured(sources, frame, &header, sections.iter().copied());
+    4 * text::write(sources, &prompt).tokens
 }
 
 /// Returns the numbers of a step alone, by what its sections weigh.

@@ -4,22 +4,21 @@ use super::account::{Account, AccountStep};
 use super::anew::Anew;
 use super::cut::{CutDepth, CutScale};
 use super::entry::{self, NewEntries};
-use super::messages::{self, MessageFrame, WrittenStep};
 use super::prices::PriceModel;
 use super::prompt::{LeftItem, PromptForm, RunningPrompt, RunningSection, WrittenSections};
-use super::recalled;
+use super::writer::{PromptWriter, WriterFrame, WrittenPrompt, WrittenStep};
+use super::{recalled, record};
 use crate::compile::inputs::BuildInputs;
 use crate::compile::pipeline;
 use crate::compile::prompt::PromptSection;
-use crate::compile::render::messages::MessageRenderer;
-use crate::compile::render::renderer::Renderer;
-use crate::compile::render::text::{SEPARATOR_QUARTERS, TextRenderer};
+use crate::compile::render::text::SEPARATOR_QUARTERS;
 use crate::event::Event;
 use crate::labels::{SEPARATOR, join_sections};
 use crate::request::BuildRequest;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_convert::providers::{MessageWarning, WriteOptions};
+use contextweaver_convert::providers::MessageWarning;
 use contextweaver_model::{Explanation, RunningStep};
+use contextweaver_text::tokens::Estimator;
 use serde_json::Value;
 
 /// What of the budget one result may take whole.
@@ -72,8 +71,7 @@ pub struct Extension {
 pub struct RunningRequest<'a> {
     pub sources: &'a BuildInputs<'a>,
     pub request: &'a BuildRequest,
-    pub form: PromptForm,
-    pub close_calls: bool,
+    pub writer: &'a dyn PromptWriter,
     /// Tokens of the estimator that the prompt and what stands beside it may have.
     pub budget: u64,
     /// The budget as it was asked for.
@@ -83,11 +81,17 @@ pub struct RunningRequest<'a> {
     pub is_loop: bool,
 }
 
+/// What stands above the items, and what is said of it.
+struct PromptHead {
+    text: String,
+    warnings: Vec<String>,
+}
+
 /// A prompt in the making, as long as nothing is compiled anew.
 struct Draft {
     new: NewEntries,
     /// As messages, where they are what is sent.
-    written: Option<WrittenStep>,
+    written: Option<Box<WrittenStep>>,
     tokens: u64,
     whole: u64,
 }
@@ -105,9 +109,8 @@ impl Draft {
 impl RunningRequest<'_> {
     /// Makes the next prompt behind the one before.
     pub fn advance(&self, before: Option<&RunningPrompt>) -> Result<RunningOutput> {
-        let header = self.header()?;
-        let text = header_text(&header);
-        let anew = self.must_begin(before, &text);
+        let head = self.head()?;
+        let anew = self.must_begin(before, &head.text);
         let account = before.map(|before| before.account).unwrap_or_default();
         let base = before.filter(|_| anew.is_none());
         let mut new = self.enter(base)?;
@@ -118,10 +121,10 @@ impl RunningRequest<'_> {
             }
         }
         if new.is_torn {
-            return self.begin(&text, account, "edited");
+            return self.begin(head, account, "edited");
         }
-        let Some(draft) = self.draft(base, &text, new)? else {
-            return self.begin(&text, account, "instructions");
+        let Some(draft) = self.draft(base, &head.text, new)? else {
+            return self.begin(head, account, "instructions");
         };
         let hides = base.is_some_and(RunningPrompt::hides) || draft.hides();
         let is_cold = base.is_some_and(|before| self.is_cold(before) || self.is_moved(before, hides));
@@ -133,7 +136,7 @@ impl RunningRequest<'_> {
             let reason = anew.unwrap_or("uncached");
             return self.compile(&Anew {
                 base,
-                header: &text,
+                header: &head.text,
                 account,
                 reason,
                 new: &draft.new,
@@ -151,7 +154,7 @@ impl RunningRequest<'_> {
             let depth = self.depth(&scale, reason);
             return self.compile(&Anew {
                 base,
-                header: &text,
+                header: &head.text,
                 account,
                 reason,
                 new: &draft.new,
@@ -166,7 +169,7 @@ impl RunningRequest<'_> {
             let reason = "pays";
             return self.compile(&Anew {
                 base,
-                header: &text,
+                header: &head.text,
                 account,
                 reason,
                 new: &draft.new,
@@ -175,23 +178,12 @@ impl RunningRequest<'_> {
             });
         }
         cold = anew.or(cold);
-        Ok(self.extended(base, text, account, cold, draft))
+        Ok(self.extended(base, head, account, cold, draft))
     }
 
-    pub(super) fn renderer(&self) -> Box<dyn Renderer> {
-        match self.form {
-            PromptForm::Text => Box::new(TextRenderer),
-            PromptForm::Messages(_) => Box::new(self.messages()),
-        }
-    }
-
-    pub(super) fn messages(&self) -> MessageRenderer {
-        let PromptForm::Messages(format) = self.form else { unreachable!("a text is no messages") };
-        MessageRenderer { format, options: WriteOptions { close_calls: self.close_calls, is_steady: true } }
-    }
-
-    fn header(&self) -> Result<Vec<PromptSection>> {
-        Ok(pipeline::header_of(self.sources, self.request, true)?.sections)
+    fn head(&self) -> Result<PromptHead> {
+        let header = pipeline::header_of(self.sources, self.request, true)?;
+        Ok(PromptHead { text: header_text(&header.sections), warnings: pipeline::left_out_warnings(&header.dropped) })
     }
 
     /// Tells why the one before cannot be gone on with, if so.
@@ -200,7 +192,7 @@ impl RunningRequest<'_> {
         if let Some(reason) = before.broken {
             return Some(reason);
         }
-        if before.form != self.form || before.close_calls != self.close_calls {
+        if before.form != self.writer.form() || before.close_calls != self.writer.closes_calls() {
             return Some("format");
         }
         let items = self.sources.events.items();
@@ -247,7 +239,7 @@ impl RunningRequest<'_> {
 
     fn enter(&self, base: Option<&RunningPrompt>) -> Result<NewEntries> {
         let share = (4.0 * self.room() as f64 / RESULT_SHARE) as u64;
-        entry::enter(self.sources, self.request, &*self.renderer(), base, share)
+        entry::enter(self.sources, self.request, self.writer.renderer(), base, share)
     }
 
     /// Puts what is new behind what stands. None where that changes the instructions beside messages.
@@ -255,17 +247,21 @@ impl RunningRequest<'_> {
         let sections: Vec<&RunningSection> =
             base.into_iter().flat_map(|base| &base.sections).chain(&new.sections).collect();
         let ledger = base.and_then(|base| base.ledger.as_ref());
-        let frame = MessageFrame { header, ledger, footer: &self.request.footer };
+        let frame = WriterFrame { header, ledger, footer: &self.request.footer };
         let text = self.text_quarters(&frame, &sections);
+        let is_read = self.writer.form() == PromptForm::Text || self.request.explain;
+        let text = match self.sources.options.estimator {
+            // The sum of the parts is not the whole to a caller's estimator.
+            Estimator::Custom(_) if is_read => text.max(record::text_quarters(self.sources, &frame, &sections)),
+            _ => text,
+        };
         let mut quarters = text;
-        let written = match self.form {
-            PromptForm::Text => None,
-            PromptForm::Messages(_) => {
-                let nothing = WrittenSections::default();
-                let from = base.and_then(|base| base.written.as_ref()).unwrap_or(&nothing);
-                let Some(written) = messages::write(self.sources, &self.messages(), &frame, &sections, from)? else {
-                    return Ok(None);
-                };
+        let nothing = WrittenSections::default();
+        let from = base.and_then(|base| base.written.as_ref()).unwrap_or(&nothing);
+        let written = match self.writer.write(self.sources, &frame, &sections, from)? {
+            WrittenPrompt::Text => None,
+            WrittenPrompt::NewInstructions => return Ok(None),
+            WrittenPrompt::Messages(written) => {
                 quarters = quarters.max(written.quarters);
                 Some(written)
             }
@@ -275,14 +271,13 @@ impl RunningRequest<'_> {
     }
 
     /// Begins anew with the whole log.
-    fn begin(&self, header: &str, account: Account, reason: &'static str) -> Result<RunningOutput> {
+    fn begin(&self, head: PromptHead, account: Account, reason: &'static str) -> Result<RunningOutput> {
         let new = self.enter(None)?;
-        match self.draft(None, header, new)? {
-            Some(draft) if draft.tokens <= self.room() => {
-                Ok(self.extended(None, header.to_owned(), account, Some(reason), draft))
-            }
+        match self.draft(None, &head.text, new)? {
+            Some(draft) if draft.tokens <= self.room() => Ok(self.extended(None, head, account, Some(reason), draft)),
             Some(draft) => {
                 let depth = self.depth(&self.scale(&account, &draft), reason);
+                let header = &head.text;
                 self.compile(&Anew { base: None, header, account, reason, new: &draft.new, whole: draft.whole, depth })
             }
             None => Err(Error::new(ErrorCode::Internal, "instructions behind the beginning")),
@@ -296,7 +291,7 @@ impl RunningRequest<'_> {
     }
 
     /// Weighs the text of a prompt as if it were sent.
-    fn text_quarters(&self, frame: &MessageFrame, sections: &[&RunningSection]) -> u64 {
+    fn text_quarters(&self, frame: &WriterFrame, sections: &[&RunningSection]) -> u64 {
         let ledger = frame.ledger.map_or("", |ledger| &ledger.text);
         let around = |text: &str| if text.is_empty() { 0 } else { self.sources.quarters(text) + SEPARATOR_QUARTERS };
         let sum: u64 = sections.iter().map(|section| section.quarters).sum();
@@ -320,7 +315,7 @@ impl RunningRequest<'_> {
     fn extended(
         &self,
         base: Option<&RunningPrompt>,
-        header: String,
+        head: PromptHead,
         mut account: Account,
         reason: Option<&'static str>,
         draft: Draft,
@@ -335,7 +330,7 @@ impl RunningRequest<'_> {
         let (messages, written) = match written {
             None => (None, None),
             Some(step) => {
-                let WrittenStep { messages, keep, system, warnings, written, .. } = step;
+                let WrittenStep { messages, keep, system, warnings, written, .. } = *step;
                 (Some(RunningMessages { keep, messages, system, warnings }), Some(written))
             }
         };
@@ -355,11 +350,12 @@ impl RunningRequest<'_> {
             }))
         } else {
             RunningChange::Replaced(Box::new(RunningPrompt {
-                form: self.form,
-                close_calls: self.close_calls,
+                form: self.writer.form(),
+                close_calls: self.writer.closes_calls(),
                 footer: self.request.footer.clone(),
+                warnings: head.warnings,
                 marks: Vec::new(),
-                header,
+                header: head.text,
                 ledger: None,
                 sections: new.sections,
                 seen,

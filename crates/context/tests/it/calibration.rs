@@ -58,7 +58,7 @@ fn only_builds_for_the_model_are_scaled() {
         }
         assert_eq!(json!(manager.observe_usage(&observed(1000, 1500)).unwrap().factor), json!(1.5));
     }
-    let mut request = BuildRequest::new(Phase::Answer, "");
+    let mut request = BuildRequest { running: Some(false), ..BuildRequest::new(Phase::Answer, "") };
     request.budget_tokens = Some(3000);
     let plain = build(&mut manager, &request).unwrap();
     request.model = Some("another".to_owned());
@@ -70,7 +70,7 @@ fn only_builds_for_the_model_are_scaled() {
     assert!(plain.stats.prompt_tokens.unwrap() > 2900 && scaled.stats.prompt_tokens.unwrap() <= 2000);
     let messages =
         manager.build_messages(&request, Format::OpenAiChat, WriteOptions::default()).unwrap().done().unwrap();
-    assert!(messages.tokens <= 2000 && messages.pack.stats.calibration == scaled.stats.calibration);
+    assert!(messages.tokens <= 2000 && messages.stats.calibration == scaled.stats.calibration);
 }
 
 #[test]

@@ -206,7 +206,9 @@ fn answered(format: Format, name: &str, arguments: &Value, answer: &str) -> Valu
     call.metadata.insert("function_name".into(), name.into());
     let mut result = ContextItem::new("result:d1", ItemKind::ToolResult, answer);
     result.parent_id = Some("d1".to_owned());
-    let written = items_to_messages(&[call, result], format, &WriteOptions { close_calls: true }).unwrap();
+    let written =
+        items_to_messages(&[call, result], format, &WriteOptions { close_calls: true, ..WriteOptions::default() })
+            .unwrap();
     Value::Array(written.messages)
 }
 

@@ -8,7 +8,7 @@ use contextweaver_context::{
     BuildRequest, ContextManager, Conversation, DrilldownRequest, JournalOptions, ManagerLimits, ManagerOptions,
     ObservedUsage, Outcome, ToolResult,
 };
-use contextweaver_convert::providers::Format;
+use contextweaver_convert::providers::{Format, WriteOptions};
 use contextweaver_model::{ContextItem, Episode, Fact, ItemKind, Phase};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
@@ -60,13 +60,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..40)
 }
 
-fn options(append: bool, evicts: bool) -> ManagerOptions {
+fn options(evicts: bool) -> ManagerOptions {
     let store = StoreOptions {
         store_bytes: if evicts { 9000 } else { 1 << 20 },
         eviction: if evicts { Eviction::Lru } else { Eviction::None },
         ..StoreOptions::default()
     };
-    ManagerOptions { append, limits: ManagerLimits { store, ..ManagerLimits::default() }, ..ManagerOptions::default() }
+    ManagerOptions { limits: ManagerLimits { store, ..ManagerLimits::default() }, ..ManagerOptions::default() }
 }
 
 /// A manager with what was stored of it.
@@ -76,13 +76,15 @@ struct Kept {
     blobs: HashMap<String, Vec<u8>>,
     cursor: Option<String>,
     said: usize,
+    /// Whether its prompts go on with those before.
+    is_running: bool,
 }
 
 impl Kept {
-    fn new(options: ManagerOptions) -> Self {
+    fn new(options: ManagerOptions, is_running: bool) -> Self {
         let mut manager = ContextManager::new(options);
         manager.keep_journal();
-        Self { manager, parts: Vec::new(), blobs: HashMap::new(), cursor: None, said: 0 }
+        Self { manager, parts: Vec::new(), blobs: HashMap::new(), cursor: None, said: 0, is_running }
     }
 
     fn save(&mut self, whole: bool) {
@@ -166,8 +168,15 @@ impl Kept {
             }
             Step::Build(n) => {
                 let budget_tokens = Some(200 + 300 * u64::from(*n));
-                let request = BuildRequest { budget_tokens, ..BuildRequest::new(Phase::Answer, "orders of Lisbon") };
-                let _ = manager.build(&request);
+                let running = Some(self.is_running);
+                let request =
+                    BuildRequest { budget_tokens, running, ..BuildRequest::new(Phase::Answer, "orders of Lisbon") };
+                if self.is_running && n % 2 == 1 {
+                    let request = BuildRequest { phase: Phase::Call, ..request };
+                    let _ = manager.build_messages(&request, Format::Anthropic, WriteOptions::default());
+                } else {
+                    let _ = manager.build(&request);
+                }
             }
             Step::Usage(n) => {
                 let observed = ObservedUsage { model: format!("m{n}"), estimated: 100, actual: 90 + u64::from(*n) };
@@ -205,9 +214,12 @@ fn differences(one: &ContextManager, other: &ContextManager) -> Vec<String> {
         .collect()
 }
 
-fn prompts(manager: &mut ContextManager) -> Vec<String> {
+/// Those of the phases, each for itself or going on with the one before.
+fn prompts(manager: &mut ContextManager, is_running: bool) -> Vec<String> {
     let prompt = |phase: &Phase| {
-        let request = BuildRequest { budget_tokens: Some(500), ..BuildRequest::new(*phase, "orders of Lisbon") };
+        let running = Some(is_running);
+        let request =
+            BuildRequest { budget_tokens: Some(500), running, ..BuildRequest::new(*phase, "orders of Lisbon") };
         match manager.build(&request) {
             Ok(Outcome::Done(output)) => output.pack.prompt,
             other => format!("{other:?}"),
@@ -220,44 +232,45 @@ proptest! {
     #![proptest_config(property(400))]
 
     #[test]
-    fn what_was_stored_is_the_manager(steps in steps(), append: bool, evicts: bool) {
-        let mut kept = Kept::new(options(append, evicts));
+    fn what_was_stored_is_the_manager(steps in steps(), is_running: bool, evicts: bool) {
+        let mut kept = Kept::new(options(evicts), is_running);
         for step in &steps {
             kept.take(step);
         }
         kept.save(false);
-        let mut restored = kept.restored(options(append, evicts));
+        let mut restored = kept.restored(options(evicts));
         prop_assert_eq!(differences(&restored, &kept.manager), Vec::<String>::new());
-        prop_assert_eq!(prompts(&mut restored), prompts(&mut kept.manager));
+        prop_assert_eq!(prompts(&mut restored, is_running), prompts(&mut kept.manager, is_running));
     }
 
     #[test]
-    fn a_session_goes_on_after_each_restart(steps in steps(), more in steps(), append: bool, evicts: bool) {
-        let mut kept = Kept::new(options(append, evicts));
+    fn a_session_goes_on_after_each_restart(steps in steps(), more in steps(), is_running: bool, evicts: bool) {
+        let mut kept = Kept::new(options(evicts), is_running);
         for step in &steps {
             kept.take(step);
         }
         kept.save(false);
         let mut again = Kept {
-            manager: kept.restored(options(append, evicts)),
+            manager: kept.restored(options(evicts)),
             parts: kept.parts.clone(),
             blobs: kept.blobs.clone(),
             cursor: kept.cursor.clone(),
             said: kept.said,
+            is_running,
         };
         for step in &more {
             kept.take(step);
             again.take(step);
         }
         again.save(false);
-        let mut restored = again.restored(options(append, evicts));
+        let mut restored = again.restored(options(evicts));
         prop_assert_eq!(differences(&restored, &kept.manager), Vec::<String>::new());
-        prop_assert_eq!(prompts(&mut restored), prompts(&mut kept.manager));
+        prop_assert_eq!(prompts(&mut restored, is_running), prompts(&mut kept.manager, is_running));
     }
 
     #[test]
     fn damage_is_named_and_leaves_a_session_that_works(steps in steps(), at: prop::sample::Index, how in 0_u8..5, bit: u8) {
-        let mut kept = Kept::new(options(true, false));
+        let mut kept = Kept::new(options(false), true);
         for step in &steps {
             kept.take(step);
         }
@@ -277,7 +290,7 @@ proptest! {
             }
         }
         let blob = |hash: &str| kept.blobs.get(hash).map(Vec::as_slice);
-        let restored = ContextManager::restore_journal(&kept.parts.join("\n"), options(true, false), blob).unwrap();
+        let restored = ContextManager::restore_journal(&kept.parts.join("\n"), options(false), blob).unwrap();
         let mut manager = restored.manager;
         match how {
             2 => prop_assert!(restored.findings.is_empty()),
@@ -289,7 +302,7 @@ proptest! {
                 prop_assert!(!restored.findings.is_empty() || is_gone && place == whole.len() - 1);
             }
         }
-        prompts(&mut manager);
+        prompts(&mut manager, true);
         let export = manager.export_since(restored.cursor.as_deref(), &JournalOptions::default()).unwrap();
         prop_assert!(export.whole || restored.findings.is_empty());
     }
@@ -297,12 +310,13 @@ proptest! {
 
 #[test]
 fn a_turn_costs_what_is_new() {
-    let mut kept = Kept::new(ManagerOptions { append: true, ..ManagerOptions::default() });
+    let mut kept = Kept::new(ManagerOptions::default(), true);
     let said = "The refund of order 12446 was asked for twice; the second time by telephone, on a Sunday. ".repeat(4);
     let turn = |n: usize| ContextItem::new(format!("u{n}"), ItemKind::UserTurn, format!("turn {n} of the day: {said}"));
     for size in [100, 4000] {
         kept.manager.ingest_all((0..size).map(|n| turn(size * 10 + n)).collect()).unwrap();
-        let request = BuildRequest { budget_tokens: Some(2000), ..BuildRequest::new(Phase::Answer, "day") };
+        let running = Some(true);
+        let request = BuildRequest { budget_tokens: Some(2000), running, ..BuildRequest::new(Phase::Answer, "day") };
         kept.manager.build(&request).unwrap();
         kept.save(false);
         let before = kept.parts.len();
@@ -319,7 +333,7 @@ fn a_turn_costs_what_is_new() {
 
 #[test]
 fn cursors_of_others_are_refused_and_old_ones_get_everything() {
-    let mut kept = Kept::new(ManagerOptions::default());
+    let mut kept = Kept::new(ManagerOptions::default(), false);
     kept.take(&Step::Say(1));
     kept.save(false);
     let (old, journal) = (kept.cursor.clone().unwrap(), kept.parts.join("\n"));
@@ -339,7 +353,7 @@ fn cursors_of_others_are_refused_and_old_ones_get_everything() {
 
 #[test]
 fn bytes_that_are_not_there_are_named_and_come_back() {
-    let mut kept = Kept::new(ManagerOptions::default());
+    let mut kept = Kept::new(ManagerOptions::default(), false);
     kept.take(&Step::Result(3000));
     kept.save(false);
     let mut restored =
@@ -351,12 +365,12 @@ fn bytes_that_are_not_there_are_named_and_come_back() {
     let error = restored.manager.reload_artifact(&handle, b"other").unwrap_err();
     assert_eq!(error.path(), "/bytes");
     restored.manager.reload_artifact(&handle, bytes).unwrap();
-    assert_eq!(prompts(&mut restored.manager), prompts(&mut kept.manager));
+    assert_eq!(prompts(&mut restored.manager, false), prompts(&mut kept.manager, false));
 }
 
 #[test]
 fn what_is_forgotten_is_nowhere() {
-    let mut kept = Kept::new(ManagerOptions { append: true, ..ManagerOptions::default() });
+    let mut kept = Kept::new(ManagerOptions::default(), true);
     kept.manager.ingest(ContextItem::new("u1", ItemKind::UserTurn, "Who lives in Rua Augusta?")).unwrap();
     let mut call = ContextItem::new("c1", ItemKind::ToolCall, "people()");
     call.metadata.insert("tool_name".into(), "people".into());
@@ -364,7 +378,7 @@ fn what_is_forgotten_is_nowhere() {
     let people: Vec<Value> = (0..500).map(|n| json!({ "id": n, "name": format!("Ana {n}") })).collect();
     let result = ToolResult::from_value(json!({ "tool_call_id": "c1", "tool_name": "people" })).unwrap();
     kept.manager.ingest_tool_result(&result, json!(people).to_string().as_bytes()).unwrap();
-    prompts(&mut kept.manager);
+    prompts(&mut kept.manager, true);
     kept.save(false);
     let forgotten = kept.manager.forget("result:c1").unwrap();
     assert_eq!(forgotten.artifacts, ["artifact:result:c1"]);
@@ -373,7 +387,7 @@ fn what_is_forgotten_is_nowhere() {
     assert!(kept.blobs.is_empty());
     let everything = serde_json::to_string(&kept.manager.snapshot()).unwrap() + &kept.parts.concat();
     assert!(!everything.contains("Ana 1") && everything.contains("Rua Augusta"));
-    let all = prompts(&mut kept.manager).concat();
+    let all = prompts(&mut kept.manager, true).concat();
     assert!(!all.contains("Ana") && all.contains("people()"));
     assert_eq!(kept.manager.forget("nobody").unwrap_err().path(), "/item_id");
 }

@@ -23,6 +23,10 @@ fn request(budget: u64, query: &str) -> BuildRequest {
     BuildRequest { budget_tokens: Some(budget), ..BuildRequest::new(Phase::Answer, query) }
 }
 
+fn running(budget: u64, query: &str) -> BuildRequest {
+    BuildRequest { running: Some(true), ..request(budget, query) }
+}
+
 /// Returns the line, if the prompt has one.
 fn ledger(pack: &ContextPack) -> Option<&str> {
     let (_, behind) = pack.prompt.split_once(TITLE)?;
@@ -116,11 +120,15 @@ fn where_nothing_is_said_a_large_budget_has_one() {
     let has = |options: ManagerOptions, budget: u64| {
         build(&mut conversation(options), &request(budget, "velvet lantern")).unwrap().stats.ledger.is_some()
     };
+    let runs_with = |options: ManagerOptions, budget: u64| {
+        build(&mut conversation(options), &running(budget, "velvet lantern")).unwrap().stats.ledger.is_some()
+    };
     assert!(has(ManagerOptions::default(), 4000));
     assert!(!has(ManagerOptions::default(), 3999));
     assert!(!has(options(false), 4000));
-    assert!(!has(ManagerOptions { append: true, ..ManagerOptions::default() }, 4000));
-    assert!(has(ManagerOptions { append: true, ..options(true) }, 4000));
+    // A cut has one in any budget.
+    assert!(runs_with(ManagerOptions::default(), 3000));
+    assert!(!runs_with(options(false), 4000));
 }
 
 #[test]
@@ -149,12 +157,12 @@ fn what_is_withheld_is_not_named() {
 #[test]
 fn messages_have_it_as_text_of_a_user_below_the_system() {
     let mut manager = conversation(options(true));
-    let question = request(3000, "velvet lantern");
+    let question = BuildRequest { running: Some(false), ..request(3000, "velvet lantern") };
     for name in ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk-ui", "ai-sdk-model"] {
         let format = Format::parse(name).unwrap();
         let built = manager.build_messages(&question, format, WriteOptions::default()).unwrap().done().unwrap();
         assert!(built.tokens <= 3000, "{name}");
-        let line = ledger(&built.pack).unwrap();
+        let line = ledger(built.pack.as_ref().unwrap()).unwrap();
         let messages = json!(built.written.messages);
         let has = |message: &Value| message.to_string().contains(line);
         let place = messages.as_array().unwrap().iter().position(has).unwrap();
@@ -166,8 +174,8 @@ fn messages_have_it_as_text_of_a_user_below_the_system() {
 }
 
 #[test]
-fn append_mode_keeps_it_until_the_next_cut() {
-    let mut manager = conversation(ManagerOptions { append: true, ..options(true) });
+fn a_running_prompt_keeps_it_until_the_next_cut() {
+    let mut manager = conversation(options(true));
     let (mut previous, mut kept, mut cuts) = (String::new(), 0, 0);
     let mut restored: Option<ContextManager> = None;
     let mut lines = HashSet::new();
@@ -176,21 +184,21 @@ fn append_mode_keeps_it_until_the_next_cut() {
     for turn in 0..60 {
         let more = format!("Ticket TCK-{} is new. {}", 50_000 + turn, prose(turn));
         manager.ingest(text(&format!("n{turn}"), ItemKind::UserTurn, more.as_str())).unwrap();
-        let pack = build(&mut manager, &request(3000, &more)).unwrap();
+        let pack = build(&mut manager, &running(3000, &more)).unwrap();
         if let Some(mut other) = restored.take() {
             other.ingest(text(&format!("n{turn}"), ItemKind::UserTurn, more.as_str())).unwrap();
-            let again = build(&mut other, &request(3000, &more)).unwrap();
+            let again = build(&mut other, &running(3000, &more)).unwrap();
             assert_eq!(again.prompt, pack.prompt, "a restored manager goes on with it");
         }
         assert!(ledger(&pack).is_some() && pack.stats.prompt_tokens.unwrap() <= 3000);
-        match pack.prefix.as_ref().unwrap().reason {
-            "none" => {
+        match pack.running.as_ref().unwrap().cut {
+            None => {
                 kept += 1;
                 assert!(pack.prompt.starts_with(&previous));
             }
-            "first" => {}
-            reason => {
-                assert!(["overflow", "query"].contains(&reason), "{reason}");
+            Some("first") => {}
+            Some(reason) => {
+                assert_eq!(reason, "full");
                 cuts += 1;
             }
         }
@@ -212,9 +220,9 @@ fn append_mode_keeps_it_until_the_next_cut() {
 }
 
 #[test]
-fn append_mode_lets_go_of_it_with_what_may_no_longer_be_told() {
-    let mut manager = conversation(ManagerOptions { append: true, ..options(true) });
-    let first = build(&mut manager, &request(3000, "velvet")).unwrap();
+fn a_running_prompt_lets_go_of_it_with_what_may_no_longer_be_told() {
+    let mut manager = conversation(options(true));
+    let first = build(&mut manager, &running(3000, "velvet")).unwrap();
     assert!(ledger(&first).unwrap().contains("PX-99017"));
     let mut snapshot = json!(manager.snapshot());
     for item in snapshot["event_log"]["items"].as_array_mut().unwrap() {
@@ -223,11 +231,12 @@ fn append_mode_lets_go_of_it_with_what_may_no_longer_be_told() {
         }
     }
     let mut later = ContextManager::from_json(snapshot.clone(), manager.options().clone()).unwrap();
-    let pack = build(&mut later, &request(3000, "velvet")).unwrap();
-    assert!(!pack.prompt.contains("PX-99017") && pack.prefix.unwrap().reason == "changed");
+    let pack = build(&mut later, &running(3000, "velvet")).unwrap();
+    assert!(!pack.prompt.contains("PX-99017"));
+    assert_eq!(pack.running.unwrap().cut, Some("edited"));
     // A manager that wants none does not go on with one.
-    let mut without = ContextManager::from_json(snapshot, ManagerOptions { append: true, ..options(false) }).unwrap();
-    let pack = build(&mut without, &request(3000, "velvet")).unwrap();
+    let mut without = ContextManager::from_json(snapshot, options(false)).unwrap();
+    let pack = build(&mut without, &running(3000, "velvet")).unwrap();
     assert!(ledger(&pack).is_none() && pack.stats.ledger.is_none());
 }
 
@@ -288,12 +297,11 @@ proptest! {
     ) {
         let mut options = options(true);
         options.estimator = [Estimator::V3, Estimator::V2, Estimator::CharDiv4][usize::from(bits % 3)].clone();
-        options.append = bits & 8 != 0;
         if bits & 16 != 0 {
             options.policy.sensitivity_action = SensitivityAction::Redact;
         }
         let items = items(&drafts);
-        let question = BuildRequest { phase, ..request(budget, "which lantern, Ord_7001?") };
+        let question = BuildRequest { phase, running: Some(bits & 8 != 0), ..request(budget, "which lantern, Ord_7001?") };
         let mut manager = ContextManager::new(options.clone());
         manager.ingest_all(items.clone()).unwrap();
         let mut without = ContextManager::new(ManagerOptions { ledger: Some(false), ..options.clone() });
@@ -338,11 +346,13 @@ proptest! {
         let format = Format::parse(["openai-chat", "anthropic", "gemini"][usize::from(bits / 64 % 3)]).unwrap();
         let mut talk = ContextManager::new(options);
         talk.ingest_all(items).unwrap();
+        let question = BuildRequest { explain: true, ..question };
         let Ok(built) = talk.build_messages(&question, format, WriteOptions::default()) else { return Ok(()) };
         let built = built.done().unwrap();
         prop_assert!(built.tokens <= budget);
-        if let Some(line) = ledger(&built.pack) {
-            prop_assert!(built.pack.stats.ledger.unwrap().tokens * 50 <= budget + 49);
+        let pack = built.pack.as_ref().unwrap();
+        if let Some(line) = ledger(pack) {
+            prop_assert!(built.stats.ledger.unwrap().tokens * 50 <= budget + 49);
             prop_assert_eq!(json!(built.written.messages).to_string().matches(line).count(), 1);
         }
     }

@@ -1,7 +1,6 @@
 //! The promises of the context compiler, over random logs and over what went wrong before.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
-mod append;
 mod calibration;
 mod fills;
 mod growth;
@@ -15,8 +14,16 @@ mod policy;
 mod properties;
 mod recall;
 mod results;
+mod running;
 mod shown;
 mod small_budgets;
 mod support;
 mod sync;
 mod weaknesses;
+
+// The rules of providers, as the converters are held to.
+#[path = "../../../convert/tests/it/provider_logs/mod.rs"]
+#[allow(dead_code, reason = "the rules alone are used")]
+mod provider_logs;
+#[path = "../../../convert/tests/it/provider_rules.rs"]
+mod provider_rules;

@@ -18,8 +18,10 @@ use crate::support::{self, Log, Setup, log, setup};
 
 const CLOSED: WriteOptions = WriteOptions { close_calls: true, is_steady: false };
 
+/// Builds messages, for themselves unless the request says that they go on.
 fn build(manager: &mut ContextManager, request: &BuildRequest, format: Format) -> Result<BuiltMessages> {
-    match manager.build_messages(request, format, CLOSED)? {
+    let running = Some(request.running == Some(true));
+    match manager.build_messages(&BuildRequest { running, ..request.clone() }, format, CLOSED)? {
         Outcome::Done(built) => Ok(built),
         Outcome::Need(needs) => panic!("nobody to ask: {needs:?}"),
     }
@@ -223,12 +225,14 @@ fn check(
     let independent = sent(&built, format, count);
     prop_assert!(built.tokens <= budget, "{} tokens, budget {budget}", built.tokens);
     prop_assert!(independent <= built.tokens, "{independent} tokens are sent, {} counted", built.tokens);
-    prop_assert_eq!(built.pack.stats.prompt_tokens, Some(count(&built.pack.prompt)));
-    prop_assert!(count(&built.pack.prompt) <= budget);
-    prop_assert_eq!(built.pack.stats.budget_tokens, Some(budget));
-    let stats = &built.pack.stats;
+    let pack = built.pack.as_ref().unwrap();
+    prop_assert_eq!(pack.stats.prompt_tokens, Some(count(&pack.prompt)));
+    prop_assert!(count(&pack.prompt) <= budget);
+    prop_assert_eq!(pack.stats.budget_tokens, Some(budget));
+    let stats = &built.stats;
+    prop_assert_eq!(stats, &pack.stats);
     prop_assert_eq!(stats.included_count + stats.dropped_count, stats.total_candidates);
-    prop_assert_eq!(stats.included_count as usize, built.pack.items.as_ref().unwrap().len());
+    prop_assert_eq!(stats.included_count as usize, pack.items.as_ref().unwrap().len());
     check_pairs(&built, format)?;
     Ok(Some(built))
 }
@@ -242,18 +246,19 @@ proptest! {
         format in prop::sample::select(Format::ALL.to_vec()),
         estimator in prop::sample::select(vec![Estimator::V3, Estimator::V2, Estimator::CharDiv4]),
         budget in prop_oneof![0..60_u64, 60..1200_u64, 1200..8000_u64],
-        append in prop::bool::weighted(0.2),
+        is_running in prop::bool::weighted(0.2),
         trim in any::<bool>(),
     ) {
-        let options = ManagerOptions { estimator: estimator.clone(), append, trim_active_turn: trim, ..ManagerOptions::default() };
+        let options = ManagerOptions { estimator: estimator.clone(), trim_active_turn: trim, ..ManagerOptions::default() };
         let mut manager = ContextManager::new(options);
         manager.ingest_all(conversation(&steps, format)).unwrap();
         let mut request = BuildRequest::new(Phase::Answer, "refund of order_12446");
         request.budget_tokens = Some(budget);
+        (request.running, request.explain) = (Some(is_running), is_running);
         let count = |text: &str| estimator.tokens(text);
         let built = check(build(&mut manager, &request, format), format, budget, &count)?;
-        // The same again; in append mode a second prompt grows out of the first.
-        if append {
+        // The same again; a running prompt grows out of the first.
+        if is_running {
             manager.ingest(ContextItem::new("more", ItemKind::UserTurn, "and then?")).unwrap();
             check(build(&mut manager, &request, format), format, budget, &count)?;
         } else if let Some(built) = built {
@@ -263,7 +268,8 @@ proptest! {
 
     #[test]
     fn p5_holds_for_messages(log in log(), setup in setup(), format in prop::sample::select(Format::ALL.to_vec())) {
-        let Setup { options, request } = setup;
+        let Setup { options, mut request } = setup;
+        request.explain = true;
         let mut manager = manager(&log, &options);
         let count = |text: &str| options.estimator.tokens(text);
         let built = build(&mut manager, &request, format);
@@ -284,12 +290,14 @@ proptest! {
         format in prop::sample::select(Format::ALL.to_vec()),
         budget in 100..4000_u64,
         step in 1..9_usize,
+        is_running: bool,
     ) {
         let options = ManagerOptions { estimator: Estimator::Custom("words".into()), ..ManagerOptions::default() };
         let mut manager = ContextManager::new(options);
         manager.ingest_all(conversation(&steps, format)).unwrap();
         let mut request = BuildRequest::new(Phase::Answer, "refund");
         request.budget_tokens = Some(budget);
+        (request.running, request.explain) = (Some(is_running), is_running);
         // Neither additive nor close to characters.
         let count = |text: &str| (text.split_whitespace().count() + text.len() / (3 + step)) as u64;
         check(build_asking(&mut manager, &request, format, &count), format, budget, &count)?;
@@ -406,7 +414,7 @@ fn texts_are_those_of_the_log_and_not_those_of_the_page() {
     ]);
     assert_eq!(json!(built.written.messages), expected);
     // The same prompt as without messages.
-    assert_eq!(built.pack, support::build(&mut manager, &request).unwrap());
+    assert_eq!(built.pack.unwrap(), support::build(&mut manager, &request).unwrap());
 }
 
 #[test]
@@ -458,24 +466,25 @@ fn media_count_against_the_budget() {
 }
 
 #[test]
-fn append_mode_shows_in_messages_what_it_shows_in_text() {
-    let options = ManagerOptions { append: true, ..ManagerOptions::default() };
-    let mut manager = ContextManager::new(options.clone());
+fn a_running_prompt_shows_in_messages_what_it_shows_in_text() {
+    let mut manager = ContextManager::new(ManagerOptions::default());
     let long: Vec<String> = (0..900).map(|at| format!("line {at} of\n[POLICY]\na long answer")).collect();
     let mut result = ContextItem::new("r", ItemKind::ToolResult, long.join("\n"));
     result.parent_id = Some("c".into());
     let call = ContextItem::new("c", ItemKind::ToolCall, "{}");
     manager.ingest_all(vec![call, result, ContextItem::new("u", ItemKind::UserTurn, "go")]).unwrap();
-    let first = build(&mut manager, &asked(600), Format::Anthropic).unwrap();
+    let running = BuildRequest { running: Some(true), explain: true, ..asked(600) };
+    let first = build(&mut manager, &running, Format::Anthropic).unwrap();
     let snapshot = serde_json::from_str(&json!(manager.snapshot()).to_string()).unwrap();
-    let mut restored = ContextManager::from_json(snapshot, options).unwrap();
+    let mut restored = ContextManager::from_json(snapshot, ManagerOptions::default()).unwrap();
     for manager in [&mut manager, &mut restored] {
         manager.ingest(ContextItem::new("u2", ItemKind::UserTurn, "and?")).unwrap();
-        let next = build(manager, &asked(600), Format::Anthropic).unwrap();
-        assert_eq!(next.pack.prefix.as_ref().unwrap().reason, "none");
+        let next = build(manager, &running, Format::Anthropic).unwrap();
+        assert_eq!(next.step.as_ref().unwrap().cut, None);
         assert_eq!(next.written.messages[..2], first.written.messages[..2]);
         let excerpt = next.written.messages[2]["content"][0]["content"].as_str().unwrap();
         assert!(excerpt.contains("line 0") && !excerpt.contains("[TOOL RESULT"), "{excerpt}");
+        assert!(next.pack.unwrap().prompt.contains("line 0"));
     }
 }
 

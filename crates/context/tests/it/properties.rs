@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use contextweaver_base::ErrorCode;
 use contextweaver_content::{KeepPath, PathSegment, project};
-use contextweaver_context::{ContextManager, ManagerOptions};
+use contextweaver_context::ContextManager;
 use contextweaver_model::{ContextItem, ContextPack, ItemKind, Phase, RenderedAs, Sensitivity};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
@@ -166,7 +166,7 @@ proptest! {
             let sum = sums.entry(detail.unit).or_insert((0, detail.block_tokens, candidate.included));
             prop_assert_eq!((sum.1, sum.2), (detail.block_tokens, candidate.included), "members of a block agree");
             sum.0 += detail.tokens;
-            prop_assert_eq!(detail.taken_by.is_some(), candidate.included || setup.options.append && detail.taken_by.is_some());
+            prop_assert_eq!(detail.taken_by.is_some(), candidate.included);
             prop_assert_eq!(detail.room_tokens.is_some(), detail.needed_tokens.is_some());
             let Some((room, needed)) = detail.room_tokens.zip(detail.needed_tokens) else { continue };
             prop_assert!(detail.priority.is_some());
@@ -258,7 +258,7 @@ proptest! {
             let again = format!("{:?}", build(other, &setup.request).map(|pack| json!(pack).to_string()));
             prop_assert_eq!(&again, &first);
         }
-        if !setup.options.append {
+        if setup.request.running != Some(true) {
             let again = format!("{:?}", build(&mut bulk, &setup.request).map(|pack| json!(pack).to_string()));
             prop_assert_eq!(&again, &first);
         }
@@ -289,32 +289,6 @@ proptest! {
         prop_assert!(failed);
         if which != 3 {
             prop_assert_eq!(json!(manager.snapshot()), before);
-        }
-    }
-
-    #[test]
-    fn p10_appending_keeps_the_earlier_prompt(log in log(), setup in setup()) {
-        let options = ManagerOptions { append: true, ..setup.options.clone() };
-        let mut manager = ContextManager::new(options);
-        let mut previous: Option<String> = None;
-        for item in &log.items {
-            manager.ingest(item.clone()).unwrap();
-            let mut request = setup.request.clone();
-            request.query.clone_from(&item.text);
-            let Ok(pack) = build(&mut manager, &request) else { continue };
-            let report = pack.prefix.as_ref().unwrap();
-            match &previous {
-                None => prop_assert_eq!(report.reason, "first"),
-                Some(previous) => {
-                    let shared = previous.bytes().zip(pack.prompt.bytes()).take_while(|(a, b)| a == b).count();
-                    prop_assert_eq!(report.shared_bytes, shared as u64);
-                    prop_assert_eq!(report.previous_bytes, previous.len() as u64);
-                    prop_assert_eq!(report.reason == "none", shared == previous.len());
-                    let expected = ["none", "overflow", "query", "footer", "changed"];
-                    prop_assert!(expected.contains(&report.reason), "{}", report.reason);
-                }
-            }
-            previous = Some(pack.prompt);
         }
     }
 

@@ -234,8 +234,7 @@ proptest! {
 #[test]
 fn what_stands_whole_in_the_last_prompt_is_left_out_on_request() {
     let hidden = |query: &str| RecallRequest { hidden_only: true, ..RecallRequest::new(query) };
-    let options = ManagerOptions::from_value(json!({ "append": true })).unwrap();
-    let mut manager = ContextManager::new(options);
+    let mut manager = ContextManager::new(ManagerOptions::default());
     let early = "The harbour master of Trieste is called Bruna, and the harbour opens at six.";
     manager.ingest(ContextItem::new("u0", ItemKind::UserTurn, early)).unwrap();
     manager.ingest(ContextItem::new("c1", ItemKind::ToolCall, "{}")).unwrap();
@@ -246,7 +245,9 @@ fn what_stands_whole_in_the_last_prompt_is_left_out_on_request() {
     // Before the first prompt nothing is shown.
     assert_eq!(found(&mut manager, &hidden("harbour master")), ["u0"]);
     let build = |manager: &mut ContextManager, budget: u64| {
-        let request = BuildRequest { budget_tokens: Some(budget), ..BuildRequest::new(Phase::Answer, "weather") };
+        let running = Some(true);
+        let request =
+            BuildRequest { budget_tokens: Some(budget), running, ..BuildRequest::new(Phase::Answer, "weather") };
         manager.build(&request).unwrap().done().unwrap().pack.prompt
     };
     assert!(build(&mut manager, 900).contains("Bruna"));

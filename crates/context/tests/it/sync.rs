@@ -49,7 +49,8 @@ fn sync(manager: &mut ContextManager, turns: &[Turn], format: Format) -> SyncedM
 }
 
 fn sent(manager: &mut ContextManager, format: Format) -> Vec<Value> {
-    let request = BuildRequest { budget_tokens: Some(100_000), ..BuildRequest::new(Phase::Answer, "") };
+    let running = Some(false);
+    let request = BuildRequest { budget_tokens: Some(100_000), running, ..BuildRequest::new(Phase::Answer, "") };
     manager
         .build_messages(&request, format, WriteOptions { close_calls: true, ..WriteOptions::default() })
         .unwrap()

@@ -35,11 +35,17 @@ fn with_options(options: ManagerOptions, items: Vec<ContextItem>) -> ContextMana
     manager
 }
 
+fn question(query: &str, budget: u64) -> BuildRequest {
+    BuildRequest { budget_tokens: Some(budget), explain: true, ..BuildRequest::new(Phase::Answer, query) }
+}
+
 fn answer(manager: &mut ContextManager, query: &str, budget: u64) -> ContextPack {
-    let mut request = BuildRequest::new(Phase::Answer, query);
-    request.budget_tokens = Some(budget);
-    request.explain = true;
-    build(manager, &request).unwrap()
+    build(manager, &question(query, budget)).unwrap()
+}
+
+/// Goes on with the prompt before.
+fn go_on(manager: &mut ContextManager, query: &str, budget: u64) -> ContextPack {
+    build(manager, &BuildRequest { running: Some(true), ..question(query, budget) }).unwrap()
 }
 
 fn shown(pack: &ContextPack) -> Vec<&str> {
@@ -274,20 +280,20 @@ fn w12_steps_of_the_active_turn_may_be_let_go() {
 #[test]
 fn w12_a_run_of_400_steps_compiles_by_default() {
     let long = "a line of a longer answer\n".repeat(40);
-    for (budget, append, text) in [
+    for (budget, is_running, text) in [
         (200, false, "export const x = 1;"),
         (4000, false, "export const x = 1;"),
         (600, false, &long),
         (4000, false, &long),
         (600, true, &long),
     ] {
-        let options = ManagerOptions { append, ..ManagerOptions::default() };
-        let mut manager = with_options(options, vec![item("u", ItemKind::UserTurn, "fix the bug")]);
+        let mut manager = with(vec![item("u", ItemKind::UserTurn, "fix the bug")]);
         for n in 0..400 {
             let (call, result) = (format!("c{n}"), format!("r{n}"));
             manager.ingest(item(&call, ItemKind::ToolCall, &format!("read_file(src/module_{n}/file.ts)"))).unwrap();
             manager.ingest(child(&result, ItemKind::ToolResult, &format!("{n} {text}"), &call)).unwrap();
-            let pack = answer(&mut manager, "fix the bug", budget);
+            let running = Some(is_running);
+            let pack = build(&mut manager, &BuildRequest { running, ..question("fix the bug", budget) }).unwrap();
             assert!(Estimator::V3.tokens(&pack.prompt) <= budget, "step {n} of {budget}");
             let ids = shown(&pack);
             assert!(ids.contains(&"u") && ids.contains(&result.as_str()), "step {n} of {budget}: {ids:?}");
@@ -299,14 +305,13 @@ fn w12_a_run_of_400_steps_compiles_by_default() {
 }
 
 #[test]
-fn w12_append_mode_uses_all_its_room_for_what_must_be_there() {
-    let options = ManagerOptions { append: true, ..ManagerOptions::default() };
+fn w12_a_running_prompt_uses_all_its_room_for_what_must_be_there() {
     let items = vec![
         item("old", ItemKind::AgentMsg, &"something else ".repeat(20)),
         item("u", ItemKind::UserTurn, &"a long question ".repeat(18)),
     ];
-    // 72 tokens of question: more than the 60 % that a cut prompt would use of 90, less than all of it.
-    let pack = answer(&mut with_options(options, items), "question", 90);
+    // 72 tokens of question: more than what a cut leaves of 90, less than all of it.
+    let pack = go_on(&mut with(items), "question", 90);
     assert_eq!(shown(&pack), ["u"]);
 }
 
@@ -384,15 +389,14 @@ fn w16_facts_are_ranked_skipped_and_reported() {
 }
 
 #[test]
-fn w16_facts_keep_their_place_in_append_mode() {
-    let options = ManagerOptions { append: true, ..ManagerOptions::default() };
-    let mut manager = with_options(options, vec![item("u1", ItemKind::UserTurn, "what about the zebra?")]);
+fn w16_facts_keep_their_place_in_a_running_prompt() {
+    let mut manager = with(vec![item("u1", ItemKind::UserTurn, "what about the zebra?")]);
     for key in ["apple", "zebra"] {
         manager.add_fact(None, support::fact(key, &format!("all about the {key}"))).unwrap();
     }
-    let first = answer(&mut manager, "zebra", 6000);
+    let first = go_on(&mut manager, "zebra", 6000);
     manager.ingest(item("u2", ItemKind::UserTurn, "and the apple?")).unwrap();
-    let second = answer(&mut manager, "apple", 6000);
+    let second = go_on(&mut manager, "apple", 6000);
     assert!(second.prompt.starts_with(&first.prompt));
 }
 
@@ -531,15 +535,15 @@ fn instructions_at_the_head_outlive_turns() {
         items.push(item(&format!("a{n}"), ItemKind::AgentMsg, &format!("answer {n} about thing{n} ").repeat(8)));
     }
     items.push(item("last", ItemKind::UserTurn, "Which of the things was the third?"));
-    for options in [json!({}), json!({ "append": true })] {
-        let mut manager = with_options(ManagerOptions::from_value(options).unwrap(), items.clone());
+    for ask in [answer, go_on] {
+        let mut manager = with(items.clone());
         for budget in [60, 300, 1000, 2000] {
-            let pack = answer(&mut manager, "third thing", budget);
+            let pack = ask(&mut manager, "third thing", budget);
             assert!(pack.prompt.contains("Be brief and polite."), "{budget}: {}", pack.prompt);
             assert_eq!(pack.warnings, Vec::<String>::new());
         }
         // Where there is no room beside what the model works on, it is said.
-        let pack = answer(&mut manager, "third thing", 14);
+        let pack = ask(&mut manager, "third thing", 14);
         assert_eq!(pack.warnings, ["instructions `s` of 8 tokens had no room: raise the budget"], "{}", pack.prompt);
     }
     let mut manager = with(vec![item("s", ItemKind::Policy, &"Rule of many. ".repeat(200)), items.pop().unwrap()]);

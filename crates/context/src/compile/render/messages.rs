@@ -45,7 +45,7 @@ impl Renderer for MessageRenderer {
             _ => ShownAs::Bare,
         };
         let sent = cost.quarters(text, shown);
-        (sent + beside).max(section_quarters(sources, at, rendering))
+        (sent + beside).max(section_quarters(sources, at, rendering, false))
     }
 
     fn frame_quarters(&self, sources: &BuildInputs, header: &str, footer: &str) -> u64 {

@@ -17,7 +17,7 @@ pub struct TextRenderer;
 
 impl Renderer for TextRenderer {
     fn entry_quarters(&self, sources: &BuildInputs, at: usize, rendering: &EntryRendering) -> u64 {
-        section_quarters(sources, at, rendering)
+        section_quarters(sources, at, rendering, false)
     }
 
     fn frame_quarters(&self, sources: &BuildInputs, header: &str, footer: &str) -> u64 {
@@ -31,12 +31,12 @@ impl Renderer for TextRenderer {
 }
 
 /// Weighs the section of an item with its separator, in quarter tokens.
-pub fn section_quarters(sources: &BuildInputs, at: usize, rendering: &EntryRendering) -> u64 {
+pub fn section_quarters(sources: &BuildInputs, at: usize, rendering: &EntryRendering, recalled: bool) -> u64 {
     let (item, indexed) = (&sources.events.items()[at], sources.index.entry(at));
     let quarters = match rendering.content {
-        EntryContent::Own => index::part_quarters(item, indexed, sources.options, sources.answers),
+        EntryContent::Own if !recalled => index::part_quarters(item, indexed, sources.options, sources.answers),
         content => {
-            let label = label_line(item, SectionMark::of(rendering.form, false));
+            let label = label_line(item, SectionMark::of(rendering.form, recalled));
             sources.quarters(&format!("{label}\n{}", content.body(item, indexed)))
         }
     };

@@ -231,9 +231,6 @@ pub fn setup() -> impl Strategy<Value = Setup> {
             if bits & 0x02 != 0 {
                 options.scoring = ScoringConfig::Compat(CompatWeights::default());
             }
-            if bits & 0x1c == 0x04 {
-                options.append = true;
-            }
             if bits & 0x1c == 0x08 {
                 options.policy.max_items_per_kind = ItemKind::ALL.iter().map(|kind| (*kind, cap)).collect();
             }
@@ -243,6 +240,9 @@ pub fn setup() -> impl Strategy<Value = Setup> {
             }
             let mut request = BuildRequest::new(phase, &query);
             request.budget_tokens = Some(budget);
+            if bits & 0x1c == 0x04 {
+                request.running = Some(true);
+            }
             if bits & 0x180 == 0x80 {
                 request.header = "HEAD".into();
                 request.footer = "FOOT with words".into();
