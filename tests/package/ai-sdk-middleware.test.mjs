@@ -144,13 +144,19 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     });
 
     test(`AI SDK ${version} as a middleware, ${name}: what all rounds cost is told as the cost of the step, and each tells what tokens are`, async () => {
-      const usage = { ...USAGE, inputTokens: { ...USAGE.inputTokens, total: 8_000, cacheRead: 4 }, raw: { last: true } };
-      const rounds = [];
-      const { middleware, model } = wrapped([{ ...said([drilldown("d1")]), usage: { ...usage, raw: { last: false } } }, { ...text("done"), usage }], { onStep: (round) => rounds.push(round) });
+      const [rounds, costs] = [[], []];
+      // A figure far from the estimate is not believed.
+      const paid = (answer) => () => {
+        const { built, tool_tokens } = rounds.at(-1);
+        costs.push(2 * (built.tokens + tool_tokens));
+        return { ...answer, usage: { ...USAGE, inputTokens: { ...USAGE.inputTokens, total: costs.at(-1), cacheRead: 4 } } };
+      };
+      const { middleware, model } = wrapped([paid(said([drilldown("d1")])), paid(text("done"))], { onStep: (round) => rounds.push(round) });
       const steps = [];
       await run(sdk, { model, messages: history(), [version === "7" ? "onStepEnd" : "onStepFinish"]: (step) => steps.push(step) });
       assert.equal(steps.length, 1);
-      assert.equal(steps[0].usage.inputTokens, 16_000);
+      assert.equal(costs.length, 2);
+      assert.equal(steps[0].usage.inputTokens, costs[0] + costs[1]);
       assert.equal(steps[0].usage.outputTokens, 40);
       assert.equal(steps[0].usage.inputTokenDetails.cacheReadTokens, 8);
       assert.deepEqual(rounds.map(({ built }) => built.pack.stats.calibration?.observations), [undefined, 1]);
