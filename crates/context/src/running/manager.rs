@@ -86,7 +86,8 @@ impl ContextManager {
         let messages = messages.map(|messages| {
             // What the caller has is known by how much was handed out.
             let keep = if request.handed_out == handed_out { messages.keep } else { 0 };
-            let mut messages = if keep == messages.keep { messages } else { self.whole(request.phase, writer, messages) };
+            let mut messages =
+                if keep == messages.keep { messages } else { self.whole(request.phase, writer, messages) };
             if keep == 0 && messages.system.is_none() {
                 // What goes beside them was handed out with messages of which none stayed.
                 let written = self.running.of(request.phase).and_then(|running| running.written.as_ref());
