@@ -115,6 +115,11 @@ pub fn enter(
     Ok(new)
 }
 
+/// Tells whether what is shown of an item is a digest, behind which there is more.
+pub fn is_digest(sources: &BuildInputs, at: usize, form: RenderedAs, content: &EntryContent) -> bool {
+    form == RenderedAs::Whole && *content == EntryContent::Own && sources.index.entry(at).is_summarised()
+}
+
 /// Makes a section, weighed.
 pub fn section(
     sources: &BuildInputs,
@@ -125,7 +130,8 @@ pub fn section(
     is_stored: bool,
 ) -> RunningSection {
     let quarters = section_quarters(sources, at, &EntryRendering { form, content: &content }, false);
-    RunningSection { at, form, content, is_stored, omitted_chars, recalled: false, quarters }
+    let is_digest = is_digest(sources, at, form, &content);
+    RunningSection { at, form, content, is_stored, omitted_chars, recalled: false, is_digest, quarters }
 }
 
 /// Returns a result that stands whole and says the same as the one at a position.

@@ -1,5 +1,6 @@
 //! The running prompts of a manager: what a step is asked for, and what it leaves.
 
+use super::entry::is_digest;
 use super::prices::PriceModel;
 use super::prompt::{PromptForm, RunningPrompt, RunningSection, StepMark, WrittenSections};
 use super::record;
@@ -156,7 +157,9 @@ impl ContextManager {
                 section.content = EntryContent::Quote { text: text.into_owned(), note: None };
             }
             let rendering = EntryRendering { form: section.form, content: &section.content };
-            section.quarters = section_quarters(&self.sources(), section.at, &rendering, section.recalled);
+            let sources = self.sources();
+            section.quarters = section_quarters(&sources, section.at, &rendering, section.recalled);
+            section.is_digest = is_digest(&sources, section.at, section.form, &section.content);
         }
         running.broken = broken;
         running.changes = self.events.changes();

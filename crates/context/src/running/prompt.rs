@@ -42,6 +42,8 @@ pub struct RunningSection {
     pub omitted_chars: Option<u64>,
     /// Whether it is an excerpt of something that left, behind what was there.
     pub recalled: bool,
+    /// Whether it is a digest of ours, behind which there is more; not part of a snapshot.
+    pub is_digest: bool,
     /// Weight of the section in a text prompt, in quarter tokens; not part of a snapshot.
     pub quarters: u64,
 }
@@ -49,7 +51,7 @@ pub struct RunningSection {
 impl RunningSection {
     /// Tells whether there is more of the item than it shows.
     pub fn is_part(&self) -> bool {
-        matches!(self.form, RenderedAs::Excerpt | RenderedAs::Stub) && !self.recalled
+        (self.is_digest || matches!(self.form, RenderedAs::Excerpt | RenderedAs::Stub)) && !self.recalled
     }
 }
 
@@ -281,6 +283,7 @@ fn section_from(section: Value, at: &str, last: u64) -> Result<RunningSection> {
         is_stored,
         omitted_chars: fields.opt_uint("omitted_chars", u64::MAX)?,
         recalled: fields.bool_or("recalled", false)?,
+        is_digest: false,
         quarters: 0,
     })
 }

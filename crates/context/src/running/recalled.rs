@@ -63,6 +63,7 @@ pub fn recalled(
             is_stored: false,
             omitted_chars: None,
             recalled: true,
+            is_digest: false,
             quarters,
         });
     }
@@ -107,6 +108,12 @@ impl Wanted {
                 _ => Shown::Partly,
             };
             hides |= shown[section.at] == Shown::Partly;
+        }
+        // What the agent said between its steps repeats what results say.
+        for (at, item) in items.iter().enumerate() {
+            if item.kind == ItemKind::AgentMsg && shown[at] == Shown::Partly {
+                shown[at] = Shown::Never;
+            }
         }
         let mut wanted = Self { shown, weights: HashMap::new(), order: Vec::new(), starts: TermStarts::default() };
         if !hides {

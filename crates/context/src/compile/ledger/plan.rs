@@ -1,6 +1,6 @@
 //! What a ledger may cost, and which identifiers it then names.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::candidates::{Candidate, Fates, candidates};
 use crate::compile::frame::PromptFrame;
@@ -23,6 +23,9 @@ const MOST_READ: usize = 128 << 10;
 const MOST_READ_OF_ONE: usize = 32 << 10;
 /// Times that a ledger is made shorter where the prompt's estimator finds it too long.
 const ROUNDS: usize = 4;
+
+/// Identifiers of one item that a ledger names at a cut.
+const MOST_OF_ONE: usize = 6;
 
 /// What stands above its line.
 const TITLE: &str = "[LEFT OUT]";
@@ -79,7 +82,10 @@ impl LedgerPlan {
     pub fn write(&self, state: &BuildState, frame: &PromptFrame, entries: &[PromptEntry]) -> Option<Ledger> {
         let shown = Shown::of(state, frame, entries);
         let named = self.spelled(state, &shown);
-        let after = entries.iter().take_while(|entry| entry.kind() == ItemKind::Policy).count();
+        let mut after = entries.iter().take_while(|entry| entry.kind() == ItemKind::Policy).count();
+        // The first request stays where it is from cut to cut, as the instructions do.
+        after +=
+            usize::from(state.is_cut && entries.get(after).is_some_and(|entry| entry.kind() == ItemKind::UserTurn));
         let mut room = self.quarters;
         for _ in 0..ROUNDS {
             let ledger = compose(state, &named, after, room)?;
@@ -96,6 +102,13 @@ impl LedgerPlan {
     fn spelled(&self, state: &BuildState, shown: &Shown) -> Vec<(usize, String)> {
         let index = state.sources.index;
         let left = self.candidates.iter().filter(|candidate| !shown.has(candidate.term, index));
+        // One item with many names is not to hide the others.
+        let mut named: HashMap<usize, usize> = HashMap::new();
+        let left = left.filter(|candidate| {
+            let count = named.entry(candidate.home).or_default();
+            *count += 1;
+            !state.is_cut || *count <= MOST_OF_ONE
+        });
         // Some are not spelled out or masked: twice as many as there is room for.
         let mut wanted = 0;
         let left = left.take_while(|candidate| {

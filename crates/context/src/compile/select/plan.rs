@@ -11,6 +11,7 @@ use crate::compile::render::renderer::Renderer;
 use crate::compile::score::bm25n::TermWeights;
 use crate::compile::state::BuildState;
 use crate::digest_note::{self, HANDLE_FIELD};
+use crate::firewall::handle_of_item;
 use crate::index::IndexEntry;
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs, Sensitivity};
 
@@ -117,6 +118,8 @@ pub struct Planner<'a> {
     pub cap: Cell<u64>,
     /// Position of the last item, which stays whole.
     pub last: Option<usize>,
+    /// Whether a running prompt is cut.
+    pub is_cut: bool,
     pub work: Cell<u64>,
 }
 
@@ -129,6 +132,7 @@ impl<'a> Planner<'a> {
             wanted: ExcerptQuery::new(state.sources.index, terms, state.rows.len()),
             cap: Cell::new(selector::cap(limit / 4)),
             last: state.rows.last().map(|row| row.at),
+            is_cut: state.is_cut,
             work: Cell::new(0),
         }
     }
@@ -246,7 +250,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns how a row enters a running prompt: whole where that takes no more than a share, in quarter tokens, else what stands out
-    /// of it and the parts that the query and the last call ask for. With it whether it is all of a stored text, and what it would
+    /// of it and the parts that the query and the last call ask for, in half of the share. With it whether it is all of a stored text, and what it would
     /// take whole.
     pub fn entry(&self, index: usize, row: &CandidateRow, share: u64) -> (PlannedPart, bool, u64) {
         let item = self.item(row.at);
@@ -267,8 +271,7 @@ impl<'a> Planner<'a> {
             }
         }
         let digest = self.digest(row.at).unwrap_or_default();
-        let part = self.quote(index, row, &digest, share / 4);
-        (row.smaller(index, part), false, whole_quarters)
+        (self.quote(index, row, &digest, share / 4 / 2), false, whole_quarters)
     }
 
     /// Tells whether there is more of an item than a part shows, by what it is.
@@ -328,8 +331,15 @@ impl<'a> Planner<'a> {
     }
 
     fn stub(&self, index: usize, row: &CandidateRow, why: &str) -> PlannedPart {
-        self.written(index, row, RenderedAs::Stub, EntryContent::stub(why), None)
+        // Whoever goes on with the prompt is told where to look.
+        let handle = handle_of_item(self.item(row.at)).filter(|_| self.is_cut);
+        let content = handle.map_or_else(
+            || EntryContent::stub(why),
+            |handle| EntryContent::stub(&format!("{why}; drilldown {}", digest_note::safe_handle(&handle))),
+        );
+        self.written(index, row, RenderedAs::Stub, content, None)
     }
+
     fn written(
         &self,
         index: usize,
