@@ -32,8 +32,14 @@ fn messages_come_in_one_answer() {
     let built = call(&mut manager, "build_messages", &request).unwrap();
     assert_eq!(built["system"], "above");
     assert_eq!(built["warnings"][0]["code"], "RESULT_MISSING");
-    assert_eq!(built["pack"]["stats"]["included_count"], 4);
-    assert!(built["tokens"].as_u64() >= built["pack"]["stats"]["prompt_tokens"].as_u64());
+    // The record of a running prompt is read on its own.
+    assert_eq!((&built["pack"], &built["step"]["cut"]), (&Value::Null, &json!("first")));
+    assert_eq!(built["stats"]["included_count"], 4);
+    assert!(built["tokens"].as_u64() >= built["stats"]["prompt_tokens"].as_u64());
+    let alone =
+        json!({ "phase": "answer", "format": "anthropic", "header": "above", "footer": "below", "running": false });
+    let alone = call(&mut manager, "build_messages", &alone).unwrap();
+    assert_eq!((&alone["pack"]["stats"]["included_count"], &alone["step"]), (&json!(4), &Value::Null));
     let open = json!({ "phase": "answer", "format": "openai-chat", "close_calls": false });
     let built = call(&mut manager, "build_messages", &open).unwrap();
     assert_eq!((&built["warnings"], built["messages"].as_array().unwrap().len()), (&json!([]), 4));

@@ -48,6 +48,10 @@ const WITHOUT_DECLARATION: &[&str] = &[
     "Snapshot",
     // Opaque to callers, a part of a snapshot.
     "RunningPrompt",
+    // An input, compared by its fields.
+    "PriceModel",
+    // A shortened result, of which the gateway passes on the text.
+    "Abridged",
     "Ledger",
     "Calibrations",
     "KnownMessages",
