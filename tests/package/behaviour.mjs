@@ -327,6 +327,31 @@ export const behaviourCases = {
     m.free();
   },
 
+  "the record of a step is made when it is read, up to the second cut after it"(cw, assert) {
+    const m = new cw.ContextManager();
+    const steps = [];
+    const cuts = () => steps.filter(({ step }) => step.cut).length;
+    for (let n = 0; cuts() < 3; n += 1) {
+      m.ingest(item(`u${n}`, n % 2 ? "agent_msg" : "user_turn", `turn ${n} ${"some words that take room ".repeat(20)}`));
+      steps.push(m.buildMessages({ phase: "answer", format: "openai-chat", budget_tokens: 1_000 }));
+    }
+    const first = steps.findIndex(({ step }) => step.cut === "full");
+    for (const { pack, step } of steps.slice(first)) {
+      assert.equal(pack.stats.prompt_tokens, cw.countTokens(pack.prompt), `step ${step.step}`);
+      assert.deepEqual([pack.items.length, pack.running, pack.phase], [pack.stats.included_count, step, "answer"]);
+      assert.ok(pack.prompt === pack.prompt && Array.isArray(pack.envelopes));
+    }
+    // What went before has its numbers.
+    for (const { pack } of steps.slice(0, first)) {
+      assert.ok(pack.stats.prompt_tokens > 0);
+      assert.throws(() => pack.prompt, { code: "NOT_FOUND", path: "/step" });
+    }
+    const [read, unread] = [steps.at(-1), m.buildMessages({ phase: "answer", format: "openai-chat", budget_tokens: 1_000 })];
+    m.free();
+    assert.ok(read.pack.prompt.length > 0);
+    assert.throws(() => unread.pack.items, { code: "DISPOSED" });
+  },
+
   "functions of the caller count, label, summarise and redact"(cw, assert) {
     const seen = [];
     const words = (text) => text.split(/\s+/).length;
