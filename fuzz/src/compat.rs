@@ -12,10 +12,10 @@ pub fn compat(data: &[u8]) {
     let phase = bytes.one_of(&PHASES);
     let mut request = BuildRequest::new(phase, &String::from_utf8_lossy(bytes.short()));
     request.budget_tokens = Some(u64::from(bytes.byte()) * 4);
-    let mut manager = compat::manager(compat::options()).unwrap_or_else(|error| panic!("{error}"));
+    let mut manager = compat::manager(compat::options());
     fill(&mut manager, &mut bytes);
     let stored = json!(manager.snapshot());
-    let empty = compat::manager(compat::options()).unwrap_or_else(|error| panic!("{error}"));
+    let empty = compat::manager(compat::options());
     let mut again = empty.restored(stored).unwrap_or_else(|error| panic!("{error}"));
     let first = built(&mut manager, &request).map_err(|error| error.code());
     assert_eq!(built(&mut again, &request).map_err(|error| error.code()), first);

@@ -91,7 +91,7 @@ pub fn handoff(input: &Value) -> Result<Value> {
     if let Some(policy) = input.get("policy").filter(|value| !value.is_null()) {
         options.policy = ContextPolicy::from_value(policy.clone(), "/policy", ContextPolicy::compat(), false)?;
     }
-    let mut manager = contextweaver_context::compat::manager(options)?;
+    let mut manager = contextweaver_context::compat::manager(options);
     for entry in input["artifacts"].as_array().into_iter().flatten() {
         let (media_type, label) = (text(entry, "media_type"), text(entry, "label"));
         manager.put_artifact(text(entry, "handle"), text(entry, "content").as_bytes(), media_type, label)?;

@@ -492,8 +492,7 @@ fn a_running_prompt_shows_in_messages_what_it_shows_in_text() {
 #[test]
 fn compat_prompts_are_not_made_of_parts() {
     let options = contextweaver_context::compat::options();
-    let error =
-        build(&mut contextweaver_context::compat::manager(options).unwrap(), &asked(100), Format::Gemini).unwrap_err();
+    let error = build(&mut contextweaver_context::compat::manager(options), &asked(100), Format::Gemini).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Unsupported);
 }
 

@@ -152,7 +152,7 @@ fn w06_a_build_never_changes_stored_bytes() {
     let managers = [
         Some(ContextManager::new(redacting(ManagerOptions::default()))),
         #[cfg(feature = "compat")]
-        contextweaver_context::compat::manager(redacting(contextweaver_context::compat::options())).ok(),
+        Some(contextweaver_context::compat::manager(redacting(contextweaver_context::compat::options()))),
     ];
     for mut manager in managers.map(Option::unwrap) {
         let raw = "contact bob@example.com for ref 12";
