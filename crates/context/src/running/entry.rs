@@ -2,7 +2,7 @@
 
 use super::prompt::{LeftItem, RunningPrompt, RunningSection};
 use crate::compile::candidates::candidates;
-use crate::compile::closure::closure;
+use crate::compile::closure::{closure, joins};
 use crate::compile::firewall::firewall;
 use crate::compile::inputs::BuildInputs;
 use crate::compile::pipeline::resolve_pins;
@@ -58,7 +58,8 @@ pub fn enter(
         left: Vec::new(),
         quarters: 0,
         whole_quarters: 0,
-        is_torn: closed.candidates.iter().any(|candidate| candidate.at < from && !stands(candidate.at)),
+        is_torn: closed.candidates.iter().any(|candidate| candidate.at < from && !stands(candidate.at))
+            || running.is_some_and(|running| replaces_stub(sources, running, &admitted)),
         has_turn: false,
         work: 0,
     };
@@ -118,6 +119,21 @@ pub fn enter(
 /// Tells whether what is shown of an item is a digest, behind which there is more.
 pub fn is_digest(sources: &BuildInputs, at: usize, form: RenderedAs, content: &EntryContent) -> bool {
     form == RenderedAs::Whole && *content == EntryContent::Own && sources.index.entry(at).is_summarised()
+}
+
+/// Tells whether something new answers a call for whose result a stub was sent.
+fn replaces_stub(sources: &BuildInputs, running: &RunningPrompt, new: &[usize]) -> bool {
+    let items = sources.events.items();
+    let has_stubs = running.written.as_ref().is_some_and(|written| written.has_stubs);
+    let answered = |call: usize| {
+        let results = sources.events.child_positions(&items[call].id);
+        results.iter().any(|at| *at < running.seen && running.sections.iter().any(|section| section.at == *at))
+    };
+    has_stubs
+        && new.iter().any(|at| {
+            let call = (items[*at].kind == ItemKind::ToolResult).then(|| joins(sources.events, *at)).flatten();
+            call.is_some_and(|call| call < running.seen && !answered(call))
+        })
 }
 
 /// Makes a section, weighed.

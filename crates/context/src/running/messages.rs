@@ -117,7 +117,16 @@ fn write(
         let (sections, has_ledger) = above_it[stays.len()];
         let system = step.system.clone().or_else(|| from.system.clone());
         let (before, quarters) = (before.clone(), step.quarters);
-        written = WrittenSections { has_begun: true, sections, has_ledger, before, quarters, handed_out: 0, system };
+        written = WrittenSections {
+            has_begun: true,
+            sections,
+            has_ledger,
+            before,
+            quarters,
+            handed_out: 0,
+            system,
+            has_stubs: false,
+        };
     }
     let is_one = add(grows, &mut step, &mut before)?;
     if !is_one || from.has_begun && step.system.is_some() {
@@ -135,6 +144,7 @@ fn write(
         }
         written.system.clone_from(&step.system);
     }
+    written.has_stubs = from.has_stubs || step.warnings.iter().any(|warning| warning.code == "RESULT_MISSING");
     written.handed_out = step.keep + step.messages.len();
     step.written = written;
     Ok(Some(step))

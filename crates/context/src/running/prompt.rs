@@ -93,6 +93,8 @@ pub struct WrittenSections {
     pub handed_out: usize,
     /// What goes beside the messages.
     pub system: Option<Value>,
+    /// Whether a stub was sent for the result of a call that stands there.
+    pub has_stubs: bool,
 }
 
 /// What was sent last, and what it was made of.
@@ -161,8 +163,11 @@ impl RunningPrompt {
                 told["ledger"] = to_value(ledger);
             }
         }
-        if self.close_calls {
-            told["close_calls"] = true.into();
+        let has_stubs = self.written.as_ref().is_some_and(|written| written.has_stubs);
+        for (name, is) in [("close_calls", self.close_calls), ("stubs", has_stubs)] {
+            if is {
+                told[name] = true.into();
+            }
         }
         for (name, text) in [("head", self.head.as_deref()), ("broken", self.broken)] {
             if let Some(text) = text {
@@ -190,6 +195,7 @@ impl RunningPrompt {
         let ledger_at = fields.at("ledger");
         let account_at = fields.at("account");
         let broken = fields.opt_string("broken")?;
+        let has_stubs = fields.bool_or("stubs", false)?;
         Ok(Self {
             form: fields.parsed_or("form", PromptForm::Text, PromptForm::parse)?,
             close_calls: fields.bool_or("close_calls", false)?,
@@ -212,7 +218,7 @@ impl RunningPrompt {
             footer: String::new(),
             warnings: Vec::new(),
             marks: Vec::new(),
-            written: None,
+            written: has_stubs.then(|| WrittenSections { has_stubs, ..WrittenSections::default() }),
         })
     }
 }

@@ -131,11 +131,14 @@ pub fn lost_reasoning(sources: &[SourceItem], items: &[usize]) -> bool {
 pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
     let sources = sources(items, format);
     let groups = group_items(&sources);
-    // By group: the last item of those before it, with results.
+    // By group: the last item of those before it, with results, and whether all calls before it have one.
     let mut last = Vec::with_capacity(groups.len());
-    let mut reach = 0;
+    let (mut reach, mut is_closed) = (0, true);
     for group in &groups {
-        last.push(reach);
+        last.push((reach, is_closed));
+        let is_open =
+            |index: &usize| sources[*index].item.kind == ItemKind::ToolCall && sources[*index].results.is_empty();
+        is_closed &= !group.items.iter().any(is_open);
         let ends = group.items.iter().flat_map(|index| sources[*index].results.iter().chain([index]));
         reach = reach.max(ends.max().copied().unwrap_or(0));
     }
@@ -148,7 +151,8 @@ pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
             // White space at the end of a last message of the model is left out, so that none may be the last.
             _ => group.role == Role::Assistant && (before.role != Role::Assistant || has_results(&sources, before)),
         };
-        (parts && last[at] < start).then_some(start)
+        let (reach, is_closed) = last[at];
+        (parts && is_closed && reach < start).then_some(start)
     })
 }
 
