@@ -291,6 +291,56 @@ export const messageCases = {
     assert.equal(catchError(() => new cw.ContextManager({ ledger: "no" })).path, "/ledger");
   },
 
+  "a result above its share enters a running prompt with the parts that are asked for, and is read on"(cw, assert) {
+    for (const [count, query, wanted] of [[600, "Which parcel has order 4150?", "parcel 7024"], [3000, "Which parcel has order 6150?", "parcel 3943"]]) {
+      const manager = new cw.ContextManager();
+      const build = () => manager.buildMessages({ phase: "answer", format: "openai-chat", query, budget_tokens: 8_000 });
+      manager.ingest({ id: "u", kind: "user_turn", text: query });
+      build();
+      manager.ingest({ id: "c", kind: "tool_call", text: "read()" });
+      const rows = Array.from({ length: count }, (_, n) => ({ id: 4000 + n, note: `parcel ${(n * 7919) % 10007}` }));
+      manager.ingestToolResult({ tool_call_id: "c", tool_name: "read", raw_output: JSON.stringify(rows) });
+      const { step, tokens, messages } = build();
+      const { content } = messages.at(-1);
+      assert.equal(step.hides, true, "what a digest stands for is hidden");
+      assert.ok(content.includes(wanted), content.slice(0, 300));
+      assert.ok(tokens > 1_000 && tokens <= 8_000, `${tokens} tokens of 8000`);
+      manager.free();
+    }
+  },
+
+  "a result that comes after its stub was sent does not take its place in silence"(cw, assert) {
+    const manager = new cw.ContextManager();
+    const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
+    const conversation = [{ role: "user", content: "go" }, { role: "assistant", content: null, tool_calls: [call] }, { role: "user", content: "And what time is it?" }];
+    const step = () => {
+      manager.syncMessages(conversation, "openai-chat");
+      return manager.buildMessages({ phase: "answer", format: "openai-chat" });
+    };
+    const before = step();
+    conversation.push({ role: "tool", tool_call_id: "a", content: "done" });
+    const after = step();
+    const goesOn = JSON.stringify(after.messages.slice(0, before.messages.length)) === JSON.stringify(before.messages);
+    assert.ok(goesOn || after.step.cut !== undefined, `${after.step.repeated_tokens} of ${before.tokens} tokens are said to repeat`);
+    manager.free();
+  },
+
+  "calls that came one after the other keep their results"(cw, assert) {
+    const manager = new cw.ContextManager();
+    const call = (call_id) => ({ type: "function_call", call_id, name: "f", arguments: JSON.stringify({ call_id }) });
+    const conversation = [{ role: "user", content: "go" }];
+    let built;
+    for (const next of [call("a"), call("b"), { type: "function_call_output", call_id: "a", output: "A" }, { type: "function_call_output", call_id: "b", output: "B" }]) {
+      conversation.push(next);
+      manager.syncMessages(conversation, "openai-responses");
+      built = manager.buildMessages({ phase: "answer", format: "openai-responses" });
+    }
+    const calls = built.messages.filter(({ type }) => type === "function_call");
+    assert.deepEqual(calls.map(({ call_id }) => call_id), ["a", "b"]);
+    assert.deepEqual(built.warnings, []);
+    manager.free();
+  },
+
   "messages that cannot be read say where, and leave the log alone"(cw, assert) {
     const manager = new cw.ContextManager();
     const refused = (messages, format, code, path) => {
