@@ -318,7 +318,7 @@ fn is_continued(before: &Sent, after: &Sent, form: Form) -> TestCaseResult {
         };
         prop_assert_eq!(head, next_head);
         prop_assert!(
-            is.len() >= was.len() && json!(is[..was.len()]).to_string() == json!(was).to_string(),
+            is.len() >= was.len() && format!("{:?}", &is[..was.len()]) == format!("{was:?}"),
             "{was:?}\n{is:?}"
         );
     }
@@ -369,18 +369,16 @@ fn accounts_for_all(session: &Session, sent: &Sent) -> TestCaseResult {
 struct Known {
     before: Option<Sent>,
     budget: u64,
-    is_new_budget: bool,
-    is_new_header: bool,
-    is_new_head: bool,
+    /// The reasons that the caller gave.
+    given: Vec<&'static str>,
     /// Seconds since the call before.
     seconds: f64,
-    is_edited: bool,
     /// Tokens of what is new, if it stood whole.
     new: u64,
 }
 
 fn reason_holds(sent: &Sent, known: &Known) -> TestCaseResult {
-    let Known { before, budget, is_new_budget, is_new_header, is_new_head, seconds, is_edited, new } = known;
+    let Known { before, budget, given, seconds, new } = known;
     let Some(reason) = sent.step.cut else { return Ok(()) };
     let Some(before) = before else {
         prop_assert_eq!(reason, "first");
@@ -391,11 +389,8 @@ fn reason_holds(sent: &Sent, known: &Known) -> TestCaseResult {
     let holds = match reason {
         "full" => next > *budget,
         "pays" => next >= 16_000,
-        "cold" => *is_new_head || *seconds > 300.0,
-        "budget" => *is_new_budget,
-        "instructions" => *is_new_header,
-        "edited" => *is_edited,
-        _ => false,
+        "cold" if *seconds > 300.0 => true,
+        other => given.contains(&other),
     };
     prop_assert!(holds, "{reason}: {} and {new} of {budget}, {seconds} s", before.tokens);
     Ok(())
@@ -425,11 +420,16 @@ proptest! {
             session.say(said);
             let known = Known {
                 budget: session.request.budget_tokens.unwrap(),
-                is_new_budget: session.request.budget_tokens != was.budget_tokens,
-                is_new_header: session.request.header != was.header,
-                is_new_head: session.request.head != was.head,
+                given: [
+                    ("budget", session.request.budget_tokens != was.budget_tokens),
+                    ("instructions", session.request.header != was.header),
+                    ("cold", session.request.head != was.head),
+                    ("edited", session.forgotten > forgotten || session.is_changed),
+                ]
+                .into_iter()
+                .filter_map(|(reason, is_given)| is_given.then_some(reason))
+                .collect(),
                 seconds: (session.request.now.unwrap() - was.now.unwrap()) / 1000.0,
-                is_edited: session.forgotten > forgotten || session.is_changed,
                 new: whole_tokens(&session.items[from..], form),
                 before: before.clone(),
             };
@@ -643,7 +643,9 @@ fn what_was_edited_after_it_left_does_not_come_back() {
             4 => {
                 json!({ "role": "assistant", "content": format!("The zanzibar warehouse keeps pallet quetzal {secret}. {}", words(60, n)) })
             }
-            _ => json!({ "role": if n % 2 == 0 { "assistant" } else { "user" }, "content": words(120, n) }),
+            _ => {
+                json!({ "role": if usize::is_multiple_of(n, 2) { "assistant" } else { "user" }, "content": words(120, n) })
+            }
         };
         let mut all: Vec<Value> = (1..40).map(|n| said(n, "OLD-4711")).collect();
         manager.sync_messages(Conversation::new(format, all.clone())).unwrap().done().unwrap();
