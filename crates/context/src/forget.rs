@@ -20,7 +20,7 @@ pub struct ForgottenItem {
 const FORGOTTEN: &str = "forgotten";
 
 impl ContextManager {
-    /// Removes the text of an item, its metadata, its envelope and its artifacts, and prompts of append mode that quote it.
+    /// Removes the text of an item, its metadata, its envelope and its artifacts, and cuts the running prompts, which may quote it.
     /// The item stays in its place, empty, and stands in no prompt. Facts and episodes are deleted by their own ids.
     ///
     /// What was written of it before is where it was written: a journal must be written anew, whole.

@@ -73,7 +73,7 @@ pub struct Compat;
 /// Makes a manager that works as 0.18 does.
 ///
 /// # Errors
-/// `UNSUPPORTED` at `/append` for options of append mode.
+/// None at present.
 pub fn manager(options: ManagerOptions) -> Result<ContextManager> {
     Ok(ContextManager::with_strategy(options, &Compat))
 }

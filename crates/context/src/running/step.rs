@@ -10,7 +10,7 @@ use super::prompt::{LeftItem, PromptForm, RunningPrompt, RunningSection, Written
 use super::{recalled, record};
 use crate::compile::inputs::BuildInputs;
 use crate::compile::pipeline;
-use crate::compile::prompt::PromptSection;
+use crate::compile::prompt::{EntryContent, PromptSection};
 use crate::compile::render::messages::MessageRenderer;
 use crate::compile::render::renderer::Renderer;
 use crate::compile::render::text::{SEPARATOR_QUARTERS, TextRenderer};
@@ -19,7 +19,7 @@ use crate::labels::{SEPARATOR, join_sections};
 use crate::request::BuildRequest;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{MessageWarning, WriteOptions};
-use contextweaver_model::{Explanation, RunningStep};
+use contextweaver_model::{Explanation, RenderedAs, RunningStep};
 use contextweaver_text::tokens::Estimator;
 use serde_json::Value;
 
@@ -261,6 +261,7 @@ impl RunningRequest<'_> {
     fn draft(&self, base: Option<&RunningPrompt>, header: &str, new: NewEntries) -> Result<Option<Draft>> {
         let sections: Vec<&RunningSection> =
             base.into_iter().flat_map(|base| &base.sections).chain(&new.sections).collect();
+        let mut left = base.into_iter().flat_map(|base| &base.left).chain(&new.left);
         let ledger = base.and_then(|base| base.ledger.as_ref());
         let frame = MessageFrame { header, ledger, footer: &self.request.footer };
         let text = self.text_quarters(&frame, &sections);
@@ -283,8 +284,21 @@ impl RunningRequest<'_> {
                 Some(written)
             }
         };
-        let whole = base.map_or(0, |base| base.account.whole) + new.whole_quarters / 4;
-        Ok(Some(Draft { whole: whole.max(quarters / 4), tokens: quarters / 4, new, written }))
+        let tokens = quarters / 4;
+        // Where all is there as it is, no estimate says better what would be sent without us.
+        let whole = if left.all(|left| !left.is_hidden()) && sections.iter().all(|section| self.is_as_it_is(section)) {
+            tokens
+        } else {
+            (base.map_or(0, |base| base.account.whole) + new.whole_quarters / 4).max(tokens)
+        };
+        Ok(Some(Draft { whole, tokens, new, written }))
+    }
+
+    /// Tells whether a section is what would be sent without us.
+    fn is_as_it_is(&self, section: &RunningSection) -> bool {
+        let is_own =
+            matches!(section.content, EntryContent::Own) && !self.sources.index.entry(section.at).is_summarised();
+        section.form == RenderedAs::Whole && !section.recalled && (section.is_stored || is_own)
     }
 
     /// Begins anew with the whole log.
