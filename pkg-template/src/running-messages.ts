@@ -36,7 +36,8 @@ export class SentMessages {
 
   /** How many there are. */
   count(phase: unknown, format: unknown): number {
-    return this.#sent.get(`${String(phase)} ${String(format)}`)?.messages.length ?? 0;
+    if (typeof phase !== "string" || typeof format !== "string") return 0;
+    return this.#sent.get(`${phase} ${format}`)?.messages.length ?? 0;
   }
 
   /** Puts the messages of a step behind those that stay. `read` makes its record. */

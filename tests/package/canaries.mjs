@@ -417,6 +417,14 @@ const ROWS = {
     ...FORMATS.map((format) => () => manager.buildMessages({ phase: "answer", format, query: text("deploy"), header: SECRET, footer: SECRET, explain: true })),
     () => manager.buildMessages({ phase: "answer", format: NAME }),
   ),
+  "ContextManager.costs": ({ manager }) => {
+    manager.buildMessages({ phase: "answer", format: "openai-chat", footer: SECRET, head: NAME, model: "m" });
+    return each(() => manager.costs());
+  },
+  "ContextManager.abridged": ({ manager }) => each(
+    () => manager.abridged(NAME, 40, SECRET),
+    ...manager.toJSON().event_log.items.map(({ id }) => () => manager.abridged(id, 60, SECRET)),
+  ),
   "ContextManager.buildCall": ({ manager, router, catalog, tools }) => each(
     () => manager.buildCall({ tool: tools[0], query: SECRET, schema: { note: SECRET }, examples: [SECRET], constraints: { note: SECRET } }),
     () => manager.buildCall({ tool_id: NAME, router }),

@@ -257,7 +257,7 @@ export const messageCases = {
     }
   },
 
-  "what left a prompt is named in one message of the user, below the instructions"(cw, assert) {
+  "what left a prompt is named in one message of the user, near the beginning"(cw, assert) {
     const log = [
       { id: "s1", kind: "policy", text: "You help a shop." },
       // The first request stays.
@@ -279,10 +279,14 @@ export const messageCases = {
     const ways = ["openai-chat", "anthropic", "gemini", "ai-sdk-model"].flatMap((format) => [[format, 3000, false], [format, 8000, true]]);
     for (const [format, budget, running] of ways) {
       const { messages, pack, tokens, found } = built({ ledger: true }, format, budget, running);
-      assert.ok(tokens <= budget && pack.prompt.startsWith(`[POLICY]\nYou help a shop.\n\n${text}\n\n`), pack.prompt.slice(0, 200));
-      const [first, ...others] = messages.filter(({ role }) => role !== "system");
-      assert.ok(first.role === "user" && JSON.stringify(first).includes(JSON.stringify(text).slice(1, -1)));
-      assert.ok(!JSON.stringify(others).includes("recall finds"));
+      // A cut of a running prompt leaves the first request above it.
+      const opening = `[POLICY]\nYou help a shop.\n\n${running ? "[USER]\nGood morning.\n\n" : ""}`;
+      assert.ok(tokens <= budget && pack.prompt.startsWith(`${opening}${text}\n\n`), pack.prompt.slice(0, 200));
+      const naming = messages.filter((message) => JSON.stringify(message).includes("recall finds"));
+      assert.equal(naming.length, 1);
+      assert.ok(naming[0].role === "user" && JSON.stringify(naming[0]).includes(JSON.stringify(text).slice(1, -1)));
+      const before = messages.slice(0, messages.indexOf(naming[0])).filter(({ role }) => role !== "system");
+      assert.ok(before.length <= (running ? 1 : 0));
       assert.deepEqual([pack.stats.ledger.identifiers, found[0]], [1, "u1"]);
       assert.ok(pack.stats.ledger.tokens <= 60);
     }

@@ -249,7 +249,7 @@ function differences(base: Built, build: Built): string {
 /** Sections of both prompts side by side, in the order of the present one; what is gone stands where it stood in the log. */
 function compared(present: Log, base: Built, build: Built, shared: number): Change[] {
   const [old, now] = [base, build].map((each) => new Map(named(each)));
-  const order = (key: string): number => present.places.get(key) ?? (key === ABOVE ? -1 : Number.MAX_SAFE_INTEGER);
+  const order = (key: string): number => placeOf(present, key) ?? (key === ABOVE ? -1 : Number.MAX_SAFE_INTEGER);
   const gone = [...(old?.keys() ?? [])].filter((key) => !now?.has(key)).sort((a, b) => order(a) - order(b));
   const keys: string[] = [];
   for (const key of now?.keys() ?? []) {
@@ -283,13 +283,25 @@ function compared(present: Log, base: Built, build: Built, shared: number): Chan
 const ABOVE = "\u0000above";
 const BELOW = "\u0000below";
 
-/** Sections by the id of their item. */
+const AGAIN = "\u0000again";
+
+/** Sections by the id of their item. What is recalled of an item that stands has a key of its own. */
 function named(build: Built): [string, Section][] {
-  return sectionsOf(build).map((section) => [section.id ?? (section.start === 0 ? ABOVE : BELOW), section]);
+  const seen = new Set<string>();
+  return sectionsOf(build).map((section) => {
+    let key = section.id ?? (section.start === 0 ? ABOVE : BELOW);
+    while (seen.has(key)) key += AGAIN;
+    seen.add(key);
+    return [key, section];
+  });
+}
+
+function placeOf(present: Log, key: string): number | undefined {
+  return present.places.get(key.replaceAll(AGAIN, ""));
 }
 
 function changeOf(present: Log, key: string, was: string | undefined, is: string | undefined): Change {
-  const place = present.places.get(key);
+  const place = placeOf(present, key);
   const cut = (text = ""): string => {
     const shown = head(masked(text), CHANGE_CHARS);
     return text.length > shown.length + 8 ? `${shown}…` : shown;

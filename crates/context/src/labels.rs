@@ -30,7 +30,7 @@ pub fn body(item: &ContextItem, function: Option<&str>, text: &str) -> String {
 pub enum SectionMark {
     None,
     Excerpt,
-    /// Out of log order, in an append-only prompt.
+    /// Out of log order, in a running prompt.
     Recalled,
 }
 

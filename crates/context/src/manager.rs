@@ -303,6 +303,10 @@ impl ContextManager {
                 let message = format!("estimates are not scaled in {}", strategy.version());
                 return Err(Error::new(ErrorCode::Unsupported, message).at("/model"));
             }
+            if request.running == Some(true) {
+                let message = format!("prompts do not go on with those before in {}", strategy.version());
+                return Err(Error::new(ErrorCode::Unsupported, message).at("/running"));
+            }
             return strategy.build(self, request);
         }
         if request.running == Some(true) {

@@ -45,7 +45,10 @@ impl Kept<'_> {
     fn standing(&self, from: usize) -> Vec<StandingEntry> {
         let entry = |section: &&RunningSection| {
             let RunningSection { at, form, content, omitted_chars, .. } = *section;
-            StandingEntry { at: *at, form: *form, content: content.clone(), omitted_chars: *omitted_chars }
+            // What it says that stands above may leave with this cut.
+            let (form, content) =
+                if section.is_repeat { (RenderedAs::Whole, EntryContent::Own) } else { (*form, content.clone()) };
+            StandingEntry { at: *at, form, content, omitted_chars: *omitted_chars }
         };
         self.sections[from..].iter().map(entry).collect()
     }
@@ -90,7 +93,7 @@ impl RunningRequest<'_> {
             entry::section(self.sources, at, form, content, omitted_chars, is_stored)
         };
         let sections: Vec<RunningSection> = entries.into_iter().map(section).collect();
-        let frame = WriterFrame { header: &header, ledger: ledger.as_ref(), footer: &self.request.footer };
+        let frame = WriterFrame { header: &header, ledger: ledger.as_ref(), footer: &self.footer };
         let places: Vec<&RunningSection> = sections.iter().collect();
         let nothing = WrittenSections::default();
         let (messages, written, tokens) = match self.writer.write(self.sources, &frame, &places, &nothing)? {
@@ -108,7 +111,7 @@ impl RunningRequest<'_> {
         let mut running = RunningPrompt {
             form: self.writer.form(),
             close_calls: self.writer.closes_calls(),
-            footer: self.request.footer.clone(),
+            footer: self.footer.clone(),
             warnings: said,
             marks: Vec::new(),
             header,
@@ -160,12 +163,16 @@ impl RunningRequest<'_> {
         while newest > 0 && kind(newest) == ItemKind::ToolCall && is_said(newest - 1) {
             newest -= 1;
         }
-        let weigh = |range: &[&RunningSection]| range.iter().map(|section| section.quarters).sum::<u64>();
+        let quarters_of = |section: &RunningSection| {
+            let index = &self.sources.index;
+            if section.is_repeat { index.entry(section.at).part_quarters } else { section.quarters }
+        };
+        let weigh = |range: &[&RunningSection]| range.iter().map(|section| quarters_of(section)).sum::<u64>();
         let mut quarters = weigh(&sections[newest..]);
         let most = (4.0 * target as f64 * RECENT_SHARE) as u64;
         let mut recent = newest;
         for place in (0..newest).rev() {
-            quarters += sections[place].quarters;
+            quarters += quarters_of(sections[place]);
             if quarters > most {
                 break;
             }
@@ -183,7 +190,7 @@ impl RunningRequest<'_> {
         sort_distinct(&mut pinned);
         pinned.retain(|at| sections[recent..].iter().all(|section| section.at != *at));
         let pinned: u64 = pinned.iter().map(|at| self.sources.index.entry(*at).part_quarters).sum();
-        let around = self.sources.quarters(anew.header) + self.sources.quarters(&self.request.footer);
+        let around = self.sources.quarters(anew.header) + self.sources.quarters(&self.footer);
         let tokens = (weigh(&sections[recent..]) + pinned + around) / 4;
         Kept { sections, recent, newest, keeps: first.into_iter().collect(), tokens }
     }

@@ -76,6 +76,11 @@ impl CutScale<'_> {
         DEPTHS[0] * libm::pow(DEPTHS[1] / DEPTHS[0], self.thrift)
     }
 
+    /// Returns the share alone, whatever the account says.
+    pub fn share(&self) -> CutDepth {
+        CutDepth { share: self.depth(), most: f64::MAX }
+    }
+
     /// Returns how deep a cut is which the budget forces, or which is free.
     pub fn forced(&self) -> CutDepth {
         let budget = self.budget as f64;

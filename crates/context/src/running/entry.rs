@@ -100,7 +100,9 @@ pub fn enter(
         };
         new.quarters += part.quarters;
         new.whole_quarters += whole;
-        new.sections.push(section(sources, part.at, part.form, part.content, part.omitted_chars, is_stored));
+        let mut section = section(sources, part.at, part.form, part.content, part.omitted_chars, is_stored);
+        section.is_repeat = repeated.is_some();
+        new.sections.push(section);
     }
     new.left = state
         .excluded
@@ -147,7 +149,17 @@ pub fn section(
 ) -> RunningSection {
     let quarters = section_quarters(sources, at, &EntryRendering { form, content: &content }, false);
     let is_digest = is_digest(sources, at, form, &content);
-    RunningSection { at, form, content, is_stored, omitted_chars, recalled: false, is_digest, quarters }
+    RunningSection {
+        at,
+        form,
+        content,
+        is_stored,
+        omitted_chars,
+        recalled: false,
+        is_repeat: false,
+        is_digest,
+        quarters,
+    }
 }
 
 /// Returns a result that stands whole and says the same as the one at a position.

@@ -48,7 +48,9 @@ impl ContextManager {
         let prices = self.options.prices.or(request.prices).unwrap_or_else(|| PriceModel::of_format(format));
         let is_loop = request.running == Some(true);
         let sources = self.sources();
-        let running = RunningRequest { sources: &sources, request: scaled, writer, budget, asked, prices, is_loop };
+        let footer = sources.options.mask_secrets(&scaled.footer).into_owned();
+        let running =
+            RunningRequest { sources: &sources, request: scaled, footer, writer, budget, asked, prices, is_loop };
         let advanced = running.advance(self.running.of(request.phase));
         let advanced = match model {
             Some(model) => advanced.map_err(|error| self.in_tokens_of(model, error)),

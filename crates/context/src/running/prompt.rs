@@ -42,6 +42,8 @@ pub struct RunningSection {
     pub omitted_chars: Option<u64>,
     /// Whether it is an excerpt of something that left, behind what was there.
     pub recalled: bool,
+    /// Whether it says that the same stands above, so that nothing is hidden.
+    pub is_repeat: bool,
     /// Whether it is a digest of ours, behind which there is more; not part of a snapshot.
     pub is_digest: bool,
     /// Weight of the section in a text prompt, in quarter tokens; not part of a snapshot.
@@ -51,7 +53,8 @@ pub struct RunningSection {
 impl RunningSection {
     /// Tells whether there is more of the item than it shows.
     pub fn is_part(&self) -> bool {
-        (self.is_digest || matches!(self.form, RenderedAs::Excerpt | RenderedAs::Stub)) && !self.recalled
+        let is_less = self.is_digest || matches!(self.form, RenderedAs::Excerpt | RenderedAs::Stub);
+        is_less && !self.recalled && !self.is_repeat
     }
 }
 
@@ -264,6 +267,9 @@ fn section_told(section: &RunningSection) -> Value {
     if section.recalled {
         told["recalled"] = true.into();
     }
+    if section.is_repeat {
+        told["repeat"] = true.into();
+    }
     told
 }
 
@@ -289,6 +295,7 @@ fn section_from(section: Value, at: &str, last: u64) -> Result<RunningSection> {
         is_stored,
         omitted_chars: fields.opt_uint("omitted_chars", u64::MAX)?,
         recalled: fields.bool_or("recalled", false)?,
+        is_repeat: fields.bool_or("repeat", false)?,
         is_digest: false,
         quarters: 0,
     })

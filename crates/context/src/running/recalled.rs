@@ -63,6 +63,7 @@ pub fn recalled(
             is_stored: false,
             omitted_chars: None,
             recalled: true,
+            is_repeat: false,
             is_digest: false,
             quarters,
         });
@@ -100,7 +101,7 @@ impl Wanted {
             }
         }
         let mut hides = !running.left.is_empty();
-        for section in running.sections.iter().filter(|section| !section.recalled) {
+        for section in running.sections.iter().filter(|section| !section.recalled && !section.is_repeat) {
             let is_all = section.is_stored || !index.entry(section.at).is_summarised();
             shown[section.at] = match section.form {
                 RenderedAs::Whole if is_all => Shown::Whole,
@@ -109,9 +110,10 @@ impl Wanted {
             };
             hides |= shown[section.at] == Shown::Partly;
         }
-        // What the agent said between its steps repeats what results say.
-        for (at, item) in items.iter().enumerate() {
-            if item.kind == ItemKind::AgentMsg && shown[at] == Shown::Partly {
+        // What the agent said beside its calls repeats what results say.
+        for (at, pair) in items.windows(2).enumerate() {
+            let is_beside_call = pair[0].kind == ItemKind::AgentMsg && pair[1].kind == ItemKind::ToolCall;
+            if is_beside_call && shown[at] == Shown::Partly {
                 shown[at] = Shown::Never;
             }
         }

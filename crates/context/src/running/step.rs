@@ -10,14 +10,14 @@ use super::writer::{PromptWriter, WriterFrame, WrittenPrompt, WrittenStep};
 use super::{recalled, record};
 use crate::compile::inputs::BuildInputs;
 use crate::compile::pipeline;
-use crate::compile::prompt::PromptSection;
+use crate::compile::prompt::{EntryContent, PromptSection};
 use crate::compile::render::text::SEPARATOR_QUARTERS;
 use crate::event::Event;
 use crate::labels::{SEPARATOR, join_sections};
 use crate::request::BuildRequest;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::MessageWarning;
-use contextweaver_model::{Explanation, RunningStep};
+use contextweaver_model::{Explanation, RenderedAs, RunningStep};
 use contextweaver_text::tokens::Estimator;
 use serde_json::Value;
 
@@ -71,6 +71,8 @@ pub struct Extension {
 pub struct RunningRequest<'a> {
     pub sources: &'a BuildInputs<'a>,
     pub request: &'a BuildRequest,
+    /// What stands below, with secrets masked.
+    pub footer: String,
     pub writer: &'a dyn PromptWriter,
     /// Tokens of the estimator that the prompt and what stands beside it may have.
     pub budget: u64,
@@ -147,7 +149,7 @@ impl RunningRequest<'_> {
         let reason = match anew {
             Some(reason) => (draft.tokens > scale.budget).then_some(reason),
             None if draft.tokens > scale.budget => Some("full"),
-            None if cold.is_some() && draft.tokens > scale.forced().of(self.room(), 0) && draft.is_new() => cold,
+            None if cold.is_some() && draft.tokens > scale.share().of(self.room(), 0) && draft.is_new() => cold,
             None => None,
         };
         if let Some(reason) = reason {
@@ -246,8 +248,9 @@ impl RunningRequest<'_> {
     fn draft(&self, base: Option<&RunningPrompt>, header: &str, new: NewEntries) -> Result<Option<Draft>> {
         let sections: Vec<&RunningSection> =
             base.into_iter().flat_map(|base| &base.sections).chain(&new.sections).collect();
+        let mut left = base.into_iter().flat_map(|base| &base.left).chain(&new.left);
         let ledger = base.and_then(|base| base.ledger.as_ref());
-        let frame = WriterFrame { header, ledger, footer: &self.request.footer };
+        let frame = WriterFrame { header, ledger, footer: &self.footer };
         let text = self.text_quarters(&frame, &sections);
         let is_read = self.writer.form() == PromptForm::Text || self.request.explain;
         let text = match self.sources.options.estimator {
@@ -266,8 +269,21 @@ impl RunningRequest<'_> {
                 Some(written)
             }
         };
-        let whole = base.map_or(0, |base| base.account.whole) + new.whole_quarters / 4;
-        Ok(Some(Draft { whole: whole.max(quarters / 4), tokens: quarters / 4, new, written }))
+        let tokens = quarters / 4;
+        // Where all is there as it is, no estimate says better what would be sent without us.
+        let whole = if left.all(|left| !left.is_hidden()) && sections.iter().all(|section| self.is_as_it_is(section)) {
+            tokens
+        } else {
+            (base.map_or(0, |base| base.account.whole) + new.whole_quarters / 4).max(tokens)
+        };
+        Ok(Some(Draft { whole, tokens, new, written }))
+    }
+
+    /// Tells whether a section is what would be sent without us.
+    fn is_as_it_is(&self, section: &RunningSection) -> bool {
+        let is_own =
+            matches!(section.content, EntryContent::Own) && !self.sources.index.entry(section.at).is_summarised();
+        section.form == RenderedAs::Whole && !section.recalled && (section.is_stored || is_own)
     }
 
     /// Begins anew with the whole log.
@@ -345,14 +361,14 @@ impl RunningRequest<'_> {
                 changes,
                 account,
                 head: self.request.head.clone(),
-                footer: self.request.footer.clone(),
+                footer: self.footer.clone(),
                 written,
             }))
         } else {
             RunningChange::Replaced(Box::new(RunningPrompt {
                 form: self.writer.form(),
                 close_calls: self.writer.closes_calls(),
-                footer: self.request.footer.clone(),
+                footer: self.footer.clone(),
                 warnings: head.warnings,
                 marks: Vec::new(),
                 header: head.text,

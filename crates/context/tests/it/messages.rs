@@ -494,6 +494,9 @@ fn compat_prompts_are_not_made_of_parts() {
     let options = contextweaver_context::compat::options();
     let error = build(&mut contextweaver_context::compat::manager(options), &asked(100), Format::Gemini).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Unsupported);
+    let mut manager = contextweaver_context::compat::manager(contextweaver_context::compat::options());
+    let error = support::build(&mut manager, &BuildRequest { running: Some(true), ..asked(100) }).unwrap_err();
+    assert_eq!((error.code(), error.path()), (ErrorCode::Unsupported, "/running"));
 }
 
 /// The provider's image part is in the result, also where a digest stands for its text, and counts.

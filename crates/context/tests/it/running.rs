@@ -633,6 +633,29 @@ fn loop_of(budget: u64) -> BuildRequest {
     BuildRequest { budget_tokens: Some(budget), running: Some(true), ..BuildRequest::new(Phase::Answer, "") }
 }
 
+/// A result that came again hides nothing: the tools that read what is hidden stay away, and nothing is cut for them.
+#[test]
+fn a_result_that_came_again_hides_nothing() {
+    let request = BuildRequest { reserved_tokens: 500, hidden_tokens: 300, ..loop_of(200_000) };
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    let mut all = vec![json!({ "role": "user", "content": "Read the log twice." })];
+    let mut before: Vec<Value> = Vec::new();
+    for step in 0..12 {
+        let id = format!("call_{step}");
+        let call = json!({ "id": id, "type": "function", "function": { "name": "read", "arguments": "{}" } });
+        all.push(json!({ "role": "assistant", "content": null, "tool_calls": [call] }));
+        all.push(json!({ "role": "tool", "tool_call_id": id, "content": words(700, step % 6) }));
+        manager.sync_messages(Conversation::new(Format::OpenAiChat, all.clone())).unwrap().done().unwrap();
+        let sent = messages(&mut manager, &request, Format::OpenAiChat).unwrap();
+        let told = sent.step.unwrap();
+        assert_eq!((told.cut, told.hides), ((step == 0).then_some("first"), false));
+        before.truncate(sent.keep);
+        before.extend(sent.written.messages);
+        let repeats = json!(before).to_string().matches("(the same as the result").count();
+        assert_eq!(repeats, step.saturating_sub(5));
+    }
+}
+
 /// What was edited is not what words point at, even where it had left the prompt before.
 #[test]
 fn what_was_edited_after_it_left_does_not_come_back() {
