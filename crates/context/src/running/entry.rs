@@ -18,8 +18,8 @@ use crate::request::BuildRequest;
 use contextweaver_base::Result;
 use contextweaver_model::{ItemKind, RenderedAs, Stage};
 
-/// Tokens from which on a result that says again what stands there is named instead.
-const REPEAT_TOKENS: u64 = 100;
+/// Bytes from which on a result that says again what stands there is named instead.
+const REPEAT_BYTES: usize = 400;
 
 /// What is new in a log.
 pub struct NewEntries {
@@ -92,7 +92,8 @@ pub fn enter(
                 let quarters = renderer.entry_quarters(sources, row.at, &EntryRendering { form, content: &content });
                 let mut part = row.whole(index);
                 (part.form, part.content, part.quarters) = (form, content, quarters);
-                let whole = row.quarters.max(sources.index.entry(earlier).text_quarters);
+                let said = sources.index.entry(earlier).source(&items[earlier], sources.artifacts);
+                let whole = row.quarters.max(sources.quarters(said));
                 (part, false, whole)
             }
             (Some(planner), None) => planner.entry(index, row, share),
@@ -171,10 +172,13 @@ fn repeated(
 ) -> Option<usize> {
     let items = sources.events.items();
     let (item, indexed) = (&items[at], sources.index.entry(at));
-    if item.kind != ItemKind::ToolResult || indexed.text_quarters < 4 * REPEAT_TOKENS {
+    if item.kind != ItemKind::ToolResult {
         return None;
     }
     let text = indexed.source(item, sources.artifacts);
+    if text.len() < REPEAT_BYTES {
+        return None;
+    }
     let earlier = running.into_iter().flat_map(|running| &running.sections).chain(new);
     let mut whole =
         earlier.filter(|section| section.form == RenderedAs::Whole && !section.recalled && section.at != at);
