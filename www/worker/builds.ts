@@ -270,11 +270,14 @@ function viewOf(present: Log, built: Built, values: readonly string[]): PhaseVie
   const budget = stats.budget_tokens ?? 0;
   const left = leftOut(present, built);
   let [cut, shortened] = [0, 0];
-  for (const { id } of built.pack.items ?? []) {
-    const { state, tokens, whole } = fateOf(present, built, present.places.get(id) ?? 0);
+  // What comes back of an item may stand beside what is there of it.
+  const shown = new Map<string, number>();
+  for (const { id, tokens } of built.pack.items ?? []) shown.set(id, (shown.get(id) ?? 0) + (tokens ?? 0));
+  for (const [id, tokens] of shown) {
+    const { state, whole } = fateOf(present, built, present.places.get(id) ?? 0);
     if (state !== "summarised") continue;
     shortened += 1;
-    cut += Math.max(0, (whole ?? 0) - (tokens ?? 0));
+    cut += Math.max(0, (whole ?? 0) - tokens);
   }
   const sum = prompt_tokens - named + cut + left.reduce((all, { tokens }) => all + tokens, 0);
   const rounding = (present.whole ?? 0) + around - sum;
