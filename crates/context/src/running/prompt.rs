@@ -32,6 +32,7 @@ impl PromptForm {
 
 /// An item in a running prompt. It stays as it is until the next cut.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing of a section, and any of them may hold")]
 pub struct RunningSection {
     /// Position in the log.
     pub at: usize,

@@ -276,7 +276,7 @@ impl RunningRequest<'_> {
         } else {
             (base.map_or(0, |base| base.account.whole) + new.whole_quarters / 4).max(tokens)
         };
-        Ok(Some(Draft { whole, tokens, new, written }))
+        Ok(Some(Draft { new, written, tokens, whole }))
     }
 
     /// Tells whether a section is what would be sent without us.
