@@ -130,21 +130,16 @@ impl RunningRequest<'_> {
         };
         let hides = base.is_some_and(RunningPrompt::hides) || draft.hides();
         let is_cold = base.is_some_and(|before| self.is_cold(before) || self.is_moved(before, hides));
-        let mut cold = is_cold.then_some("cold");
+        let cold = is_cold.then_some("cold");
         let scale = self.scale(&account, &draft);
         let is_partial = base.is_some_and(|base| !base.left.is_empty());
+        let compile = |reason, depth| {
+            let Draft { new, whole, .. } = &draft;
+            self.compile(&Anew { base, header: &head.text, account, reason, new, whole: *whole, depth })
+        };
         if !self.prices.has_cache() && (is_partial || draft.tokens > scale.budget) {
             // Nothing is gained by going on.
-            let reason = anew.unwrap_or("uncached");
-            return self.compile(&Anew {
-                base,
-                header: &head.text,
-                account,
-                reason,
-                new: &draft.new,
-                whole: draft.whole,
-                depth: CutDepth::ALL,
-            });
+            return compile(anew.unwrap_or("uncached"), CutDepth::ALL);
         }
         let reason = match anew {
             Some(reason) => (draft.tokens > scale.budget).then_some(reason),
@@ -153,34 +148,15 @@ impl RunningRequest<'_> {
             None => None,
         };
         if let Some(reason) = reason {
-            let depth = self.depth(&scale, reason);
-            return self.compile(&Anew {
-                base,
-                header: &head.text,
-                account,
-                reason,
-                new: &draft.new,
-                whole: draft.whole,
-                depth,
-            });
+            return compile(reason, self.depth(&scale, reason));
         }
         if base.is_some()
             && draft.is_new()
             && let Some(depth) = scale.pays()
         {
-            let reason = "pays";
-            return self.compile(&Anew {
-                base,
-                header: &head.text,
-                account,
-                reason,
-                new: &draft.new,
-                whole: draft.whole,
-                depth,
-            });
+            return compile("pays", depth);
         }
-        cold = anew.or(cold);
-        Ok(self.extended(base, head, account, cold, draft))
+        Ok(self.extended(base, head, account, anew.or(cold), draft))
     }
 
     fn head(&self) -> Result<PromptHead> {
@@ -336,10 +312,8 @@ impl RunningRequest<'_> {
         reason: Option<&'static str>,
         draft: Draft,
     ) -> RunningOutput {
+        let hides = base.is_some_and(RunningPrompt::hides) || draft.hides();
         let Draft { new, written, tokens, whole } = draft;
-        let hides = base.is_some_and(RunningPrompt::hides)
-            || new.sections.iter().any(RunningSection::is_part)
-            || new.left.iter().any(LeftItem::is_hidden);
         let is_cold = base.is_some_and(|base| self.is_cold(base));
         let entered = Entered { cut: reason, tokens, whole, is_turn: new.has_turn, is_cold, hides };
         let step = self.entered(&mut account, &entered);
