@@ -40,7 +40,6 @@ pub struct BuiltPrompt {
 }
 
 /// What a cut of a running prompt asks of a build.
-#[derive(Default)]
 pub struct CutScope {
     /// Entries that are to stand as they do, the newest last.
     pub stands: Vec<StandingEntry>,
@@ -48,6 +47,13 @@ pub struct CutScope {
     pub keeps: Vec<usize>,
     /// Tokens that the running prompt may have, where there is one.
     pub budget: Option<u64>,
+    /// Whether what is pinned gives up text where it does not fit; otherwise the build fails.
+    pub may_squeeze: bool,
+}
+
+impl CutScope {
+    /// A build that goes on with nothing.
+    const NONE: Self = Self { stands: Vec::new(), keeps: Vec::new(), budget: None, may_squeeze: true };
 }
 
 /// What a build made, as far as a running prompt goes on with it.
@@ -63,7 +69,7 @@ pub struct CutPrompt {
 
 /// Compiles a prompt. When the caller's functions must be asked, the result is provisional and must be thrown away.
 pub fn build(sources: &BuildInputs, request: &BuildRequest, renderer: &dyn Renderer) -> Result<BuiltPrompt> {
-    compile(sources, request, &CutScope::default(), renderer).map(|(built, _)| built)
+    compile(sources, request, &CutScope::NONE, renderer).map(|(built, _)| built)
 }
 
 /// Compiles a prompt, as [`build`] does, for a running one to go on with.
@@ -171,6 +177,7 @@ pub fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usi
 /// Lets rows stand as the running prompt has them.
 fn stand(state: &mut BuildState, scope: &CutScope) {
     state.is_cut = scope.budget.is_some();
+    state.may_squeeze = scope.may_squeeze;
     state.budget = scope.budget;
     for entry in &scope.stands {
         let Ok(row) = state.rows.binary_search_by(|row| row.at.cmp(&entry.at)) else { continue };

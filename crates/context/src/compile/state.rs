@@ -41,6 +41,8 @@ pub struct BuildState<'a> {
     pub closures: Vec<usize>,
     /// Whether a running prompt is cut.
     pub is_cut: bool,
+    /// Whether what is pinned gives up text where it does not fit.
+    pub may_squeeze: bool,
     /// Tokens that prompts may have, where this one is to have fewer.
     pub budget: Option<u64>,
     /// Postings, items, units and pieces touched so far.
@@ -67,6 +69,7 @@ impl<'a> BuildState<'a> {
             thinness: 1.0,
             closures: closure.added.clone(),
             is_cut: false,
+            may_squeeze: true,
             budget: None,
             work: sources.events.len() as u64,
         }
@@ -75,8 +78,9 @@ impl<'a> BuildState<'a> {
     /// Returns a selector over all units with a limit in quarter tokens.
     pub fn selector<'s>(&'s self, planner: &'s Planner, limit: u64) -> UnitSelector<'s> {
         let policy = &self.sources.options.policy;
-        let (rows, units, thinness, is_cut) = (&self.rows, &self.units, self.thinness, self.is_cut);
-        UnitSelector { rows, units, planner, limit, policy, thinness, is_cut }
+        let Self { rows, units, thinness, is_cut, may_squeeze, .. } = self;
+        let (thinness, is_cut, may_squeeze) = (*thinness, *is_cut, *may_squeeze);
+        UnitSelector { rows, units, planner, limit, policy, thinness, is_cut, may_squeeze }
     }
 
     /// Returns the rows of the instructions that the log begins with.

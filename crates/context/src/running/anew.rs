@@ -7,7 +7,7 @@ use super::prompt::{LeftItem, RunningPrompt, RunningSection, WrittenSections};
 use super::step::{Entered, RunningChange, RunningMessages, RunningOutput, RunningRequest};
 use super::writer::{WriterFrame, WrittenPrompt, WrittenStep};
 use crate::compile::pipeline::{self, BuiltPrompt, CutPrompt, CutScope};
-use crate::compile::prompt::EntryContent;
+use crate::compile::prompt::{EntryContent, EntryRendering};
 use crate::compile::select::plan::StandingEntry;
 use crate::request::BuildRequest;
 use contextweaver_base::order::sort_distinct;
@@ -63,16 +63,16 @@ impl RunningRequest<'_> {
         // What stays is given up step by step where it does not fit.
         let first = &kept.keeps[..];
         let attempts = [
-            (target, Some(kept.recent), first),
-            (room, Some(kept.newest), first),
-            (room, None, first),
-            (room, None, &[]),
+            (target, Some(kept.recent), first, false),
+            (room, Some(kept.newest), first, true),
+            (room, None, first, true),
+            (room, None, &[], true),
         ];
         let mut failed = None;
-        for (tokens, from, keeps) in attempts {
+        for (tokens, from, keeps, may_squeeze) in attempts {
             let request = BuildRequest { budget_tokens: Some(tokens), ..self.request.clone() };
             let stands = from.map(|from| kept.standing(from)).unwrap_or_default();
-            let scope = CutScope { stands, keeps: keeps.to_vec(), budget: Some(room) };
+            let scope = CutScope { stands, keeps: keeps.to_vec(), budget: Some(room), may_squeeze };
             match pipeline::compile(self.sources, &request, &scope, self.writer.renderer()) {
                 Ok((built, cut)) => return self.replaced(anew, built, cut),
                 Err(error) if error.code() == ErrorCode::BudgetExceeded => failed = Some(error),
@@ -163,9 +163,17 @@ impl RunningRequest<'_> {
         while newest > 0 && kind(newest) == ItemKind::ToolCall && is_said(newest - 1) {
             newest -= 1;
         }
+        // Messages have more than text: images, and what stands around a call.
+        let entry_quarters = |at: usize, form: RenderedAs, content: &EntryContent| {
+            self.writer.renderer().entry_quarters(self.sources, at, &EntryRendering { form, content })
+        };
+        let own_quarters = |at: usize| entry_quarters(at, RenderedAs::Whole, &EntryContent::Own);
         let quarters_of = |section: &RunningSection| {
-            let index = &self.sources.index;
-            if section.is_repeat { index.entry(section.at).part_quarters } else { section.quarters }
+            if section.is_repeat {
+                own_quarters(section.at)
+            } else {
+                entry_quarters(section.at, section.form, &section.content)
+            }
         };
         let weigh = |range: &[&RunningSection]| range.iter().map(|section| quarters_of(section)).sum::<u64>();
         let mut quarters = weigh(&sections[newest..]);
@@ -189,7 +197,7 @@ impl RunningRequest<'_> {
         let mut pinned: Vec<usize> = instructions.chain(first).chain(position(items.iter().rfind(asks))).collect();
         sort_distinct(&mut pinned);
         pinned.retain(|at| sections[recent..].iter().all(|section| section.at != *at));
-        let pinned: u64 = pinned.iter().map(|at| self.sources.index.entry(*at).part_quarters).sum();
+        let pinned: u64 = pinned.iter().map(|at| own_quarters(*at)).sum();
         let around = self.sources.quarters(anew.header) + self.sources.quarters(&self.footer);
         let tokens = (weigh(&sections[recent..]) + pinned + around) / 4;
         Kept { sections, recent, newest, keeps: first.into_iter().collect(), tokens }

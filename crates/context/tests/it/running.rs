@@ -656,6 +656,32 @@ fn a_result_that_came_again_hides_nothing() {
     }
 }
 
+/// A picture has more tokens than its text: a cut leaves room for it, and for the large result beside it.
+#[test]
+fn a_cut_keeps_the_picture_that_was_just_taken() {
+    // The beginning of an image of 1,024 by 1,024 pixels.
+    let picture = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABAAAAAQA";
+    let call = |id: &str| json!({ "id": id, "type": "function", "function": { "name": id, "arguments": "{}" } });
+    let image = json!({ "type": "image_url", "image_url": { "url": picture } });
+    let all = vec![
+        json!({ "role": "user", "content": [{ "type": "text", "text": "Compare these." }, image] }),
+        json!({ "role": "assistant", "content": null, "tool_calls": [call("export"), call("camera")] }),
+        json!({ "role": "tool", "tool_call_id": "export", "content": words(9000, 3) }),
+        json!({ "role": "tool", "tool_call_id": "camera", "content": [{ "type": "text", "text": "the desk" }, image] }),
+    ];
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    let request = BuildRequest { reserved_tokens: 200, hidden_tokens: 350, ..loop_of(8000) };
+    for (count, cut) in [(1, "first"), (4, "cold")] {
+        let told = Conversation::new(Format::OpenAiChat, all[..count].to_vec());
+        manager.sync_messages(told).unwrap().done().unwrap();
+        let sent = messages(&mut manager, &request, Format::OpenAiChat).unwrap();
+        assert_eq!(sent.step.as_ref().unwrap().cut, Some(cut));
+        let all = json!(sent.written.messages).to_string();
+        assert_eq!(all.matches(picture).count(), if count == 1 { 1 } else { 2 }, "{all}");
+        assert!(!all.contains("left out for room") && sent.written.warnings.is_empty(), "{all}");
+    }
+}
+
 /// What was edited is not what words point at, even where it had left the prompt before.
 #[test]
 fn what_was_edited_after_it_left_does_not_come_back() {

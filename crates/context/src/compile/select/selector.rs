@@ -63,6 +63,8 @@ pub struct UnitSelector<'a> {
     pub thinness: f64,
     /// Whether a running prompt is cut: then each call keeps a line.
     pub is_cut: bool,
+    /// Whether pinned units give up text where they do not fit.
+    pub may_squeeze: bool,
 }
 
 impl UnitSelector<'_> {
@@ -130,12 +132,13 @@ impl UnitSelector<'_> {
         let mut plans: Vec<(Vec<PlannedPart>, u64)> =
             pinned.iter().map(|unit| self.plan(*unit, SqueezeLevel::None)).collect();
         let mut total: u64 = plans.iter().map(|(_, quarters)| quarters).sum();
-        for squeeze in [SqueezeLevel::Small, SqueezeLevel::Stub] {
+        let levels = if self.may_squeeze { &[SqueezeLevel::Small, SqueezeLevel::Stub][..] } else { &[] };
+        for squeeze in levels {
             for (slot, unit) in pinned.iter().enumerate().filter(|(_, unit)| !instructions(unit)) {
                 if total <= self.limit {
                     break;
                 }
-                let (parts, quarters) = self.plan(*unit, squeeze);
+                let (parts, quarters) = self.plan(*unit, *squeeze);
                 if quarters < plans[slot].1 {
                     total = total - plans[slot].1 + quarters;
                     plans[slot] = (parts, quarters);
