@@ -228,8 +228,8 @@ export interface ContextManagerOptions {
   readonly thrift?: number;
   /**
    * Name in each prompt that something left identifiers of it that are likely to be asked for (ids, paths, addresses), with the
-   * handle or item by which `recall` and `drilldown` find them: a line of at most a fiftieth of the budget and 240 tokens, below the
-   * instructions, and in messages one of the user. In a running prompt it changes only at a cut. None is written below 2,000 tokens,
+   * handle or item by which `recall` and `drilldown` find them: a line of at most a fiftieth of the budget, a
+   * twenty-fifth in a running prompt, and 240 tokens. It stands below the instructions, and in messages it is one of the user. In a running prompt it changes only at a cut. None is written below 2,000 tokens,
    * where everything fits, or where there is nothing to name. Default: for budgets of 4,000 tokens and more, and at each cut.
    * Without effect under `compat`.
    */

@@ -487,7 +487,7 @@ export interface BuildStats {
 
 /** What a prompt says of what left it: identifiers, and where they are found again. */
 export interface LedgerStats {
-  /** Tokens with what is put around it, at most a fiftieth of the budget. */
+  /** Tokens with what is put around it, at most a fiftieth of the budget, a twenty-fifth in a running prompt. */
   readonly tokens: number;
   /** Identifiers that it names. */
   readonly identifiers: number;

@@ -21,7 +21,7 @@
 //! | [`MAX_PATTERN_BYTES`] | 1,024 | UTF-8 bytes of one pattern |
 //! | [`MAX_SEARCH_STEPS`] | 33,554,432 | steps of one search, of choosing rows and columns, of all rules of one check |
 //! | [`MAX_RECALL_BYTES`] | 8 MiB | UTF-8 bytes of the texts that one recall reads, the likeliest first |
-//! | [`LEDGER_TOKENS`] | 240 | tokens of the ledger in a prompt, and a fiftieth of the budget |
+//! | [`LEDGER_TOKENS`] | 240 | tokens of the ledger in a prompt, and a fiftieth of the budget, a twenty-fifth in a running one |
 //! | [`LEDGER_BUDGET`] | 4,000 | tokens of a budget from which on a prompt has a ledger by default |
 //! | [`LEDGER_IDENTIFIERS`] | 64 | identifiers that it names |
 //! | [`MAX_SCHEMA_STEPS`] | 33,554,432 | steps of checking one value against a schema |
@@ -154,7 +154,7 @@ pub const HANDOFF_TOKENS: u64 = 1500;
 
 /// Tokens of what a recall answers.
 pub const RECALL_TOKENS: u64 = 300;
-/// Most tokens of the ledger in a prompt; below that it may have a fiftieth of the budget.
+/// Most tokens of the ledger in a prompt; below that it may have a fiftieth of the budget, in a running one a twenty-fifth.
 pub const LEDGER_TOKENS: u64 = 240;
 /// Tokens of a budget from which on a prompt has a ledger unless it is switched off: below, its room costs answers.
 pub const LEDGER_BUDGET: u64 = 4000;

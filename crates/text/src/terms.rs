@@ -255,14 +255,21 @@ fn tells_identifier(ch: char) -> bool {
     ch.is_numeric() || matches!(ch, '_' | '@' | '/' | '.')
 }
 
-/// Tells whether an identifier is likely to name one thing that may be asked for again: an id, a path, an address, a number of
-/// five digits and more. No date, time, decimal, range or measure, nor the name of a field.
+/// Endings of names of files: sources, data, documents and images.
+const FILE_ENDINGS: [&str; 44] = [
+    "bat", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "diff", "docx", "go", "h", "html", "ini",
+    "ipynb", "java", "jpg", "js", "json", "jsx", "kt", "log", "md", "mjs", "patch", "pdf", "php", "png", "proto", "py",
+    "rb", "rs", "rst", "sh", "sql", "swift", "toml", "ts", "tsx", "txt", "xml", "yaml",
+];
+
+/// Tells whether an identifier is likely to name one thing that may be asked for again: an id, a path, a file, an address, a
+/// number of five digits and more. No date, time, decimal, range or measure, nor the name of a field.
 ///
 /// ```
 /// use contextweaver_text::terms::is_naming;
 ///
-/// assert!(["w2378156", "ord_7", "src/app.ts", "mia@x.org", "48213", "60rx9e"].into_iter().all(is_naming));
-/// assert!(!["2026-05-01", "10:30", "1234.56", "24-hour", "user_id", "and/or", "utf-8", "401-407"].into_iter().any(is_naming));
+/// assert!(["w2378156", "ord_7", "src/app.ts", "app.ts", "mia@x.org", "48213", "60rx9e"].into_iter().all(is_naming));
+/// assert!(!["2026-05-01", "10:30", "1234.56", "24-hour", "user_id", "and/or", "utf-8", "401-407", "os.path"].into_iter().any(is_naming));
 /// ```
 pub fn is_naming(term: &str) -> bool {
     if !is_identifier(term) || term.chars().nth(3).is_none() || looks_like_date(term) {
@@ -277,6 +284,9 @@ pub fn is_naming(term: &str) -> bool {
     }
     if term.contains('@') || (term.contains('/') && digits == 0) {
         return term.split('/').count() > 2 || term.contains(['.', '_']);
+    }
+    if term.rsplit_once('.').is_some_and(|(stem, ending)| stem.len() > 1 && FILE_ENDINGS.contains(&ending)) {
+        return true;
     }
     // "24-hour" and "7.8million" say how much, "12:def" on which line, "covid-19" and "march25" are words.
     let after_number = term.trim_start_matches(|ch: char| ch.is_ascii_digit() || ch == '.');

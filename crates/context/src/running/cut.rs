@@ -13,9 +13,9 @@ const DEPTHS: [f64; 2] = [0.6, 0.15];
 /// Least of the budget that a cut leaves, whatever it costs.
 const LEAST_DEPTH: f64 = 0.12;
 /// What a session may cost at most behind a cut that is forced, in costs without us.
-const MOST_COST: f64 = 1.08;
+const MOST_COST: f64 = 1.05;
 /// And behind one that is not.
-const MOST_COST_FREELY: f64 = 1.03;
+const MOST_COST_FREELY: f64 = 1.02;
 
 /// Steps that are expected, of those that turns had on average where one begins, and of those that the running one has.
 const PAYING_STEPS: [f64; 2] = [1.0, 0.5];
@@ -28,6 +28,13 @@ const PAYING_MARGIN: f64 = 1.5;
 /// How many times the share that a forced cut leaves one leaves that nothing forces: there is room for more.
 const PAYING_DEPTH: f64 = 5.0 / 3.0;
 
+/// Tokens that a cut leaves beside its share: instructions, the ledger and the first request do not shrink with the budget.
+const OVERHEAD_TOKENS: f64 = 300.0;
+
+/// How many times the least prefix that a provider keeps a cut leaves at least: what is chosen never fills its room to the last
+/// token.
+const LEAST_PREFIX: f64 = 1.1;
+
 /// How many times what must stay a cut leaves at least, so that there is room for what else matters.
 const BESIDE_KEPT: f64 = 1.25;
 
@@ -36,19 +43,21 @@ const BESIDE_KEPT: f64 = 1.25;
 pub struct CutDepth {
     /// Share of the room.
     share: f64,
+    /// Tokens from which on the provider keeps a prompt: one that is shorter costs its full price in each step.
+    least: f64,
     /// Tokens that it may leave.
     most: f64,
 }
 
 impl CutDepth {
     /// All that there is room for.
-    pub const ALL: Self = Self { share: 1.0, most: f64::MAX };
+    pub const ALL: Self = Self { share: 1.0, least: 0.0, most: f64::MAX };
 
     /// Returns the tokens that a cut leaves of so much room; `kept` of these must stay.
     pub fn of(self, room: u64, kept: u64) -> u64 {
         let (room, kept) = (room as f64, kept as f64);
-        let left = (self.share * room).min(self.most);
-        left.max(BESIDE_KEPT * kept).min(room) as u64
+        let left = (self.share * room + OVERHEAD_TOKENS).max(BESIDE_KEPT * kept).min(self.most);
+        left.max(self.least).max(kept).min(room) as u64
     }
 }
 
@@ -78,7 +87,12 @@ impl CutScale<'_> {
 
     /// Returns the share alone, whatever the account says.
     pub fn share(&self) -> CutDepth {
-        CutDepth { share: self.depth(), most: f64::MAX }
+        CutDepth { share: self.depth(), least: self.least(), most: f64::MAX }
+    }
+
+    /// Returns the tokens below which nothing of a prompt is kept by the provider.
+    fn least(&self) -> f64 {
+        (LEAST_PREFIX * self.prices.least_tokens as f64 - self.beside as f64).max(0.0)
     }
 
     /// Returns how deep a cut is which the budget forces, or which is free.
@@ -88,7 +102,7 @@ impl CutScale<'_> {
         let without =
             self.account.costs.cost_without + self.account.without(self.prices, self.whole, self.beside, false);
         let most = (MOST_COST * without - self.account.costs.cost) / self.prices.written.max(0.01) - self.beside as f64;
-        CutDepth { share: self.depth(), most: most.max(LEAST_DEPTH * budget) }
+        CutDepth { share: self.depth(), least: self.least(), most: most.max(LEAST_DEPTH * budget) }
     }
 
     /// Returns the tokens that a cut leaves which nothing forces, where one pays.
@@ -118,6 +132,10 @@ impl CutScale<'_> {
         }
         let cost = keep * prices.written - next * prices.cached;
         let saved = expected * prices.cached * (next - keep);
-        (saved > PAYING_MARGIN * cost.max(0.0)).then_some(CutDepth { share: keep / self.budget as f64, most: keep })
+        (saved > PAYING_MARGIN * cost.max(0.0)).then_some(CutDepth {
+            share: keep / self.budget as f64,
+            least: self.least(),
+            most: keep,
+        })
     }
 }

@@ -23,7 +23,7 @@ const MOST_SHARE: f64 = 0.1;
 /// Occurrences in a passage beyond which further ones do not count, as in BM25.
 const SATURATION: f64 = 1.2;
 /// Parts that come back in a step at most.
-const MOST_PARTS: usize = 2;
+const MOST_PARTS: usize = 3;
 /// Tokens of one, and the share of the budget that it may take.
 const PART_TOKENS: u64 = 80;
 const PART_SHARE: u64 = 40;

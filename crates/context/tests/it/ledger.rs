@@ -310,6 +310,8 @@ proptest! {
         // It never makes a build fail, and never helps one to succeed.
         prop_assert_eq!(with.is_ok(), without.is_ok());
         let Ok(pack) = with else { return Ok(()) };
+        // A running prompt goes on without what left at its cuts, and may name more.
+        let share = if bits & 8 != 0 { 25 } else { 50 };
         let tokens = options.estimator.tokens(&pack.prompt);
         prop_assert!(tokens <= budget);
         prop_assert_eq!(pack.stats.prompt_tokens, Some(tokens));
@@ -322,7 +324,7 @@ proptest! {
         }
         prop_assert_eq!(ledger(&pack).is_some(), pack.stats.ledger.is_some());
         if let Some((line, stats)) = ledger(&pack).zip(pack.stats.ledger) {
-            prop_assert!(stats.tokens * 50 <= budget + 49, "{stats:?} of {budget}");
+            prop_assert!(stats.tokens * share <= budget + share - 1, "{stats:?} of {budget}");
             let rest = pack.prompt.replace(line, "");
             let named: Vec<&str> = line.split([' ', ',', ';']).filter(|word| word.starts_with("Ord_")).collect();
             prop_assert_eq!(named.len() as u64, stats.identifiers);
@@ -352,7 +354,7 @@ proptest! {
         prop_assert!(built.tokens <= budget);
         let pack = built.pack.as_ref().unwrap();
         if let Some(line) = ledger(pack) {
-            prop_assert!(built.stats.ledger.unwrap().tokens * 50 <= budget + 49);
+            prop_assert!(built.stats.ledger.unwrap().tokens * share <= budget + share - 1);
             prop_assert_eq!(json!(built.written.messages).to_string().matches(line).count(), 1);
         }
     }

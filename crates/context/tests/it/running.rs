@@ -663,7 +663,7 @@ fn a_cut_keeps_the_picture_that_was_just_taken() {
     let picture = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABAAAAAQA";
     let call = |id: &str| json!({ "id": id, "type": "function", "function": { "name": id, "arguments": "{}" } });
     let image = json!({ "type": "image_url", "image_url": { "url": picture } });
-    let all = vec![
+    let all = [
         json!({ "role": "user", "content": [{ "type": "text", "text": "Compare these." }, image] }),
         json!({ "role": "assistant", "content": null, "tool_calls": [call("export"), call("camera")] }),
         json!({ "role": "tool", "tool_call_id": "export", "content": words(9000, 3) }),
@@ -687,7 +687,7 @@ fn a_cut_keeps_the_picture_that_was_just_taken() {
 fn what_was_edited_after_it_left_does_not_come_back() {
     for is_edited in [false, true] {
         let format = Format::OpenAiChat;
-        let mut manager = ContextManager::new(ManagerOptions::default());
+        let mut manager = ContextManager::new(ManagerOptions { ledger: Some(false), ..ManagerOptions::default() });
         let said = |n: usize, secret: &str| match n {
             4 => {
                 json!({ "role": "assistant", "content": format!("The zanzibar warehouse keeps pallet quetzal {secret}. {}", words(60, n)) })

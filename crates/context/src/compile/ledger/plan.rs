@@ -14,8 +14,10 @@ use contextweaver_model::{ContextItem, ItemKind, LedgerStats, RenderedAs};
 use contextweaver_text::terms::{for_each_identifier, for_each_term};
 use contextweaver_text::unicode::floor_char_boundary;
 
-/// What of the budget it may take: a fiftieth.
+/// What of the budget it may take: a fiftieth, and a twenty-fifth where a running prompt is cut, as its steps go on without what
+/// left.
 const SHARE: u64 = 50;
+const CUT_SHARE: u64 = 25;
 /// Tokens below which there is no room for one that helps.
 const LEAST_TOKENS: u64 = 40;
 /// Bytes that are read to learn how identifiers are spelled, and of one item.
@@ -52,8 +54,8 @@ pub struct LedgerPlan {
 }
 
 /// Returns the quarter tokens that it may have.
-pub fn share(budget: u64) -> u64 {
-    (4 * budget / SHARE).min(4 * limits::LEDGER_TOKENS)
+fn share(budget: u64, is_cut: bool) -> u64 {
+    (4 * budget / if is_cut { CUT_SHARE } else { SHARE }).min(4 * limits::LEDGER_TOKENS)
 }
 
 fn text_quarters(state: &BuildState, text: &str) -> u64 {
@@ -63,7 +65,7 @@ fn text_quarters(state: &BuildState, text: &str) -> u64 {
 impl LedgerPlan {
     /// Sets room aside where not everything fits, and where there are identifiers.
     pub fn of(state: &BuildState, frame: &PromptFrame, room: u64) -> Option<Self> {
-        let most = share(state.budget.unwrap_or(frame.budget));
+        let most = share(state.budget.unwrap_or(frame.budget), state.is_cut);
         let wanted: u64 = state.units.iter().map(|unit| unit.quarters).sum();
         if !state.sources.options.has_ledger(frame.budget, state.is_cut)
             || wanted <= room
