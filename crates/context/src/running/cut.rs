@@ -15,7 +15,7 @@ const LEAST_DEPTH: f64 = 0.12;
 /// What a session may cost at most behind a cut that is forced, in costs without us.
 const MOST_COST: f64 = 1.05;
 /// And behind one that is not.
-const MOST_COST_FREELY: f64 = 1.02;
+const MOST_COST_FREELY: f64 = 1.03;
 
 /// Steps that are expected, of those that turns had on average where one begins, and of those that the running one has.
 const PAYING_STEPS: [f64; 2] = [1.0, 0.5];

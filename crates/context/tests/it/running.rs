@@ -690,7 +690,7 @@ fn what_was_edited_after_it_left_does_not_come_back() {
         let mut manager = ContextManager::new(ManagerOptions { ledger: Some(false), ..ManagerOptions::default() });
         let said = |n: usize, secret: &str| match n {
             4 => {
-                json!({ "role": "assistant", "content": format!("The zanzibar warehouse keeps pallet quetzal {secret}. {}", words(60, n)) })
+                json!({ "role": "assistant", "content": format!("The zanzibar warehouse keeps pallet quetzal {secret}. {}", words(200, n)) })
             }
             _ => {
                 json!({ "role": if usize::is_multiple_of(n, 2) { "assistant" } else { "user" }, "content": words(120, n) })
