@@ -73,6 +73,25 @@ pub struct CandidateDetail {
     pub taken_by: Option<TakenBy>,
 }
 
+impl CandidateDetail {
+    /// Says where the record of an item was decided that no selection compared with others: it is its own block.
+    pub fn unscored(stage: Stage, tokens: u64, unit: u32, rendered_as: Option<RenderedAs>) -> Self {
+        Self {
+            stage,
+            tokens,
+            unit,
+            rendered_as,
+            parts: ScoreParts::default(),
+            pinned: None,
+            block_tokens: tokens,
+            priority: None,
+            room_tokens: None,
+            needed_tokens: None,
+            taken_by: None,
+        }
+    }
+}
+
 /// How a block came into a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]

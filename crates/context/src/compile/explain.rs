@@ -102,19 +102,7 @@ fn explain_excluded(build: &BuildState, excluded: &crate::compile::state::Exclud
         included: false,
         drop_reason: excluded.reason.to_owned(),
         dependency_closure: build.closures.binary_search(&excluded.at).is_ok(),
-        detail: Some(CandidateDetail {
-            stage: excluded.stage,
-            tokens,
-            unit: excluded.unit,
-            rendered_as: None,
-            parts: ScoreParts::default(),
-            pinned: None,
-            block_tokens: tokens,
-            priority: None,
-            room_tokens: None,
-            needed_tokens: None,
-            taken_by: None,
-        }),
+        detail: Some(CandidateDetail::unscored(excluded.stage, tokens, excluded.unit, None)),
     }
 }
 

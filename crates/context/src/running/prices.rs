@@ -43,23 +43,30 @@ pub struct ProviderPrices {
     pub as_of: &'static str,
 }
 
+const OPENAI: PriceModel =
+    PriceModel { cached: 0.1, written: 1.0, least_tokens: 1024, step_tokens: 128, kept_seconds: 600.0 };
+const ANTHROPIC: PriceModel =
+    PriceModel { cached: 0.1, written: 1.25, least_tokens: 1024, step_tokens: 1, kept_seconds: 300.0 };
+const GEMINI: PriceModel =
+    PriceModel { cached: 0.1, written: 1.0, least_tokens: 2048, step_tokens: 1, kept_seconds: 300.0 };
+
 /// The providers whose prices are known. Shares of the input price are those of their current general models.
 pub const PROVIDERS: [ProviderPrices; 5] = [
     ProviderPrices {
         name: "openai",
-        prices: PriceModel { cached: 0.1, written: 1.0, least_tokens: 1024, step_tokens: 128, kept_seconds: 600.0 },
+        prices: OPENAI,
         source: "platform.openai.com/docs/guides/prompt-caching and /docs/pricing: GPT-5 and later",
         as_of: "2026-11",
     },
     ProviderPrices {
         name: "anthropic",
-        prices: PriceModel { cached: 0.1, written: 1.25, least_tokens: 1024, step_tokens: 1, kept_seconds: 300.0 },
+        prices: ANTHROPIC,
         source: "docs.anthropic.com/en/docs/build-with-claude/prompt-caching: ephemeral, five minutes",
         as_of: "2026-11",
     },
     ProviderPrices {
         name: "gemini",
-        prices: PriceModel { cached: 0.1, written: 1.0, least_tokens: 2048, step_tokens: 1, kept_seconds: 300.0 },
+        prices: GEMINI,
         source: "ai.google.dev/gemini-api/docs/caching and /pricing: implicit caching of 2.5 and later",
         as_of: "2026-11",
     },
@@ -85,12 +92,11 @@ impl PriceModel {
 
     /// Returns the prices that go with a format where none are asked for; those of `openai` where it tells nothing.
     pub fn of_format(format: Option<Format>) -> Self {
-        let provider = match format {
-            Some(Format::Anthropic) => 1,
-            Some(Format::Gemini) => 2,
-            _ => 0,
-        };
-        PROVIDERS[provider].prices
+        match format {
+            Some(Format::Anthropic) => ANTHROPIC,
+            Some(Format::Gemini) => GEMINI,
+            _ => OPENAI,
+        }
     }
 
     /// Reads a name, or the fields of a model of the caller's; what it leaves out is as for `openai`.
@@ -106,7 +112,7 @@ impl PriceModel {
                     .hint(format!("one of: {}; or {{ cached, written }} of your provider", names.join(" ")))
             }),
             Value::Object(_) => {
-                let base = PROVIDERS[0].prices;
+                let base = OPENAI;
                 let mut fields = Fields::open(value, path)?;
                 let prices = Self {
                     cached: fields.number_or("cached", base.cached, 0.0, 1.0)?,

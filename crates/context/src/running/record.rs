@@ -7,7 +7,7 @@ use crate::compile::prompt::{EntryRendering, PromptEntry, PromptSection, Section
 use crate::compile::render::text;
 use contextweaver_model::{
     BuildStats, CandidateDetail, CandidateExplanation, ContextPack, DroppedItem, Explanation, LedgerStats, Phase,
-    RenderedAs, ResultEnvelope, ScoreParts, Stage,
+    RenderedAs, ResultEnvelope, Stage,
 };
 
 use super::writer::WriterFrame;
@@ -162,19 +162,7 @@ pub fn explanation(
     stats: &BuildStats,
 ) -> Explanation {
     let items = sources.events.items();
-    let detail = |stage, tokens, rendered_as| CandidateDetail {
-        stage,
-        tokens,
-        unit: 0,
-        rendered_as,
-        parts: ScoreParts::default(),
-        pinned: None,
-        block_tokens: tokens,
-        priority: None,
-        room_tokens: None,
-        needed_tokens: None,
-        taken_by: None,
-    };
+    let detail = |stage, tokens, form| CandidateDetail::unscored(stage, tokens, 0, form);
     let candidate = |at: usize, reason: &str, detail: CandidateDetail| CandidateExplanation {
         item_id: items[at].id.clone(),
         kind: items[at].kind,
