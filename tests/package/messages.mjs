@@ -262,7 +262,7 @@ export const messageCases = {
       { id: "s1", kind: "policy", text: "You help a shop." },
       // The first request stays.
       { id: "u0", kind: "user_turn", text: "Good morning." },
-      { id: "u1", kind: "user_turn", text: `My order is W-2378156. ${"It was for the office. ".repeat(20)}` },
+      { id: "u1", kind: "user_turn", text: `My order is W-2378156. ${"It was for the office. ".repeat(120)}` },
       ...Array.from({ length: 90 }, (_, n) => ({ id: `a${n}`, kind: "agent_msg", text: `Shelf ${n}: ${"it was moved and swept. ".repeat(20)}` })),
       { id: "u2", kind: "user_turn", text: "What is left to be swept?" },
     ];
