@@ -682,6 +682,34 @@ fn a_cut_keeps_the_picture_that_was_just_taken() {
     }
 }
 
+/// A cut shows every call, however much results could say, and names what left: the agent must know what it has read.
+#[test]
+fn a_cut_keeps_a_line_of_each_call_before_results_are_shown_at_length() {
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    let mut all = vec![json!({ "role": "user", "content": "Read the files, then say which of them keeps state." })];
+    let mut cuts = 0;
+    for step in 0..24 {
+        let id = format!("call_{step}");
+        let arguments = json!({ "path": format!("src/file-{step}.ts") }).to_string();
+        let call = json!({ "id": id, "type": "function", "function": { "name": "read_file", "arguments": arguments } });
+        let line = |n: usize| format!("  const state{step}_{n} = read(files[{n}], \"keeps the state of {step}\");");
+        let lines: Vec<String> = (0..60 + 40 * (step % 5)).map(line).collect();
+        all.push(json!({ "role": "assistant", "content": format!("Reading file {step}."), "tool_calls": [call] }));
+        all.push(json!({ "role": "tool", "tool_call_id": id, "content": lines.join("\n") }));
+        manager.sync_messages(Conversation::new(Format::OpenAiChat, all.clone())).unwrap().done().unwrap();
+        let sent = messages(&mut manager, &loop_of(16_000), Format::OpenAiChat).unwrap();
+        if sent.step.unwrap().cut == Some("full") {
+            cuts += 1;
+            let text = json!(sent.written.messages).to_string();
+            for earlier in 0..=step {
+                assert!(text.contains(&format!("src/file-{earlier}.ts")), "file {earlier} at step {step}: {text}");
+            }
+            assert!(text.contains("[LEFT OUT]"), "{text}");
+        }
+    }
+    assert!(cuts >= 3, "{cuts} cuts");
+}
+
 /// What was edited is not what words point at, even where it had left the prompt before.
 #[test]
 fn what_was_edited_after_it_left_does_not_come_back() {

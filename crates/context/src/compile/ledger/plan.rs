@@ -68,7 +68,8 @@ impl LedgerPlan {
         let most = share(state.budget.unwrap_or(frame.budget), state.is_cut);
         let wanted: u64 = state.units.iter().map(|unit| unit.quarters).sum();
         if !state.sources.options.has_ledger(frame.budget, state.is_cut)
-            || wanted <= room
+            // A digest fits, and leaves something all the same.
+            || (wanted <= room && !state.is_cut)
             || most < 4 * LEAST_TOKENS
             || 2 * most > room
         {

@@ -40,6 +40,8 @@ const THOUGHT_SHARE: f64 = 0.2;
 const STEP_CAP_SHARE: f64 = 0.25;
 /// Tokens that a call and its result may take each as a line.
 const LINE_TOKENS: u64 = 48;
+/// Share of what pinned units leave that is set aside for such lines.
+const LINES_SHARE: f64 = 0.25;
 /// Share of the budget one unit may take without being cut, and its floor in tokens.
 const CAP_SHARE: f64 = 0.33;
 const MIN_CAP_TOKENS: u64 = 120;
@@ -74,6 +76,8 @@ impl UnitSelector<'_> {
             selection: UnitSelection::of(self.units.len()),
             counts: [0; ItemKind::ALL.len()],
             lines: PromptLines::default(),
+            set_aside: vec![0; self.units.len()],
+            set_aside_sum: 0,
         };
         let total: u64 = self.units.iter().map(|unit| unit.quarters).sum();
         let capped = !self.policy.max_items_per_kind.is_empty();
@@ -85,6 +89,9 @@ impl UnitSelector<'_> {
             }
         } else {
             self.take_pins(&mut state)?;
+            if self.is_cut {
+                self.set_lines_aside(&mut state);
+            }
             self.lower_cap(&state);
             self.take_newest(&mut state);
             self.take_by_score(&mut state);
@@ -105,6 +112,7 @@ impl UnitSelector<'_> {
 
     fn take(&self, state: &mut SelectionState, unit: usize, parts: Vec<PlannedPart>, by: TakenBy) {
         state.selection.records[unit].taken_by = Some(by);
+        state.set_aside_sum -= std::mem::take(&mut state.set_aside[unit]);
         for part in &parts {
             state.selection.used += part.quarters;
             state.counts[self.planner.item(part.at).kind.index()] += 1;
@@ -248,21 +256,46 @@ impl UnitSelector<'_> {
         dropped.retain(|(unit, _)| taken[*unit].is_none());
     }
 
-    /// Gives calls that have no other place a line, the newest first: what was done is said before anything is widened.
+    /// Sets room aside for a line of each call, the newest first: what was done is said before results are shown at length.
+    fn set_lines_aside(&self, state: &mut SelectionState) {
+        let most = (LINES_SHARE * (self.limit - state.selection.used) as f64) as u64;
+        for unit in (0..self.units.len()).rev() {
+            if let Some((_, quarters)) = self.line(state, unit)
+                && state.set_aside_sum + quarters <= most
+            {
+                state.set_aside[unit] = quarters;
+                state.set_aside_sum += quarters;
+            }
+        }
+    }
+
+    /// Gives calls that have no other place a line, the newest first.
     fn take_lines(&self, state: &mut SelectionState) {
         for unit in (0..self.units.len()).rev() {
-            let is_call = |row: &usize| self.planner.item(self.rows[*row].at).kind == ItemKind::ToolCall;
-            if state.selection.has(unit) || !self.units[unit].rows.iter().any(is_call) {
-                continue;
-            }
-            let (parts, quarters) = self.plan(unit, SqueezeLevel::Stub);
-            let room = self.limit - state.selection.used;
-            if quarters <= room.min(4 * LINE_TOKENS * parts.len() as u64) && self.within_caps(state, unit) {
+            if let Some((parts, quarters)) = self.line(state, unit)
+                && quarters <= self.room(state, unit)
+                && self.within_caps(state, unit)
+            {
                 self.take(state, unit, parts, TakenBy::Priority);
             }
         }
         let UnitSelection { taken, dropped, .. } = &mut state.selection;
         dropped.retain(|(unit, _)| taken[*unit].is_none());
+    }
+
+    /// Returns a unit that is not in yet as a line for each of its parts, where it has a call and is as short as that.
+    fn line(&self, state: &SelectionState, unit: usize) -> Option<(Vec<PlannedPart>, u64)> {
+        let is_call = |row: &usize| self.planner.item(self.rows[*row].at).kind == ItemKind::ToolCall;
+        if state.selection.has(unit) || !self.units[unit].rows.iter().any(is_call) {
+            return None;
+        }
+        let (parts, quarters) = self.plan(unit, SqueezeLevel::Stub);
+        (quarters <= 4 * LINE_TOKENS * parts.len() as u64).then_some((parts, quarters))
+    }
+
+    /// Returns the quarter tokens that are left for a unit: what is set aside for others is not.
+    fn room(&self, state: &SelectionState, unit: usize) -> u64 {
+        self.limit.saturating_sub(state.selection.used + state.set_aside_sum - state.set_aside[unit])
     }
 
     /// Takes a unit, or says why not.
@@ -321,7 +354,7 @@ impl UnitSelector<'_> {
 
     /// Returns the parts of a unit, if there is room for them.
     fn fitting(&self, state: &mut SelectionState, unit: usize) -> Option<Vec<PlannedPart>> {
-        let room = self.limit - state.selection.used;
+        let room = self.room(state, unit);
         state.selection.records[unit].weighed = Some((room, self.units[unit].quarters));
         // A unit never gets smaller than its uncuttable minimum, so hopeless ones are not planned at all.
         if room < 4 * REST_TOKENS {
@@ -338,7 +371,7 @@ impl UnitSelector<'_> {
 
     /// Takes along what a unit answers to, all the way up, where that fits in one unit's share; else nothing of it.
     fn take_parents(&self, state: &mut SelectionState, unit: usize) {
-        let room = (self.limit - state.selection.used).min(4 * self.planner.cap.get());
+        let room = self.room(state, unit).min(4 * self.planner.cap.get());
         let (mut chain, mut cost, mut next) = (Vec::new(), 0, self.units[unit].parents.clone());
         while let Some(parent) = next.pop() {
             if state.selection.has(parent) || chain.contains(&parent) {
@@ -376,4 +409,7 @@ struct SelectionState {
     counts: [u64; ItemKind::ALL.len()],
     /// Of what was taken.
     lines: PromptLines,
+    /// Quarter tokens that are kept for a line of each unit, and their sum.
+    set_aside: Vec<u64>,
+    set_aside_sum: u64,
 }
