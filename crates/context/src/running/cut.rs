@@ -34,6 +34,8 @@ const OVERHEAD_TOKENS: f64 = 300.0;
 /// How many times the least prefix that a provider keeps a cut leaves at least: what is chosen never fills its room to the last
 /// token.
 const LEAST_PREFIX: f64 = 1.1;
+/// Share of the budget above which it leaves no room to go on.
+const MOST_PREFIX: f64 = 0.5;
 
 /// How many times what must stay a cut leaves at least, so that there is room for what else matters.
 const BESIDE_KEPT: f64 = 1.25;
@@ -92,7 +94,9 @@ impl CutScale<'_> {
 
     /// Returns the tokens below which nothing of a prompt is kept by the provider.
     fn least(&self) -> f64 {
-        (LEAST_PREFIX * self.prices.least_tokens as f64 - self.beside as f64).max(0.0)
+        let least = (LEAST_PREFIX * self.prices.least_tokens as f64 - self.beside as f64).max(0.0);
+        // Where it fills the budget it would be written again and again, and a short prompt is the cheaper one.
+        if least > MOST_PREFIX * self.budget as f64 { 0.0 } else { least }
     }
 
     /// Returns how deep a cut is which the budget forces, or which is free.
