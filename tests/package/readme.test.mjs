@@ -77,10 +77,12 @@ test("every link leads somewhere, in the repository and in the package", async (
   }
 });
 
+const isPicture = (file) => /\.(jpg|svg)$/.test(file);
+
 test("the package has the pictures that its documents show, and no other", async () => {
-  const shown = [...texts].flatMap(([file, text]) => links(text).map((target) => join(dirname(file), target))).filter((target) => target.endsWith(".jpg"));
-  const carried = (await readdir(join(installed, "docs"), { recursive: true })).filter((file) => file.endsWith(".jpg"));
-  assert.ok(links(texts.get("README.md")).some((target) => target.endsWith(".jpg")), "the README shows the page");
+  const shown = [...texts].flatMap(([file, text]) => links(text).map((target) => join(dirname(file), target))).filter(isPicture);
+  const carried = (await readdir(join(installed, "docs"), { recursive: true })).filter(isPicture);
+  assert.ok(links(texts.get("README.md")).some(isPicture), "the README shows the page");
   assert.deepEqual(carried.map((file) => join("docs", file)).sort(), [...new Set(shown)].sort());
 });
 

@@ -42,8 +42,8 @@ const ENTRIES: [&str; 11] = [
 /// The entry that has parts of the page, which is bundled for releases alone.
 const REPORT: &str = "report";
 
-/// The picture that the README shows.
-const PICTURE: &str = "docs/images/context-1280-light.jpg";
+/// The pictures that the README and the documents show.
+const PICTURES: [&str; 2] = ["docs/images/context-1280-light.jpg", "docs/images/cost-openai.svg"];
 
 /// A finished package.
 #[derive(Debug, Clone)]
@@ -104,7 +104,9 @@ pub fn assemble(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<Package
         files.insert(name.into(), read(&dirs.root.join(name))?);
     }
     // The other pictures are for the repository: a megabyte that nobody who installs the package looks at.
-    files.insert(PICTURE.into(), read(&dirs.root.join(PICTURE))?);
+    for picture in PICTURES {
+        files.insert(picture.into(), read(&dirs.root.join(picture))?);
+    }
     let docs = dirs.root.join("docs");
     for file in
         files_below(&docs)?.into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "md"))
