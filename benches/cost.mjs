@@ -15,7 +15,7 @@
 //   recall ahead  the same in the prompt before it, which the model had when it wrote that step
 //   next          steps whose call copies words that only the newest result has, and that all stand in the prompt
 //   newest        newest results that stand whole, of those that take at most a quarter of the budget
-//   rewrites      calls whose prompt changed what was sent, although the whole conversation is within the budget
+//   rewrites      calls whose prompt changed what was sent, although the whole conversation is within the budget and no cut says why
 //   over, failed  prompts above 1.05 times the budget; calls without a prompt
 //
 // At last a conversation with eight questions of a user and 500 tools (cost/tools.mjs), where what is offered counts as part of the

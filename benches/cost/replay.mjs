@@ -48,12 +48,12 @@ const zero = () => ({
 });
 
 /** Counts what one call was sent. */
-function count(sum, call, sent, { same, budget, isFirst, before }) {
+function count(sum, call, sent, { same, budget, isFirst, isCut, before }) {
   const tokens = tokensOf(lengthOf(sent));
   sum.calls += 1;
   sum.tokens += tokens;
   if (tokens > budget * TOLERANCE) sum.over += 1;
-  if (!isFirst && same.messages < before && call.tokens <= budget) sum.rewrites += 1;
+  if (!isFirst && !isCut && same.messages < before && call.tokens <= budget) sum.rewrites += 1;
   const { newest } = call;
   if (newest && tokensOf(newest.content.length) <= budget * SHARE && newest.content.length > LEAST_RESULT) {
     sum.newest += 1;
@@ -75,6 +75,7 @@ function replayOne(calls, make, budget, prices, sum) {
   const strategy = make(budget, prices);
   const paid = Object.fromEntries(Object.keys(PRICES).map((name) => [name, 0]));
   let before = [];
+  let cuts = 0;
   for (const call of calls) {
     let sent;
     try {
@@ -85,7 +86,9 @@ function replayOne(calls, make, budget, prices, sum) {
       continue;
     }
     const same = repeats(before, sent);
-    const tokens = count(sum, call, sent, { same, budget, isFirst: before.length === 0, before: before.length });
+    const named = strategy.cuts?.() ?? 0;
+    const tokens = count(sum, call, sent, { same, budget, isFirst: before.length === 0, isCut: named > cuts, before: before.length });
+    cuts = named;
     for (const [name, price] of Object.entries(PRICES)) paid[name] += price(tokens, same);
     before = sent;
   }

@@ -1,5 +1,6 @@
 // What keeps a conversation within a budget: ours and what others do. Each makes, for a budget in tokens and the name of a price
-// model, something that turns the messages so far into those that are sent: { fit(messages), end?() }.
+// model, something that turns the messages so far into those that are sent: { fit(messages), cuts?(), end?() }; `cuts` says how often
+// it has begun anew for a reason that it names.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -98,7 +99,7 @@ export async function strategiesOf(packageFolder) {
   const [{ contextWeaver }, { ContextManager }] = [await entry(packageFolder, "openai"), await entry(packageFolder, "index")];
   const ours = (options) => (budget, prices) => {
     const loop = contextWeaver({ tools: [], budget_tokens: budget, prices, ...options });
-    return { fit: (messages) => loop.fit({ model: "model", messages }).messages, end: () => loop.free() };
+    return { fit: (messages) => loop.fit({ model: "model", messages }).messages, cuts: () => loop.costs().cuts, end: () => loop.free() };
   };
   return {
     full: { make: full },

@@ -56,7 +56,7 @@ function promises(name, results) {
     cost(name, "dearest session", Math.max(...rows.map(({ worst }) => worst)), replays, { target: 100 * COST.worst }),
     share(name, "next-step strings there", weighted("next"), sum("next of"), { target: 100 * COST.next }),
     share(name, "newest result whole", weighted("newest"), sum("newest of"), { target: 100 * COST.newest }),
-    ...["rewrites", "over", "failed"].map((key) => count(name, { rewrites: "rewrites below the budget", over: "prompts over budget", failed: "failed calls" }[key], sum(key), sum("calls"), 0)),
+    ...["rewrites", "over", "failed"].map((key) => count(name, { rewrites: "rewrites that no cut names", over: "prompts over budget", failed: "failed calls" }[key], sum(key), sum("calls"), 0)),
   ];
 }
 

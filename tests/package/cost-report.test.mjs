@@ -161,7 +161,7 @@ test("a figure stands beside the cheapest peer within the budget that shows as m
   assert.deepEqual(at("a<b: recall at 8k").peer, { name: "cut-0.5", value: 0.95 });
   assert.deepEqual([at("a<b: dearer sessions").value, at("a<b: dearer sessions").queries, at("a<b: dearer sessions").target], [6, 8, 0]);
   assert.equal(at("a<b: dearest session").value, 1.3, "of both prices");
-  assert.equal(at("a<b: rewrites below the budget").value, 4);
+  assert.equal(at("a<b: rewrites that no cut names").value, 4);
   assert.equal(at("500 tools: cost beside a list").value, 0.8);
   assert.deepEqual(at("500 tools: tools called right").peer, { name: "all tools", value: 1 });
 });
