@@ -121,13 +121,18 @@ fn where_nothing_is_said_a_large_budget_has_one() {
         build(&mut conversation(options), &request(budget, "velvet lantern")).unwrap().stats.ledger.is_some()
     };
     let runs_with = |options: ManagerOptions, budget: u64| {
-        build(&mut conversation(options), &running(budget, "velvet lantern")).unwrap().stats.ledger.is_some()
+        let mut manager = conversation(options);
+        // A long message that no cut has room for.
+        let long = format!("{} Crate CR-77120 is open.", prose(5).repeat(40));
+        manager.ingest(text("b0", ItemKind::AgentMsg, long)).unwrap();
+        manager.ingest_all((1..40).map(|n| text(&format!("b{n}"), ItemKind::AgentMsg, prose(n))).collect()).unwrap();
+        build(&mut manager, &running(budget, "velvet lantern")).unwrap().stats.ledger.is_some()
     };
     assert!(has(ManagerOptions::default(), 4000));
     assert!(!has(ManagerOptions::default(), 3999));
     assert!(!has(options(false), 4000));
     // A cut has one in any budget.
-    assert!(runs_with(ManagerOptions::default(), 2200));
+    assert!(runs_with(ManagerOptions::default(), 3000));
     assert!(!runs_with(options(false), 4000));
 }
 
