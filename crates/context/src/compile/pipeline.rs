@@ -176,7 +176,6 @@ pub fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usi
 
 /// Lets rows stand as the running prompt has them.
 fn stand(state: &mut BuildState, scope: &CutScope) {
-    state.is_cut = scope.budget.is_some();
     state.may_squeeze = scope.may_squeeze;
     state.budget = scope.budget;
     for entry in &scope.stands {

@@ -39,11 +39,9 @@ pub struct BuildState<'a> {
     pub thinness: f64,
     /// Items added by closure, ascending.
     pub closures: Vec<usize>,
-    /// Whether a running prompt is cut.
-    pub is_cut: bool,
     /// Whether what is pinned gives up text where it does not fit.
     pub may_squeeze: bool,
-    /// Tokens that prompts may have, where this one is to have fewer.
+    /// Tokens that a running prompt may have, of which a cut leaves fewer.
     pub budget: Option<u64>,
     /// Postings, items, units and pieces touched so far.
     pub work: u64,
@@ -68,19 +66,22 @@ impl<'a> BuildState<'a> {
             scores: Vec::new(),
             thinness: 1.0,
             closures: closure.added.clone(),
-            is_cut: false,
             may_squeeze: true,
             budget: None,
             work: sources.events.len() as u64,
         }
     }
 
+    /// Tells whether a running prompt is cut.
+    pub fn is_cut(&self) -> bool {
+        self.budget.is_some()
+    }
+
     /// Returns a selector over all units with a limit in quarter tokens.
     pub fn selector<'s>(&'s self, planner: &'s Planner, limit: u64) -> UnitSelector<'s> {
         let policy = &self.sources.options.policy;
-        let Self { rows, units, thinness, is_cut, may_squeeze, .. } = self;
-        let (thinness, is_cut, may_squeeze) = (*thinness, *is_cut, *may_squeeze);
-        UnitSelector { rows, units, planner, limit, policy, thinness, is_cut, may_squeeze }
+        let (rows, units, thinness, may_squeeze) = (&self.rows, &self.units, self.thinness, self.may_squeeze);
+        UnitSelector { rows, units, planner, limit, policy, thinness, may_squeeze }
     }
 
     /// Returns the rows of the instructions that the log begins with.

@@ -65,11 +65,11 @@ fn text_quarters(state: &BuildState, text: &str) -> u64 {
 impl LedgerPlan {
     /// Sets room aside where not everything fits, and where there are identifiers.
     pub fn of(state: &BuildState, frame: &PromptFrame, room: u64) -> Option<Self> {
-        let most = share(state.budget.unwrap_or(frame.budget), state.is_cut);
+        let most = share(state.budget.unwrap_or(frame.budget), state.is_cut());
         let wanted: u64 = state.units.iter().map(|unit| unit.quarters).sum();
-        if !state.sources.options.has_ledger(frame.budget, state.is_cut)
+        if !state.sources.options.has_ledger(frame.budget, state.is_cut())
             // A digest fits, and leaves something all the same.
-            || (wanted <= room && !state.is_cut)
+            || (wanted <= room && !state.is_cut())
             || most < 4 * LEAST_TOKENS
             || 2 * most > room
         {
@@ -88,7 +88,7 @@ impl LedgerPlan {
         let mut after = entries.iter().take_while(|entry| entry.kind() == ItemKind::Policy).count();
         // The first request stays where it is from cut to cut, as the instructions do.
         after +=
-            usize::from(state.is_cut && entries.get(after).is_some_and(|entry| entry.kind() == ItemKind::UserTurn));
+            usize::from(state.is_cut() && entries.get(after).is_some_and(|entry| entry.kind() == ItemKind::UserTurn));
         let mut room = self.quarters;
         for _ in 0..ROUNDS {
             let ledger = compose(state, &named, after, room)?;
@@ -110,7 +110,7 @@ impl LedgerPlan {
         let left = left.filter(|candidate| {
             let count = named.entry(candidate.home).or_default();
             *count += 1;
-            !state.is_cut || *count <= MOST_OF_ONE
+            !state.is_cut() || *count <= MOST_OF_ONE
         });
         // Some are not spelled out or masked: twice as many as there is room for.
         let mut wanted = 0;

@@ -132,7 +132,7 @@ impl<'a> Planner<'a> {
             wanted: ExcerptQuery::new(state.sources.index, terms, state.rows.len()),
             cap: Cell::new(selector::cap(limit / 4)),
             last: state.rows.last().map(|row| row.at),
-            is_cut: state.is_cut,
+            is_cut: state.is_cut(),
             work: Cell::new(0),
         }
     }
@@ -250,8 +250,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns how a row enters a running prompt: whole where that takes no more than a share, in quarter tokens, else what stands out
-    /// of it and the parts that the query and the last call ask for, in half of the share. With it whether it is all of a stored text, and what it would
-    /// take whole.
+    /// of it and the parts that the query and the last call ask for, in half of the share. With it whether it is all of a stored
+    /// text, and what it would take whole.
     pub fn entry(&self, index: usize, row: &CandidateRow, share: u64) -> (PlannedPart, bool, u64) {
         let item = self.item(row.at);
         if row.redacted.is_some() || row.stub || !self.is_digest(row.at) {

@@ -63,8 +63,6 @@ pub struct UnitSelector<'a> {
     pub policy: &'a ContextPolicy,
     /// How little the query says of itself, 0 to 1.
     pub thinness: f64,
-    /// Whether a running prompt is cut: then each call keeps a line.
-    pub is_cut: bool,
     /// Whether pinned units give up text where they do not fit.
     pub may_squeeze: bool,
 }
@@ -76,8 +74,8 @@ impl UnitSelector<'_> {
             selection: UnitSelection::of(self.units.len()),
             counts: [0; ItemKind::ALL.len()],
             lines: PromptLines::default(),
-            set_aside: vec![0; self.units.len()],
-            set_aside_sum: 0,
+            calls: vec![None; self.units.len()],
+            set_aside: 0,
         };
         let total: u64 = self.units.iter().map(|unit| unit.quarters).sum();
         let capped = !self.policy.max_items_per_kind.is_empty();
@@ -89,13 +87,13 @@ impl UnitSelector<'_> {
             }
         } else {
             self.take_pins(&mut state)?;
-            if self.is_cut {
+            if self.planner.is_cut {
                 self.set_lines_aside(&mut state);
             }
             self.lower_cap(&state);
             self.take_newest(&mut state);
             self.take_by_score(&mut state);
-            if self.is_cut {
+            if self.planner.is_cut {
                 self.take_lines(&mut state);
             }
         }
@@ -112,7 +110,7 @@ impl UnitSelector<'_> {
 
     fn take(&self, state: &mut SelectionState, unit: usize, parts: Vec<PlannedPart>, by: TakenBy) {
         state.selection.records[unit].taken_by = Some(by);
-        state.set_aside_sum -= std::mem::take(&mut state.set_aside[unit]);
+        state.set_aside -= state.calls[unit].take().map_or(0, |line| line.set_aside);
         for part in &parts {
             state.selection.used += part.quarters;
             state.counts[self.planner.item(part.at).kind.index()] += 1;
@@ -256,27 +254,29 @@ impl UnitSelector<'_> {
         dropped.retain(|(unit, _)| taken[*unit].is_none());
     }
 
-    /// Sets room aside for a line of each call, the newest first: what was done is said before results are shown at length.
+    /// Makes a line of each call, and sets room aside for as many as have some, the newest first: what was done is said before
+    /// results are shown at length.
     fn set_lines_aside(&self, state: &mut SelectionState) {
         let most = (LINES_SHARE * (self.limit - state.selection.used) as f64) as u64;
         for unit in (0..self.units.len()).rev() {
-            if let Some((_, quarters)) = self.line(state, unit)
-                && state.set_aside_sum + quarters <= most
-            {
-                state.set_aside[unit] = quarters;
-                state.set_aside_sum += quarters;
-            }
+            state.calls[unit] = self.line(state, unit).map(|mut line| {
+                if state.set_aside + line.quarters <= most {
+                    line.set_aside = line.quarters;
+                    state.set_aside += line.quarters;
+                }
+                line
+            });
         }
     }
 
-    /// Gives calls that have no other place a line, the newest first.
+    /// Gives calls that have no other place their line, the newest first.
     fn take_lines(&self, state: &mut SelectionState) {
         for unit in (0..self.units.len()).rev() {
-            if let Some((parts, quarters)) = self.line(state, unit)
-                && quarters <= self.room(state, unit)
-                && self.within_caps(state, unit)
-            {
-                self.take(state, unit, parts, TakenBy::Priority);
+            let room = self.room(state, unit);
+            let fits = state.calls[unit].as_ref().is_some_and(|line| line.quarters <= room);
+            if fits && self.within_caps(state, unit) {
+                let parts = state.calls[unit].as_mut().map(|line| std::mem::take(&mut line.parts));
+                self.take(state, unit, parts.unwrap_or_default(), TakenBy::Priority);
             }
         }
         let UnitSelection { taken, dropped, .. } = &mut state.selection;
@@ -284,18 +284,19 @@ impl UnitSelector<'_> {
     }
 
     /// Returns a unit that is not in yet as a line for each of its parts, where it has a call and is as short as that.
-    fn line(&self, state: &SelectionState, unit: usize) -> Option<(Vec<PlannedPart>, u64)> {
+    fn line(&self, state: &SelectionState, unit: usize) -> Option<CallLine> {
         let is_call = |row: &usize| self.planner.item(self.rows[*row].at).kind == ItemKind::ToolCall;
         if state.selection.has(unit) || !self.units[unit].rows.iter().any(is_call) {
             return None;
         }
         let (parts, quarters) = self.plan(unit, SqueezeLevel::Stub);
-        (quarters <= 4 * LINE_TOKENS * parts.len() as u64).then_some((parts, quarters))
+        (quarters <= 4 * LINE_TOKENS * parts.len() as u64).then_some(CallLine { parts, quarters, set_aside: 0 })
     }
 
     /// Returns the quarter tokens that are left for a unit: what is set aside for others is not.
     fn room(&self, state: &SelectionState, unit: usize) -> u64 {
-        self.limit.saturating_sub(state.selection.used + state.set_aside_sum - state.set_aside[unit])
+        let own = state.calls[unit].as_ref().map_or(0, |line| line.set_aside);
+        self.limit.saturating_sub(state.selection.used + state.set_aside - own)
     }
 
     /// Takes a unit, or says why not.
@@ -409,7 +410,17 @@ struct SelectionState {
     counts: [u64; ItemKind::ALL.len()],
     /// Of what was taken.
     lines: PromptLines,
-    /// Quarter tokens that are kept for a line of each unit, and their sum.
-    set_aside: Vec<u64>,
-    set_aside_sum: u64,
+    /// By unit: the line of a call that is not in yet.
+    calls: Vec<Option<CallLine>>,
+    /// Quarter tokens that are kept for these lines.
+    set_aside: u64,
+}
+
+/// A unit with a call, as short as it gets.
+#[derive(Clone)]
+struct CallLine {
+    parts: Vec<PlannedPart>,
+    quarters: u64,
+    /// Quarter tokens that are kept for it.
+    set_aside: u64,
 }
