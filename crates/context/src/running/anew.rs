@@ -44,11 +44,8 @@ struct Kept<'a> {
 impl Kept<'_> {
     fn standing(&self, from: usize) -> Vec<StandingEntry> {
         let entry = |section: &&RunningSection| {
-            let RunningSection { at, form, content, omitted_chars, .. } = *section;
-            // What it says that stands above may leave with this cut.
-            let (form, content) =
-                if section.is_repeat { (RenderedAs::Whole, EntryContent::Own) } else { (*form, content.clone()) };
-            StandingEntry { at: *at, form, content, omitted_chars: *omitted_chars }
+            let (form, content) = section.behind_cut();
+            StandingEntry { at: section.at, form, content: content.clone(), omitted_chars: section.omitted_chars }
         };
         self.sections[from..].iter().map(entry).collect()
     }
@@ -169,11 +166,8 @@ impl RunningRequest<'_> {
         };
         let own_quarters = |at: usize| entry_quarters(at, RenderedAs::Whole, &EntryContent::Own);
         let quarters_of = |section: &RunningSection| {
-            if section.is_repeat {
-                own_quarters(section.at)
-            } else {
-                entry_quarters(section.at, section.form, &section.content)
-            }
+            let (form, content) = section.behind_cut();
+            entry_quarters(section.at, form, content)
         };
         let weigh = |range: &[&RunningSection]| range.iter().map(|section| quarters_of(section)).sum::<u64>();
         let mut quarters = weigh(&sections[newest..]);

@@ -101,12 +101,15 @@ impl CutScale<'_> {
 
     /// Returns how deep a cut is which the budget forces, or which is free.
     pub fn forced(&self) -> CutDepth {
-        let budget = self.budget as f64;
-        // What a cut may cost now, so that the account is in order if the session ends here.
-        let without =
-            self.account.costs.cost_without + self.account.without(self.prices, self.whole, self.beside, false);
-        let most = (MOST_COST * without - self.account.costs.cost) / self.prices.written.max(0.01) - self.beside as f64;
-        CutDepth { share: self.depth(), least: self.least(), most: most.max(LEAST_DEPTH * budget) }
+        CutDepth { most: self.payable(MOST_COST).max(LEAST_DEPTH * self.budget as f64), ..self.share() }
+    }
+
+    /// Returns the tokens that a cut may leave so that the session, if it ended with this step, cost no more than so many times
+    /// what it costs without us.
+    fn payable(&self, most_cost: f64) -> f64 {
+        let Self { prices, account, .. } = self;
+        let without = account.costs.cost_without + account.without(prices, self.whole, self.beside, false);
+        (most_cost * without - account.costs.cost) / prices.written.max(0.01) - self.beside as f64
     }
 
     /// Returns the tokens that a cut leaves which nothing forces, where one pays.
@@ -128,9 +131,7 @@ impl CutScale<'_> {
         if next < least {
             return None;
         }
-        let without = account.costs.cost_without + account.without(prices, self.whole, self.beside, false);
-        let most = (MOST_COST_FREELY * without - account.costs.cost) / prices.written.max(0.01) - self.beside as f64;
-        let keep = (PAYING_DEPTH * self.depth() * next).min(most);
+        let keep = (PAYING_DEPTH * self.depth() * next).min(self.payable(MOST_COST_FREELY));
         if keep < LEAST_DEPTH * next {
             return None;
         }

@@ -8,7 +8,6 @@ use crate::compile::inputs::BuildInputs;
 use crate::compile::pipeline::resolve_pins;
 use crate::compile::prompt::{EntryContent, EntryRendering};
 use crate::compile::render::renderer::Renderer;
-use crate::compile::render::text::section_quarters;
 use crate::compile::score::score;
 use crate::compile::select::plan::Planner;
 use crate::compile::sensitivity::sensitivity;
@@ -73,10 +72,7 @@ pub fn enter(
     let mut state = BuildState::new(sources, request, renderer, &closed);
     sensitivity(&mut state, &closed, &resolve_pins(sources.events, request)?)?;
     firewall(&mut state);
-    let rows = std::mem::take(&mut state.rows);
-    let is_large = |at: usize| sources.index.entry(at).is_summarised();
-    let needs_terms = rows.iter().any(|row| is_large(row.at));
-    state.rows = rows;
+    let needs_terms = state.rows.iter().any(|row| sources.index.entry(row.at).is_summarised());
     // Words to look for are needed where something may be shown in part alone.
     let terms = needs_terms.then(|| score(&mut state));
     let planner = terms.as_ref().map(|terms| Planner::new(&state, terms, 4 * share));
@@ -119,11 +115,6 @@ pub fn enter(
     Ok(new)
 }
 
-/// Tells whether what is shown of an item is a digest, behind which there is more.
-pub fn is_digest(sources: &BuildInputs, at: usize, form: RenderedAs, content: &EntryContent) -> bool {
-    form == RenderedAs::Whole && *content == EntryContent::Own && sources.index.entry(at).is_summarised()
-}
-
 /// Tells whether something new answers a call for whose result a stub was sent.
 fn replaces_stub(sources: &BuildInputs, running: &RunningPrompt, new: &[usize]) -> bool {
     let items = sources.events.items();
@@ -148,9 +139,7 @@ pub fn section(
     omitted_chars: Option<u64>,
     is_stored: bool,
 ) -> RunningSection {
-    let quarters = section_quarters(sources, at, &EntryRendering { form, content: &content }, false);
-    let is_digest = is_digest(sources, at, form, &content);
-    RunningSection {
+    let mut section = RunningSection {
         at,
         form,
         content,
@@ -158,9 +147,11 @@ pub fn section(
         omitted_chars,
         recalled: false,
         is_repeat: false,
-        is_digest,
-        quarters,
-    }
+        is_digest: false,
+        quarters: 0,
+    };
+    section.weigh(sources);
+    section
 }
 
 /// Returns a result that stands whole and says the same as the one at a position.
@@ -180,12 +171,10 @@ fn repeated(
         return None;
     }
     let earlier = running.into_iter().flat_map(|running| &running.sections).chain(new);
-    let mut whole =
-        earlier.filter(|section| section.form == RenderedAs::Whole && !section.recalled && section.at != at);
+    let mut whole = earlier.filter(|section| section.is_all(sources.index) && !section.recalled && section.at != at);
     let same = whole.find(|section| {
-        let (other, indexed) = (&items[section.at], sources.index.entry(section.at));
-        let is_all = section.is_stored || !indexed.is_summarised();
-        is_all && other.kind == ItemKind::ToolResult && indexed.source(other, sources.artifacts) == text
+        let other = &items[section.at];
+        other.kind == ItemKind::ToolResult && sources.index.entry(section.at).source(other, sources.artifacts) == text
     });
     same.map(|section| section.at)
 }

@@ -1,14 +1,12 @@
 //! The running prompts of a manager: what a step is asked for, and what it leaves.
 
-use super::entry::is_digest;
 use super::prices::PriceModel;
 use super::prompt::{PromptForm, RunningPrompt, RunningSection, StepMark, WrittenSections};
 use super::record;
 use super::step::{RunningChange, RunningMessages, RunningOutput, RunningRequest};
 use super::writer::{PromptWriter, TextWriter, WriterFrame, WrittenPrompt};
 use crate::callbacks::Outcome;
-use crate::compile::prompt::{EntryContent, EntryRendering};
-use crate::compile::render::text::section_quarters;
+use crate::compile::prompt::EntryContent;
 use crate::event::Event;
 use crate::manager::{BuildOutput, ContextManager};
 use crate::request::BuildRequest;
@@ -158,10 +156,7 @@ impl ContextManager {
                 };
                 section.content = EntryContent::Quote { text: text.into_owned(), note: None };
             }
-            let rendering = EntryRendering { form: section.form, content: &section.content };
-            let sources = self.sources();
-            section.quarters = section_quarters(&sources, section.at, &rendering, section.recalled);
-            section.is_digest = is_digest(&sources, section.at, section.form, &section.content);
+            section.weigh(&self.sources());
         }
         running.broken = broken;
         running.changes = self.events.changes();

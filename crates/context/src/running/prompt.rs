@@ -4,7 +4,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::account::Account;
-use crate::compile::prompt::{EntryContent, Ledger};
+use crate::compile::inputs::BuildInputs;
+use crate::compile::prompt::{EntryContent, EntryRendering, Ledger};
+use crate::compile::render::text::section_quarters;
+use crate::index::LogIndex;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{Format, WrittenBefore};
 use contextweaver_model::json::{Fields, as_uint, to_value};
@@ -56,6 +59,24 @@ impl RunningSection {
     pub fn is_part(&self) -> bool {
         let is_less = self.is_digest || matches!(self.form, RenderedAs::Excerpt | RenderedAs::Stub);
         is_less && !self.recalled && !self.is_repeat
+    }
+
+    /// Tells whether all of the item is shown.
+    pub fn is_all(&self, index: &LogIndex) -> bool {
+        self.form == RenderedAs::Whole && (self.is_stored || !index.entry(self.at).is_summarised())
+    }
+
+    /// Returns how it stands behind a cut: what it says that stands above may leave with that.
+    pub fn behind_cut(&self) -> (RenderedAs, &EntryContent) {
+        if self.is_repeat { (RenderedAs::Whole, &EntryContent::Own) } else { (self.form, &self.content) }
+    }
+
+    /// Weighs it, and tells whether it is a digest.
+    pub fn weigh(&mut self, sources: &BuildInputs) {
+        let rendering = EntryRendering { form: self.form, content: &self.content };
+        self.quarters = section_quarters(sources, self.at, &rendering, self.recalled);
+        let is_own = self.form == RenderedAs::Whole && self.content == EntryContent::Own;
+        self.is_digest = is_own && sources.index.entry(self.at).is_summarised();
     }
 }
 

@@ -7,8 +7,7 @@
 use super::prompt::{RunningPrompt, RunningSection};
 use crate::compile::excerpt::{GAP, TermStarts, split};
 use crate::compile::inputs::BuildInputs;
-use crate::compile::prompt::{EntryContent, EntryRendering};
-use crate::compile::render::text::section_quarters;
+use crate::compile::prompt::EntryContent;
 use crate::index::LogIndex;
 use contextweaver_base::order::sort_by;
 use contextweaver_model::{ItemKind, RenderedAs};
@@ -55,8 +54,7 @@ pub fn recalled(
             continue;
         }
         let (form, content) = (RenderedAs::Excerpt, EntryContent::Quote { text, note: None });
-        let quarters = section_quarters(sources, at, &EntryRendering { form, content: &content }, true);
-        parts.push(RunningSection {
+        let mut part = RunningSection {
             at,
             form,
             content,
@@ -65,8 +63,10 @@ pub fn recalled(
             recalled: true,
             is_repeat: false,
             is_digest: false,
-            quarters,
-        });
+            quarters: 0,
+        };
+        part.weigh(sources);
+        parts.push(part);
     }
     parts
 }
@@ -102,9 +102,8 @@ impl Wanted {
         }
         let mut hides = !running.left.is_empty();
         for section in running.sections.iter().filter(|section| !section.recalled && !section.is_repeat) {
-            let is_all = section.is_stored || !index.entry(section.at).is_summarised();
             shown[section.at] = match section.form {
-                RenderedAs::Whole if is_all => Shown::Whole,
+                _ if section.is_all(index) => Shown::Whole,
                 RenderedAs::Redacted => Shown::Never,
                 _ => Shown::Partly,
             };
