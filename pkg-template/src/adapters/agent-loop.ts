@@ -159,11 +159,15 @@ export interface FoundNames {
   readonly text: string;
 }
 
-/** The tools of a step, and those for which there was no room. */
-export interface ChosenTools {
+/** A list of tools with the tokens of their definitions, and those for which there was no room. */
+interface ToolList {
   readonly names: readonly string[];
   readonly tokens: number;
   readonly left_out: readonly MessageWarning[];
+}
+
+/** The tools of a step. */
+export interface ChosenTools extends ToolList {
   /** What the turn wants and a list that does not change lacks. */
   readonly unlisted?: readonly string[];
   /** How the query was completed to choose them, where it does not stand on its own. */
@@ -398,19 +402,7 @@ export class AgentLoop {
 
   /** Adds the tools that read what is hidden, as far as there is room for them. */
   #reading(kept: ChosenTools, room: number): ChosenTools {
-    const offered = new Set(kept.names);
-    const left_out = [...kept.left_out];
-    let { tokens } = kept;
-    for (const { tool, tokens: cost } of [this.#drilldown, this.#recall]) {
-      if (offered.has(tool.name)) continue;
-      if (tokens + cost > room) {
-        left_out.push(leftOut(tool.name, cost, room - tokens));
-        continue;
-      }
-      tokens += cost;
-      offered.add(tool.name);
-    }
-    return { ...kept, names: this.#inOrder(offered), tokens, left_out };
+    return { ...kept, ...this.#fill([this.#drilldown, this.#recall], room, kept) };
   }
 
   /** Names what the provider has before the prompt. A list that was adopted in a cut came with it. */
@@ -574,7 +566,7 @@ export class AgentLoop {
    * of the budget has room for. `loaded` says which of each list.
    */
   load(demanded: readonly string[], found: readonly (readonly string[])[], model: string): LoadedTools {
-    const room = Math.floor(this.#options.budget_tokens / 2 / this.factorOf(model));
+    const room = this.#room(this.factorOf(model));
     const offered = new Set([...this.standing, ...demanded]);
     let tokens = [...offered].reduce((sum, name) => sum + this.#price(name), 0);
     const loaded = found.map((names) =>
@@ -625,11 +617,16 @@ export class AgentLoop {
       ...(ahead ? [this.#drilldown, this.#recall] : []),
       ...[...names].flatMap((name) => this.#tools.get(name) ?? []),
     ];
-    const room = this.#room(factor);
-    const offered = new Set<string>();
-    const left_out: MessageWarning[] = [];
-    let tokens = 0;
+    return { ...this.#fill(wanted, this.#room(factor)), completion };
+  }
+
+  /** Adds tools to a list as long as there is room for their definitions, and says which had none. */
+  #fill(wanted: readonly PricedTool[], room: number, list: ToolList = { names: [], tokens: 0, left_out: [] }): ToolList {
+    const offered = new Set(list.names);
+    const left_out = [...list.left_out];
+    let { tokens } = list;
     for (const { tool, tokens: cost } of wanted) {
+      if (offered.has(tool.name)) continue;
       if (tokens + cost > room) {
         left_out.push(leftOut(tool.name, cost, room - tokens));
         continue;
@@ -637,7 +634,7 @@ export class AgentLoop {
       tokens += cost;
       offered.add(tool.name);
     }
-    return { names: this.#inOrder(offered), tokens, left_out, completion };
+    return { names: this.#inOrder(offered), tokens, left_out };
   }
 
   /**
