@@ -163,9 +163,6 @@ pub const LEDGER_IDENTIFIERS: usize = 64;
 /// Bytes of the texts that one recall reads: masked, taken apart and compared, they take half a second.
 pub const MAX_RECALL_BYTES: usize = 8 << 20;
 
-/// Exact repeats of a user turn or an answer shorter than this stay: "yes" after two questions means two things.
-pub const DEDUP_MIN_TURN_CHARS: usize = 16;
-
 /// Times one call may come back with questions for the caller's functions before it is given up.
 pub const MAX_CALLBACK_ROUNDS: u32 = 64;
 

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use contextweaver_base::limits;
+use contextweaver_convert::providers::has_more_than_text;
 use contextweaver_model::{ContextItem, ItemKind};
 
 /// Returns the exact repeats among visible positions, both ascending: same kind, parent, label and text. The newest one
@@ -31,7 +31,8 @@ pub fn exact_repeats(items: &[ContextItem], visible: &[usize], fingerprints: imp
 
 /// Returns a number that repeats of an item share, 0 for an item that never counts as one.
 ///
-/// Calls and results never count: two calls are two events even when they look the same. Neither do short turns.
+/// What was said and done never counts: two turns, calls or results are two events even when they look the same, and an
+/// answer needs its question. Nor does what has more than its text, such as an image: equal labels may stand for other bytes.
 pub fn fingerprint(item: &ContextItem) -> u64 {
     if !can_repeat(item) {
         return 0;
@@ -43,11 +44,8 @@ pub fn fingerprint(item: &ContextItem) -> u64 {
 
 fn can_repeat(item: &ContextItem) -> bool {
     match item.kind {
-        ItemKind::ToolCall | ItemKind::ToolResult => false,
-        ItemKind::UserTurn | ItemKind::AgentMsg => {
-            item.text.trim().chars().nth(limits::DEDUP_MIN_TURN_CHARS - 1).is_some()
-        }
-        _ => !item.text.trim().is_empty(),
+        ItemKind::UserTurn | ItemKind::AgentMsg | ItemKind::ToolCall | ItemKind::ToolResult => false,
+        _ => !item.text.trim().is_empty() && !has_more_than_text(item),
     }
 }
 

@@ -559,3 +559,63 @@ fn call() -> ContextItem {
     call.metadata.insert("function_name".into(), "look".into());
     call
 }
+
+/// What a provider ran itself is weighed by all that is sent of it, so that what need not stay can leave.
+#[test]
+fn what_only_its_provider_understands_can_leave() {
+    let shell = json!([
+        { "role": "user", "content": "build" },
+        { "type": "shell_call", "id": "s", "call_id": "c", "action": { "commands": ["make"] } },
+        { "type": "shell_call_output", "call_id": "c", "output": [
+            { "stdout": "line of output\n".repeat(2000), "stderr": "", "outcome": { "type": "exit", "exit_code": 0 } },
+        ] },
+        { "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "Built." }] },
+        { "role": "user", "content": "Thanks. Now the docs." },
+    ]);
+    let thought = json!([
+        { "role": "user", "content": "build" },
+        { "role": "assistant", "content": "Built.", "reasoning_content": "because of that ".repeat(2000) },
+        { "role": "user", "content": "Thanks. Now the docs." },
+    ]);
+    for (messages, format) in [(shell, Format::OpenAiResponses), (thought, Format::OpenAiChat)] {
+        for running in [true, false] {
+            let mut manager = ContextManager::new(ManagerOptions::default());
+            let read = messages_to_items(messages.clone(), format, &ReadOptions::default()).unwrap();
+            manager.ingest_messages(read.items).unwrap().done().unwrap();
+            let mut request = BuildRequest::new(Phase::Answer, "docs");
+            request.budget_tokens = Some(1000);
+            request.running = Some(running);
+            let built = manager.build_messages(&request, format, WriteOptions::default());
+            let built = built.unwrap_or_else(|error| panic!("{}: {error:?}", format.as_str())).done().unwrap();
+            assert!(built.tokens <= 1000);
+            let last = built.written.messages.last().unwrap();
+            assert_eq!(last["content"], "Thanks. Now the docs.");
+        }
+    }
+}
+
+/// Two questions with two images are two, whatever their words.
+#[test]
+fn equal_words_with_other_images_are_no_repeats() {
+    let ask = |bytes: &str| {
+        let url = format!("data:image/png;base64,{}", bytes.repeat(200));
+        json!({ "role": "user", "content": [
+            { "type": "text", "text": "Please read the meter in this picture for me." },
+            { "type": "image_url", "image_url": { "url": url } },
+        ] })
+    };
+    let messages = json!([
+        ask("AAAA"), { "role": "assistant", "content": "12" }, ask("BBBB"), { "role": "assistant", "content": "34" },
+        { "role": "user", "content": "And the sum?" },
+    ]);
+    for running in [true, false] {
+        let mut manager = ContextManager::new(ManagerOptions::default());
+        let read = messages_to_items(messages.clone(), Format::OpenAiChat, &ReadOptions::default()).unwrap();
+        manager.ingest_messages(read.items).unwrap().done().unwrap();
+        let mut request = BuildRequest::new(Phase::Answer, "sum");
+        request.running = Some(running);
+        let built =
+            manager.build_messages(&request, Format::OpenAiChat, WriteOptions::default()).unwrap().done().unwrap();
+        assert_eq!(Value::from(built.written.messages), messages);
+    }
+}

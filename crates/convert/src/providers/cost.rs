@@ -14,7 +14,7 @@ use super::media_list::noted_media;
 use super::media_parts::{MediaPlace, media_part};
 use super::message::Role;
 use super::names::{answered_id, call_id, tool_name};
-use super::stored::{MESSAGE_KEY, TEXT_OF_MEDIA, begins_as_marked, digest};
+use super::stored::{MESSAGE_KEY, TEXT_OF_MEDIA, begins_as_marked, digest, is_kept};
 use super::to_messages::{NO_RESULT, above_media};
 use super::{Format, WrittenMessages, optional};
 use contextweaver_base::limits;
@@ -110,7 +110,7 @@ impl ItemCost<'_> {
     pub fn quarters(&self, text_quarters: u64, shown: ShownAs) -> u64 {
         let stored = if shown == ShownAs::Own { self.stored() } else { None };
         let media = if shown == ShownAs::Bare { 0 } else { self.media(stored.is_none()) };
-        text_quarters + media + stored.unwrap_or_else(|| self.new_part())
+        text_quarters + media + stored.unwrap_or_else(|| self.new_part() + self.kept_parts())
     }
 
     /// Weighs the media that come from a store, and with `is_new` those of the message that the item was read from.
@@ -133,9 +133,11 @@ impl ItemCost<'_> {
                 part.as_object().into_iter().for_each(|map| meter.media(map));
             }
         };
+        let mut others = Vec::new();
         for value in if is_new { self.stored_media() } else { Vec::new() } {
-            if let Some(info) = value.as_object().and_then(MediaInfo::of) {
-                add(&info.media(), media_tokens(self.format, &info));
+            match value.as_object().and_then(MediaInfo::of) {
+                Some(info) => add(&info.media(), media_tokens(self.format, &info)),
+                None => others.push(value),
             }
         }
         let (noted, is_shown) = noted_media(self.item);
@@ -147,6 +149,10 @@ impl ItemCost<'_> {
             };
             // Any bytes will do.
             add(&record.info("AAAA").media(), tokens);
+        }
+        // What nobody here knows goes back to the format that it came from, and to no other.
+        if stored_message(self.item, self.format).is_some() {
+            others.into_iter().for_each(|value| meter.payload(value));
         }
         // They stand in a message of their own, with a line that says of which call they are.
         let is_apart = count > 0 && self.format == Format::OpenAiChat && self.item.kind == ItemKind::ToolResult;
@@ -262,6 +268,21 @@ impl ItemCost<'_> {
         }
     }
 
+    /// Weighs the stored parts that are written whatever the text is: reasoning, and what structures the message.
+    fn kept_parts(&self) -> u64 {
+        let Some(stored) = stored_message(self.item, self.format) else { return 0 };
+        if optional(stored, "digest").is_empty() || self.item.metadata_flag("redacted") {
+            return 0;
+        }
+        let mut meter = Meter { format: self.format, weigh: self.weigh, quarters: 0 };
+        for part in stored.get("parts").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object) {
+            if is_kept(optional(part, "kind")) {
+                meter.part(part);
+            }
+        }
+        meter.quarters
+    }
+
     /// Weighs what is stored of the message that the item was read from, without the texts, which are the item's.
     fn stored(&self) -> Option<u64> {
         let stored = stored_message(self.item, self.format).filter(|stored| !optional(stored, "digest").is_empty())?;
@@ -270,14 +291,7 @@ impl ItemCost<'_> {
             meter.message(stored.get("shell").unwrap_or(&Value::Null));
         }
         for part in stored.get("parts").and_then(Value::as_array).into_iter().flatten() {
-            let Some(part) = part.as_object() else { continue };
-            if part.contains_key("message") {
-                // Reasoning in a message of its own.
-                meter.quarters += 4 * limits::MESSAGE_TOKENS;
-            }
-            // As in the message, where calls are known by the list they stand in.
-            let field = optional(part, "field").trim_end_matches("[]");
-            meter.value(part.get("original").unwrap_or(&Value::Null), field);
+            part.as_object().into_iter().for_each(|part| meter.part(part));
         }
         Some(meter.quarters)
     }
@@ -309,6 +323,17 @@ impl Meter<'_> {
     fn message(&mut self, message: &Value) {
         self.quarters += 4 * limits::MESSAGE_TOKENS;
         self.value(message, "");
+    }
+
+    /// Weighs a stored part, without the texts that are the item's.
+    fn part(&mut self, part: &JsonMap) {
+        if part.contains_key("message") {
+            // Reasoning in a message of its own.
+            self.quarters += 4 * limits::MESSAGE_TOKENS;
+        }
+        // As in the message, where calls are known by the list they stand in.
+        let field = optional(part, "field").trim_end_matches("[]");
+        self.value(part.get("original").unwrap_or(&Value::Null), field);
     }
 
     fn text(&mut self, text: &str) {

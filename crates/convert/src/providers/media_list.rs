@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::image_size::{ImageSize, size_of_bytes};
 use super::media::MediaInfo;
-use super::stored::{MESSAGE_KEY, StoredMessage, TEXT_OF_MEDIA, begins_as_marked, digest, mark_of};
+use super::stored::{MESSAGE_KEY, NO_TEXT, StoredMessage, TEXT_OF_MEDIA, begins_as_marked, digest, is_opaque, mark_of};
 use crate::media_label::kind_of;
 use contextweaver_model::{ContextItem, RESERVED_KEY};
 
@@ -138,6 +138,35 @@ pub fn keep_media(item: &mut ContextItem, before: &str) {
     }
 }
 
+/// Says that an item shows its text alone, though that is the text that was read: what else its message had, such as a
+/// result of the provider, is not written. With `has_media` its images and the like are.
+///
+/// ```
+/// use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages, messages_to_items, show_text_alone};
+/// use serde_json::json;
+///
+/// let search = json!({ "type": "web_search_call", "id": "ws_1", "status": "completed" });
+/// let mut items = messages_to_items(json!([search]), Format::OpenAiResponses, &Default::default())?.items;
+/// show_text_alone(&mut items[0], false);
+/// let written = items_to_messages(&items, Format::OpenAiResponses, &WriteOptions::default())?;
+/// assert_ne!(written.messages[0], search);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
+pub fn show_text_alone(item: &mut ContextItem, has_media: bool) {
+    let Some(Value::Object(own)) = item.metadata.get_mut(RESERVED_KEY) else { return };
+    if let Some(Value::Object(record)) = own.get_mut(MESSAGE_KEY)
+        && record.get("digest").is_some_and(|marked| *marked == digest(&item.text).as_str())
+    {
+        record.insert("digest".to_owned(), NO_TEXT.into());
+        if has_media {
+            record.insert(TEXT_OF_MEDIA.to_owned(), mark_of(&item.text));
+        }
+    }
+    if !has_media && let Some(Value::Object(record)) = own.get_mut(MEDIA_KEY) {
+        record.insert(TEXT_OF_MEDIA.to_owned(), Value::Null);
+    }
+}
+
 /// Returns the text of an item without the labels of images and the like at its end: what the tool said in words, which may be
 /// one JSON document. The whole text where there is nothing else, or where it is not as it was read.
 ///
@@ -154,6 +183,25 @@ pub fn keep_media(item: &mut ContextItem, before: &str) {
 /// ```
 pub fn text_before_media(item: &ContextItem) -> &str {
     StoredMessage::of(item).map_or(&item.text, |stored| stored.before_media(&item.text))
+}
+
+/// Tells whether an item has more than its text: images and the like, or what only its provider understands.
+///
+/// ```
+/// use contextweaver_convert::providers::{Format, has_more_than_text, messages_to_items};
+/// use serde_json::json;
+///
+/// let image = json!({ "type": "image_url", "image_url": { "url": "https://example.org/a.png" } });
+/// let messages = json!([{ "role": "user", "content": [image] }, { "role": "user", "content": "What is it?" }]);
+/// let items = messages_to_items(messages, Format::OpenAiChat, &Default::default())?.items;
+/// assert!(has_more_than_text(&items[0]) && !has_more_than_text(&items[1]));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
+pub fn has_more_than_text(item: &ContextItem) -> bool {
+    let Some(own) = item.metadata.get(RESERVED_KEY) else { return false };
+    let parts = own.get(MESSAGE_KEY).and_then(|message| message.get("parts")).and_then(Value::as_array);
+    let is_opaque = |part: &Value| part.get("kind").and_then(Value::as_str).is_some_and(is_opaque);
+    own.get(MEDIA_KEY).is_some() || parts.is_some_and(|parts| parts.iter().any(is_opaque))
 }
 
 /// Returns what is noted of media of an item, and whether its text is still the one they belong to.

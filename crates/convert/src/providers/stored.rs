@@ -20,6 +20,9 @@ use contextweaver_text::hash::of_text;
 /// Key below [`RESERVED_KEY`] of the stored message.
 pub const MESSAGE_KEY: &str = "message";
 
+/// The digest of a message whose text is shown alone: that of no text.
+pub const NO_TEXT: &str = "-";
+
 /// Key of the text that media belong to: in a stored message, and in the list of stored media.
 pub const TEXT_OF_MEDIA: &str = "of";
 
@@ -64,6 +67,16 @@ impl StoredPartKind {
             PartKind::Marker => Self::Marker,
         }
     }
+}
+
+/// Tells whether stored parts of a kind, by its name, are written whatever the text of their item is.
+pub fn is_kept(kind: &str) -> bool {
+    [StoredPartKind::Reasoning, StoredPartKind::Marker].iter().any(|kept| kept.as_str() == kind)
+}
+
+/// Tells whether stored parts of a kind, by its name, are understood by their provider alone.
+pub fn is_opaque(kind: &str) -> bool {
+    kind == StoredPartKind::Opaque.as_str()
 }
 
 #[derive(Debug, Clone, PartialEq)]

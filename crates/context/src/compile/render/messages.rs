@@ -13,7 +13,7 @@ use crate::options::ManagerOptions;
 use crate::source_message::{forget_source_message, source_message};
 use contextweaver_base::Result;
 use contextweaver_convert::providers::cost::{ItemCost, ShownAs, Weigh, message_quarters};
-use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages_with, keep_media};
+use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages_with, keep_media, show_text_alone};
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_value};
 use contextweaver_text::tokens::Estimator;
@@ -129,6 +129,9 @@ pub fn shown_item(
         }
         form if has_media(form) => keep_media(&mut item, &given.text),
         _ => {}
+    }
+    if !matches!(content, EntryContent::Own) {
+        show_text_alone(&mut item, has_media(form));
     }
     if options.redact_secrets {
         mask(&mut item);

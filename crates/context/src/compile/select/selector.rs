@@ -6,6 +6,7 @@ use super::units::{INSTRUCTIONS, NEAR_REPEAT, NO_ROOM, SelectionUnit, UnitSelect
 use crate::compile::prompt::EntryContent;
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_convert::providers::has_more_than_text;
 use contextweaver_model::{ContextPolicy, ItemKind, RenderedAs, TakenBy};
 
 /// Share of the budget that goes to the newest units where the query says nothing; it falls with the square of what the
@@ -308,7 +309,8 @@ impl UnitSelector<'_> {
             return Some("kind_limit");
         }
         let Some(parts) = self.fitting(state, unit) else { return Some(NO_ROOM) };
-        if repeats_wait && state.lines.have_all(self.texts(&parts)) {
+        let is_text = || !parts.iter().any(|part| has_more_than_text(self.planner.item(part.at)));
+        if repeats_wait && state.lines.have_all(self.texts(&parts)) && is_text() {
             return Some(NEAR_REPEAT);
         }
         self.take(state, unit, parts, TakenBy::Priority);

@@ -178,6 +178,10 @@ fn finish(drafts: &[Draft]) -> Vec<ContextItem> {
             // An exact repeat shares its source's marker, so it must share its label too.
             item.text.clone_from(&last.text);
             item.sensitivity = last.sensitivity;
+            if !matches!(last.kind, ItemKind::ToolCall | ItemKind::ToolResult) {
+                item.kind = last.kind;
+                item.parent_id.clone_from(&last.parent_id);
+            }
         }
         items.push(item);
     }
