@@ -138,19 +138,24 @@ impl OutgoingPart {
     }
 }
 
-/// Returns the parts of an item that was read from this format as they were, if its text and its id are unchanged.
+/// Returns the parts of an item that was read from this format as they were, but for the id of its call, if its text is
+/// unchanged.
 pub fn unchanged_parts(
     item: &ContextItem,
     stored: &StoredMessage,
     content: &PartContent,
     index: usize,
 ) -> Option<Vec<OutgoingPart>> {
-    if !stored.is_usable(item) || !keeps_id(item, content) {
+    if !stored.is_usable(item) {
         return None;
     }
+    let renamed = renamed(item, content);
     let restored = stored.restore(&item.text).filter(|restored| !restored.is_empty())?;
     let mut parts = Vec::with_capacity(restored.len());
-    for (part, (value, text)) in stored.parts.iter().zip(restored) {
+    for (part, (mut value, text)) in stored.parts.iter().zip(restored) {
+        if let Some((before, id)) = renamed {
+            rename(&mut value, before, id);
+        }
         let content = match part.kind {
             StoredPartKind::Text => PartContent::Text(text),
             StoredPartKind::ToolCall | StoredPartKind::ToolResult => content.clone(),
@@ -162,6 +167,9 @@ pub fn unchanged_parts(
     // On a part of the item's own message, not on reasoning that stood in another.
     if let Some(part) = parts.iter_mut().find(|part| part.message() == stored.index) {
         part.message_fields.clone_from(&stored.fields);
+        if let (Some((before, id)), Some(fields)) = (renamed, &mut part.message_fields) {
+            rename(fields, before, id);
+        }
     }
     Some(parts)
 }
@@ -194,7 +202,10 @@ pub fn changed_parts(
     let main =
         message.parts.iter().find(|part| !matches!(part.kind, StoredPartKind::Reasoning | StoredPartKind::Marker));
     let position = main.and_then(position).or(message.index.map(|message| (message, 0)));
-    let message_fields = message.fields.as_ref().filter(|_| is_usable).map(identifying_fields);
+    let mut message_fields = message.fields.as_ref().filter(|_| is_usable).map(identifying_fields);
+    if let (Some((before, id)), Some(fields)) = (renamed(source, content), &mut message_fields) {
+        rename(fields, before, id);
+    }
     let mut own: Vec<OutgoingPart> = OutgoingPart::of_text(item, content, position).into_iter().chain(media).collect();
     if let Some(first) = own.first_mut() {
         first.message_fields = message_fields;
@@ -212,12 +223,29 @@ fn position(part: &StoredPart) -> Option<(usize, usize)> {
     part.message.map(|message| (message, part.at))
 }
 
-/// Tells whether the id in the stored parts of an item is the one that is to be written.
-fn keeps_id(item: &ContextItem, content: &PartContent) -> bool {
-    match content {
-        PartContent::ToolCall(call) => call.id == call_id(item),
-        PartContent::ToolResult(result) => item.metadata_str("tool_call_id").is_none_or(|id| id == result.call_id),
-        _ => true,
+/// Returns the id of the call in the stored parts of an item and the one to be written, where they differ.
+fn renamed<'a>(item: &'a ContextItem, content: &'a PartContent) -> Option<(&'a str, &'a str)> {
+    let (before, id) = match content {
+        PartContent::ToolCall(call) => (call_id(item), &call.id),
+        PartContent::ToolResult(result) => (item.metadata_str("tool_call_id")?, &result.call_id),
+        _ => return None,
+    };
+    (before != id).then_some((before, id))
+}
+
+/// Fields that hold the id of a call, in any format.
+const CALL_IDS: &[&str] = &["call_id", "tool_call_id", "tool_use_id", "toolCallId", "id"];
+
+/// Gives a call or a result, in the form of its format, another id.
+fn rename(value: &mut Value, before: &str, id: &str) {
+    let Some(map) = value.as_object_mut() else { return };
+    for (key, value) in map.iter_mut() {
+        match value {
+            Value::String(text) if text == before && CALL_IDS.contains(&key.as_str()) => id.clone_into(text),
+            // Gemini has it in a field of the part.
+            Value::Object(_) if key.starts_with("function") => rename(value, before, id),
+            _ => {}
+        }
     }
 }
 

@@ -93,3 +93,30 @@ fn names_of_functions_are_mended_both_ways() {
     assert!(name.starts_with("files_read_v2_") && codes.contains(&"NAME_CHANGED"), "{name} {codes:?}");
     assert_eq!(written(&items, Format::Gemini).0[1]["parts"][0], call);
 }
+
+/// Some servers count calls anew in each turn: a call and its result get the new id together, and keep what else they have.
+#[test]
+fn an_id_used_again_changes_in_the_call_and_in_its_result() {
+    let turn = |n: u32| {
+        [
+            json!({ "role": "user", "content": format!("question {n}") }),
+            json!({ "role": "assistant", "content": null, "tool_calls": [{
+                "id": "call_0", "type": "function", "function": { "name": "f", "arguments": format!("{{\"n\":{n}}}") },
+                "extra_content": { "google": { "thought_signature": format!("sign{n}") } },
+            }] }),
+            json!({ "role": "tool", "tool_call_id": "call_0", "content": format!("result {n}") }),
+        ]
+    };
+    let mut messages: Vec<Value> = turn(0).into_iter().chain(turn(1)).collect();
+    let read = messages_to_items(messages.clone().into(), Format::OpenAiChat, &ReadOptions::default()).unwrap();
+    let mut items = read.items;
+    messages[4]["tool_calls"][0]["id"] = "call_0_2".into();
+    messages[5]["tool_call_id"] = "call_0_2".into();
+    let written = items_to_messages(&items, Format::OpenAiChat, &WriteOptions::default()).unwrap();
+    assert_eq!(written.messages, messages);
+    // Shown otherwise, the result still answers its call.
+    items[5].text = "digest".into();
+    messages[5]["content"] = "digest".into();
+    let written = items_to_messages(&items, Format::OpenAiChat, &WriteOptions::default()).unwrap();
+    assert_eq!(written.messages, messages);
+}
