@@ -11,7 +11,7 @@ use crate::request::BuildRequest;
 use crate::running::{FinishedStep, MessageWriter, RunningMessages};
 use crate::source_message::source_message;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_convert::providers::{Format, WriteOptions, WrittenMessages, call_id, tool_name};
+use contextweaver_convert::providers::{Format, WriteOptions, WrittenMessages, call_id, is_provider_run, tool_name};
 use contextweaver_model::{BuildStats, ContextItem, ContextPack, ItemKind, RunningStep};
 
 /// A prompt as messages of a provider.
@@ -125,6 +125,7 @@ pub fn open_calls<'a>(items: impl DoubleEndedIterator<Item = &'a ContextItem>) -
     for item in items.rev().filter(|item| !item.is_superseded()) {
         match item.kind {
             ItemKind::ToolResult => answered.extend(item.parent_id.as_deref()),
+            _ if is_provider_run(item) => {}
             ItemKind::ToolCall if answered.contains(&item.id.as_str()) => {}
             ItemKind::ToolCall => {
                 open.push((tool_name(item).unwrap_or("").to_owned(), call_id(item).to_owned()));

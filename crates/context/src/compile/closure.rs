@@ -3,6 +3,7 @@
 use crate::digest_note::HANDLE_FIELD;
 use crate::store::EventLog;
 use contextweaver_base::order::sort_distinct;
+use contextweaver_convert::providers::is_provider_run;
 use contextweaver_model::ItemKind;
 
 /// An item of the log that may enter the prompt.
@@ -124,7 +125,7 @@ impl TornResult {
     /// Looks at an item. What was read of a stored result has a handle, and no call.
     pub fn of(log: &EventLog, at: usize) -> Option<Self> {
         let item = &log.items()[at];
-        if item.kind != ItemKind::ToolResult || item.metadata.contains_key(HANDLE_FIELD) {
+        if item.kind != ItemKind::ToolResult || item.metadata.contains_key(HANDLE_FIELD) || is_provider_run(item) {
             return None;
         }
         match joins(log, at) {

@@ -11,7 +11,7 @@ use super::outgoing::{
 use super::{into_object, optional, required, role_of, take_field};
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
-use contextweaver_model::json::{JsonMap, wrong_type};
+use contextweaver_model::json::wrong_type;
 
 /// The names of the roles in this format.
 const ROLES: &[(&str, Role)] =
@@ -48,22 +48,27 @@ const FIELD: &str = "content[]";
 fn read_part(mut value: Value, role: Role, path: &str) -> Result<MessagePart> {
     untag_url(&mut value);
     let Value::Object(part) = &value else { return Ok(MessagePart::unknown(FIELD, value)) };
-    // What the provider ran itself is between it and the model.
     let is_ours = part.get("providerExecuted") != Some(&Value::Bool(true));
     let (part_kind, slots) = match (optional(part, "type"), role) {
         ("text", _) if part.get("text").is_some_and(Value::is_string) => {
             (PartKind::Text, vec![TextSlot::text("/text", optional(part, "text"))])
         }
         ("reasoning" | "reasoning-file", Role::Assistant) => (PartKind::Reasoning, Vec::new()),
-        ("tool-call", Role::Assistant) if is_ours => {
+        ("tool-call", Role::Assistant) => {
             let id = required(part, "toolCallId", path)?.to_owned();
             let name = required(part, "toolName", path)?.to_owned();
-            (
-                PartKind::ToolCall { id, name },
-                part.get("input").map(|input| TextSlot::json("/input", input)).into_iter().collect(),
-            )
+            let slots = part.get("input").map(|input| TextSlot::json("/input", input)).into_iter().collect();
+            (if is_ours { PartKind::ToolCall { id, name } } else { PartKind::ServerCall { id, name } }, slots)
         }
         ("tool-result", Role::Tool) => return result(value, path),
+        // In a message of the model it is of a tool that the provider ran.
+        ("tool-result", Role::Assistant) if part.contains_key("toolCallId") => {
+            let mut part = result(value, path)?;
+            if let PartKind::ToolResult { id, name, is_error } = part.kind {
+                part.kind = PartKind::ServerResult { id, name, is_error };
+            }
+            return Ok(part);
+        }
         ("tool-approval-response", _) => {
             let is_approved = part.get("approved") == Some(&Value::Bool(true));
             let label = if is_approved { "[tool call approved]" } else { "[tool call denied]" };
@@ -82,7 +87,7 @@ fn read_part(mut value: Value, role: Role, path: &str) -> Result<MessagePart> {
             return Ok(MessagePart::media(FIELD, value, &label));
         }
         _ => {
-            let label = tool_label(part).unwrap_or_else(|| label_of(&value));
+            let label = label_of(&value);
             return Ok(MessagePart::opaque(FIELD, value, &label, None));
         }
     };
@@ -112,13 +117,6 @@ fn untag_url_in_result(part: &mut Value) {
         map.insert("type".to_owned(), "file-url".into());
         map.insert("url".to_owned(), url);
     }
-}
-
-/// Returns the label of a part of a tool that the provider ran.
-fn tool_label(part: &JsonMap) -> Option<String> {
-    let name = optional(part, "toolName");
-    let named = json!({ "type": optional(part, "type"), "name": name });
-    (!name.is_empty()).then(|| label_of(&named))
 }
 
 fn result(mut value: Value, path: &str) -> Result<MessagePart> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::media::{MediaInfo, label_of};
+use super::media::MediaInfo;
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
 use super::names::UniqueIds;
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, by_message, put};
@@ -12,6 +12,8 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, wrong_type};
 
 const FIELD: &str = "parts[]";
+/// Field of the rest of a part, which is written into the part before.
+const REST: &str = "parts[+]";
 /// Fields of a result within the part of its call.
 const RESULT_FIELDS: &[&str] = &["output", "errorText", "resultProviderMetadata"];
 
@@ -67,12 +69,11 @@ fn part(value: Value, path: &str, parts: &mut Vec<MessagePart>) -> Result<()> {
         None => None,
     };
     if let Some(name) = name {
-        if is_ours {
-            return tool(map, name, path, parts);
+        let start = parts.len();
+        tool(map, name, path, parts)?;
+        if !is_ours {
+            parts[start..].iter_mut().for_each(of_provider);
         }
-        // What the provider ran itself is between it and the model.
-        let label = label_of(&json!({ "type": "tool", "name": name }));
-        parts.push(MessagePart::opaque(FIELD, Value::Object(map), &label, None));
         return Ok(());
     }
     let part_kind = match kind.as_str() {
@@ -93,6 +94,18 @@ fn part(value: Value, path: &str, parts: &mut Vec<MessagePart>) -> Result<()> {
     // Sources and data are for the user interface, not for the model: they show nothing.
     parts.push(MessagePart::new(part_kind, FIELD, Value::Object(map), slots));
     Ok(())
+}
+
+/// Makes a call, or the rest of its part with the result, that of a tool which the provider ran itself.
+fn of_provider(part: &mut MessagePart) {
+    part.kind = match std::mem::replace(&mut part.kind, PartKind::Marker) {
+        PartKind::ToolCall { id, name } => PartKind::ServerCall { id, name },
+        PartKind::ToolResult { id, name, is_error } => {
+            REST.clone_into(&mut part.field);
+            PartKind::ServerResult { id, name, is_error }
+        }
+        other => other,
+    };
 }
 
 fn tool(mut map: JsonMap, name: String, path: &str, parts: &mut Vec<MessagePart>) -> Result<()> {

@@ -6,8 +6,9 @@ use super::alternating::{AlternatingMessage, AlternatingPart, AlternatingPartKin
 use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolResultPart};
+use super::server_tools::readable;
 use super::{Warnings, into_object, optional, required, role_of, take_field};
-use contextweaver_base::order::WordSet;
+use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, wrong_type};
 use contextweaver_text::quote::quote;
@@ -86,6 +87,23 @@ fn block(value: Value, field: &str, role: Role, path: &str) -> Result<MessagePar
                 MessagePart::new(PartKind::ToolResult { id, name: String::new(), is_error }, field, value, slots);
             Ok(MessagePart { tokens: Some(tokens), ..part })
         }
+        "server_tool_use" | "mcp_tool_use" if role == Role::Assistant && map.contains_key("id") => {
+            let (id, name) = (required(map, "id", path)?.to_owned(), optional(map, "name").to_owned());
+            let input = map.get("input").filter(|input| !input.is_null());
+            let slots = input.map(|input| TextSlot::json("/input", input)).into_iter().collect();
+            Ok(MessagePart::new(PartKind::ServerCall { id, name }, field, value, slots))
+        }
+        _ if role == Role::Assistant && kind.ends_with("_tool_result") && map.contains_key("tool_use_id") => {
+            let id = required(map, "tool_use_id", path)?.to_owned();
+            let content = map.get("content").unwrap_or(&Value::Null);
+            let is_failure = content.get("type").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("_error"));
+            let is_error = is_failure || map.get("is_error") == Some(&Value::Bool(true));
+            let mut slots = readable(content, "/content");
+            if slots.is_empty() {
+                slots.push(TextSlot::label(label_of(&value)));
+            }
+            Ok(MessagePart::new(PartKind::ServerResult { id, name: String::new(), is_error }, field, value, slots))
+        }
         "thinking" | "redacted_thinking" if role == Role::Assistant => {
             Ok(MessagePart::new(PartKind::Reasoning, field, value, Vec::new()))
         }
@@ -125,6 +143,7 @@ fn result_texts(content: Option<&Value>) -> (Vec<TextSlot>, u64) {
 fn texts(block: &JsonMap, base: &str) -> Option<Vec<TextSlot>> {
     match optional(block, "type") {
         "text" => Some(vec![TextSlot::text(format!("{base}/text"), block.get("text")?.as_str()?)]),
+        "compaction" => Some(vec![TextSlot::text(format!("{base}/content"), block.get("content")?.as_str()?)]),
         "search_result" => {
             let about = MediaInfo {
                 kind: "search result",
@@ -278,33 +297,48 @@ fn content_of(result: &ToolResultPart) -> Value {
 }
 
 /// Leaves out calls of tools that the provider runs itself without their results, and results without their calls. Calls
-/// in the last message of the model may wait.
+/// in the last message of the model may wait, and so may code that called a tool of the caller's.
 fn pair_server_tools(list: &mut [AlternatingMessage], warnings: &mut Warnings) {
-    let (mut calls, mut paired) = (Vec::new(), Vec::new());
-    for block in list.iter().flat_map(|message| &message.parts) {
-        match server_tool(block) {
-            Some((id, true)) => calls.push(id.to_owned()),
-            Some((id, false)) => paired.push(id.to_owned()),
-            None => {}
+    let newest = list.iter().rposition(|message| !message.is_user && !message.parts.is_empty());
+    let mut callers = Vec::new();
+    // Calls without a result so far, by id, and the parts that have no other half: message and part.
+    let mut open: SortedMap<String, Option<(usize, usize)>> = SortedMap::new();
+    let mut torn: Vec<(usize, usize)> = Vec::new();
+    for (index, message) in list.iter().enumerate() {
+        for (place, block) in message.parts.iter().enumerate() {
+            let caller = block.value.get("caller").and_then(|caller| caller.get("tool_id")).and_then(Value::as_str);
+            callers.extend(caller.map(str::to_owned));
+            match server_tool(block) {
+                Some((id, true)) => torn.extend(open.insert(id.to_owned(), Some((index, place))).flatten()),
+                Some((id, false)) if open.get_mut(id).and_then(Option::take).is_none() => torn.push((index, place)),
+                _ => {}
+            }
         }
     }
-    if calls.is_empty() && paired.is_empty() {
-        return;
+    let callers = WordSet::new(callers);
+    for (id, call) in open.iter() {
+        torn.extend(call.filter(|(index, _)| Some(*index) != newest && !callers.contains(id)));
     }
-    let (calls, answered) = (WordSet::new(calls), WordSet::new(paired));
-    let newest = list.iter().rposition(|message| !message.is_user && !message.parts.is_empty());
-    for (index, message) in list.iter_mut().enumerate() {
-        message.parts.retain(|block| {
-            let may_stay = |id: &str, is_call| {
-                if is_call { answered.contains(id) || Some(index) == newest } else { calls.contains(id) }
-            };
-            let keep = server_tool(block).is_none_or(|(id, is_call)| may_stay(id, is_call));
-            if !keep {
-                let message = "half of a call that the provider ran itself is left out";
-                warnings.add("OPAQUE_LEFT_OUT", message, at("/items", block.item));
-            }
-            keep
-        });
+    contextweaver_base::order::sort(&mut torn);
+    for (index, place) in torn.into_iter().rev() {
+        let block = list[index].parts.remove(place);
+        let message = "half of a call that the provider ran itself is left out";
+        warnings.add("OPAQUE_LEFT_OUT", message, at("/items", block.item));
+    }
+    forget_callers(list);
+}
+
+/// Takes the name of the code that called a tool off a call where that code is not there.
+fn forget_callers(list: &mut [AlternatingMessage]) {
+    let blocks = list.iter().flat_map(|message| &message.parts);
+    let calls = blocks.filter_map(server_tool).filter(|(_, is_call)| *is_call).map(|(id, _)| id.to_owned());
+    let calls = WordSet::new(calls.collect());
+    for block in list.iter_mut().flat_map(|message| &mut message.parts) {
+        let Some(map) = block.value.as_object_mut() else { continue };
+        let caller = map.get("caller").and_then(|caller| caller.get("tool_id")).and_then(Value::as_str);
+        if caller.is_some_and(|id| !calls.contains(id)) {
+            map.shift_remove("caller");
+        }
     }
 }
 

@@ -438,6 +438,7 @@ const CONTENT_TYPES: &[&str] = &[
 fn is_media(map: &JsonMap, key: &str) -> bool {
     match optional(map, "type") {
         "image_url"
+        | "image_generation_call"
         | "input_image"
         | "input_audio"
         | "input_file"
@@ -467,7 +468,7 @@ fn is_media(map: &JsonMap, key: &str) -> bool {
 
 /// Tells whether a text of media is their bytes.
 fn is_data(key: &str, text: &str) -> bool {
-    let holds_bytes = matches!(key, "data" | "file_data" | "image" | "image_url" | "url");
+    let holds_bytes = matches!(key, "data" | "file_data" | "image" | "image_url" | "url" | "result");
     text.starts_with("data:") || (holds_bytes && !text.contains("://"))
 }
 

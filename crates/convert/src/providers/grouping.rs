@@ -25,6 +25,10 @@ pub enum PartGroupKind {
     Text,
     ToolCall,
     ToolResult,
+    /// A call that the provider ran itself.
+    ServerCall,
+    /// Its result.
+    ServerResult,
 }
 
 /// Returns what a part makes an item of; none if it is only stored with another.
@@ -33,13 +37,16 @@ pub const fn group_kind(kind: &PartKind) -> Option<PartGroupKind> {
         PartKind::Text | PartKind::Opaque => Some(PartGroupKind::Text),
         PartKind::ToolCall { .. } => Some(PartGroupKind::ToolCall),
         PartKind::ToolResult { .. } => Some(PartGroupKind::ToolResult),
+        PartKind::ServerCall { .. } => Some(PartGroupKind::ServerCall),
+        PartKind::ServerResult { .. } => Some(PartGroupKind::ServerResult),
         PartKind::Reasoning | PartKind::Marker => None,
     }
 }
 
 /// Groups the parts of one response of the model, or of another message, into items: texts that follow each other are
 /// one, a call and a result are one each, and a part without text goes to a neighbour. Reasoning goes to the first call
-/// after it, which a provider refuses without it; results come last.
+/// after it, which a provider refuses without it; results come last, but for those of the provider, of which the model goes
+/// on to speak.
 pub fn group_parts(parts: &[PositionedPart]) -> Vec<PartGroup> {
     let mut groups: Vec<PartGroup> = Vec::new();
     // The group that each part starts or joins.
@@ -93,8 +100,8 @@ fn assign(parts: &[PositionedPart], own_group: &[Option<usize>], groups: &[PartG
         if let Some(group) = own_group[index] {
             match groups[group].kind {
                 PartGroupKind::ToolCall => (next, next_call) = (Some(group), Some(group)),
-                PartGroupKind::Text => next = Some(group),
-                PartGroupKind::ToolResult => {}
+                PartGroupKind::Text | PartGroupKind::ServerCall => next = Some(group),
+                PartGroupKind::ToolResult | PartGroupKind::ServerResult => {}
             }
         }
         following[index] = (next, next_call);

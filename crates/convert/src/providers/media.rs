@@ -34,6 +34,7 @@ impl<'a> MediaInfo<'a> {
                 let url = text(&["image_url"]);
                 info("image", "", "", if url.is_empty() { text(&["image_url", "url"]) } else { url })
             }
+            "image_generation_call" => info("image", "image/png", "", text(&["result"])),
             "input_audio" => info("audio", text(&["input_audio", "format"]), "", text(&["input_audio", "data"])),
             "input_file" => info("file", "", text(&["filename"]), first(&["file_url", "file_data"])),
             "file" if part.get("file").is_some_and(Value::is_object) => {

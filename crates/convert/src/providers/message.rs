@@ -80,10 +80,23 @@ pub enum PartKind {
         name: String,
         is_error: bool,
     },
+    /// A call of a tool that the provider runs itself; its slot is the arguments.
+    ServerCall {
+        /// The provider's id of the call.
+        id: String,
+        name: String,
+    },
+    /// What such a tool returned. It stands with the model's words, and nobody may make it up.
+    ServerResult {
+        /// The provider's id of the call.
+        id: String,
+        name: String,
+        is_error: bool,
+    },
     /// Reasoning of the model, which is often signed: it is written byte for byte, or left out with the calls it led to.
     Reasoning,
-    /// A part without text of its own: an image, a file, a call that the provider ran itself, an unknown type. It is left
-    /// out when the text of its item was changed.
+    /// A part without text of its own: an image, a file, an unknown type. It is left out when the text of its item was
+    /// changed.
     Opaque,
     /// A part that only structures the message, such as `step-start`.
     Marker,

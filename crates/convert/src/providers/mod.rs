@@ -29,6 +29,7 @@ mod openai_responses;
 mod other_format;
 mod outgoing;
 mod pieces;
+mod server_tools;
 mod sources;
 mod stored;
 mod to_items;
@@ -50,6 +51,7 @@ pub use media_list::{
     MediaBytes, MediaRecord, has_more_than_text, keep_media, note_media, show_text_alone, text_before_media,
 };
 pub use names::{call_id, called_tool, tool_name};
+pub use server_tools::{is_compaction, is_provider_run};
 pub use sources::last_part;
 pub use to_items::ReadOptions;
 pub use to_messages::{WriteOptions, WrittenBefore};

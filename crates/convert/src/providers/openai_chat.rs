@@ -6,10 +6,12 @@ use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
 use super::names::UniqueIds;
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, by_message, put, take_message_fields};
+use super::server_tools::readable;
 use super::{Format, into_object, required, role_of, take_field};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, wrong_type};
 use contextweaver_text::quote::quote;
+use contextweaver_text::tokens::Estimator;
 
 /// Fields of an assistant message in which servers return reasoning.
 const REASONING_FIELDS: &[&str] = &["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"];
@@ -191,13 +193,20 @@ pub fn result_part(field: &str, content: Value, kind: PartKind) -> MessagePart {
         Value::Array(list) => {
             for (index, part) in list.iter().enumerate() {
                 let pointer = format!("/{index}");
-                slots.push(text_slot(part, &pointer).unwrap_or_else(|| {
+                if let Some(slot) = text_slot(part, &pointer) {
+                    slots.push(slot);
+                } else if let Some(label) = media_label(part) {
                     tokens += MEDIA_TOKENS;
-                    match media_label(part) {
-                        Some(label) => TextSlot::media(label, pointer),
-                        None => TextSlot::media(label_of(part), pointer),
+                    slots.push(TextSlot::media(label, pointer));
+                } else {
+                    let texts = readable(part, &pointer);
+                    let is_unknown = texts.is_empty();
+                    slots.extend(texts);
+                    if is_unknown {
+                        tokens += Estimator::V3.tokens(&part.to_string());
+                        slots.push(TextSlot::media(label_of(part), pointer));
                     }
-                }));
+                }
             }
         }
         other => slots.push(TextSlot::any("", other)),

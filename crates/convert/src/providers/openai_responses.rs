@@ -2,10 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::media::{MEDIA_TOKENS, label_of};
+use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
 use super::openai_chat::{read_part, result_part};
-use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, by_message, put, take_message_fields};
+use super::outgoing::{
+    OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, by_message, merge, put, take_message_fields,
+};
+use super::server_tools::readable;
 use super::{into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -21,6 +24,16 @@ const CALLS: &[(&str, &str)] = &[
     ("apply_patch_call", "operation"),
 ];
 
+/// Types of the tools that the provider runs itself: the field of the arguments, and those of the result.
+const HOSTED: &[(&str, &str, &[&str])] = &[
+    ("web_search_call", "action", &["results"]),
+    ("file_search_call", "queries", &["results"]),
+    ("code_interpreter_call", "code", &["outputs"]),
+    ("mcp_call", "arguments", &["output", "error"]),
+];
+/// Field of the rest of an item, which is written into the item before.
+const REST: &str = "+";
+
 /// The names of the roles in this format.
 const ROLES: &[(&str, Role)] =
     &[("system", Role::System), ("developer", Role::System), ("user", Role::User), ("assistant", Role::Assistant)];
@@ -35,9 +48,13 @@ pub fn read(list: Vec<Value>) -> Result<Vec<Message>> {
         let mut message = if kind == "message" || (kind.is_empty() && item.contains_key("role")) {
             read_message(item, &path)?
         } else {
-            let part = read_item(item, &kind, &path)?;
-            let role = if matches!(part.kind, PartKind::ToolResult { .. }) { Role::Tool } else { Role::Assistant };
-            Message { role, role_name: String::new(), fields: Value::Null, parts: vec![part], group: 0, index: None }
+            let parts = match HOSTED.iter().find(|(hosted, ..)| *hosted == kind) {
+                Some((_, input, outputs)) => hosted(item, &kind, index, input, outputs),
+                None => vec![read_item(item, &kind, &path)?],
+            };
+            let is_result = matches!(parts[0].kind, PartKind::ToolResult { .. });
+            let role = if is_result { Role::Tool } else { Role::Assistant };
+            Message { role, role_name: String::new(), fields: Value::Null, parts, group: 0, index: None }
         };
         message.index = Some(index);
         let before = messages.last().filter(|before| before.role == Role::Assistant && message.role == Role::Assistant);
@@ -59,6 +76,37 @@ fn read_message(mut message: JsonMap, path: &str) -> Result<Message> {
         other => return Err(wrong_type(&below(path, "content"), "a string or an array", &other)),
     };
     Ok(Message { role, role_name, fields: Value::Object(message), parts, group: 0, index: None })
+}
+
+/// Reads an item of a tool that the provider ran itself: a call, and what it returned.
+fn hosted(mut item: JsonMap, kind: &str, index: usize, input: &str, outputs: &[&str]) -> Vec<MessagePart> {
+    let id = Some(optional(&item, "id"))
+        .filter(|id| !id.is_empty())
+        .map_or_else(|| format!("{kind}_{index}"), str::to_owned);
+    let name = Some(optional(&item, "name")).filter(|name| !name.is_empty()).unwrap_or(kind).to_owned();
+    let is_error = item.get("error").is_some_and(|error| !error.is_null());
+    let rest: JsonMap = outputs
+        .iter()
+        .filter_map(|key| Some(((*key).to_owned(), item.get(*key).filter(|value| !value.is_null())?.clone())))
+        .collect();
+    let rest = Value::Object(rest);
+    let slots = readable(&rest, "");
+    let result = (!slots.is_empty()).then(|| {
+        for key in outputs {
+            if let Some(value) = item.get_mut(*key) {
+                *value = Value::Null;
+            }
+        }
+        MessagePart::new(PartKind::ServerResult { id: id.clone(), name: name.clone(), is_error }, REST, rest, slots)
+    });
+    let pointer = format!("/{input}");
+    let slots = match item.get(input) {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::String(text)) if input == "arguments" => vec![TextSlot::json_text(pointer, text)],
+        Some(other) => vec![TextSlot::any(pointer, other)],
+    };
+    let call = MessagePart::new(PartKind::ServerCall { id, name }, "", Value::Object(item), slots);
+    std::iter::once(call).chain(result).collect()
 }
 
 /// Reads an input item that is no message.
@@ -87,7 +135,14 @@ fn read_item(item: JsonMap, kind: &str, path: &str) -> Result<MessagePart> {
         let id = required(&item, key, path)?.to_owned();
         return Ok(result(item, id));
     }
-    Ok(MessagePart::unknown("", Value::Object(item)))
+    let item = Value::Object(item);
+    Ok(match item.as_object().and_then(MediaInfo::of) {
+        Some(media) => {
+            let label = media.label();
+            MessagePart::media("", item, &label)
+        }
+        None => MessagePart::unknown("", item),
+    })
 }
 
 fn result(mut item: JsonMap, id: String) -> MessagePart {
@@ -158,7 +213,8 @@ fn write_parts(
     let message_fields = take_message_fields(&mut parts, Value::Null);
     let mut message = Value::Null;
     for part in parts {
-        let is_part = part.original.as_ref().is_some_and(|original| !original.field.is_empty());
+        let is_part =
+            part.original.as_ref().is_some_and(|original| !original.field.is_empty() && original.field != REST);
         if !is_part && !message.is_null() {
             written.push(message.take());
         }
@@ -180,6 +236,11 @@ fn write_parts(
                 written.push(
                     json!({ "type": kind, "call_id": result.call_id, "output": output(result.text, result.media) }),
                 );
+            }
+            (Some(original), _) if original.field == REST => {
+                if let Some(before) = written.last_mut() {
+                    merge(before, original.value);
+                }
             }
             (Some(original), _) if original.field.is_empty() => written.push(original.value),
             (Some(original), _) => {

@@ -160,7 +160,10 @@ pub fn unchanged_parts(
             StoredPartKind::Text => PartContent::Text(text),
             StoredPartKind::ToolCall | StoredPartKind::ToolResult => content.clone(),
             StoredPartKind::Reasoning => PartContent::Reasoning,
-            StoredPartKind::Opaque | StoredPartKind::Marker => PartContent::Opaque,
+            StoredPartKind::ServerCall
+            | StoredPartKind::ServerResult
+            | StoredPartKind::Opaque
+            | StoredPartKind::Marker => PartContent::Opaque,
         };
         parts.push(OutgoingPart::as_read(part, content, value, index));
     }
@@ -172,6 +175,23 @@ pub fn unchanged_parts(
         }
     }
     Some(parts)
+}
+
+/// Returns the part of a result as it was read, with the text that the item has now in the place of what it said; none where it
+/// has no place for text, as the provider wants it back byte for byte.
+pub fn replaced_part(
+    source: &ContextItem,
+    message: &StoredMessage,
+    content: &PartContent,
+    item: usize,
+) -> Option<OutgoingPart> {
+    let is_result = |part: &&StoredPart| matches!(part.kind, StoredPartKind::ServerResult | StoredPartKind::ToolResult);
+    let stored = message.parts.iter().find(is_result).filter(|_| message.is_usable(source))?;
+    let mut value = stored.with_text(&source.text)?;
+    if let Some((before, id)) = renamed(source, content) {
+        rename(&mut value, before, id);
+    }
+    Some(OutgoingPart::as_read(stored, content.clone(), value, item))
 }
 
 /// Returns the parts of an item that was read from this format and is not what it was: what is said now, and of the stored
@@ -193,9 +213,7 @@ pub fn changed_parts(
                 media.push(OutgoingPart::as_read(stored, PartContent::Opaque, stored.original.clone(), item));
                 continue;
             }
-            StoredPartKind::Text | StoredPartKind::ToolCall | StoredPartKind::ToolResult | StoredPartKind::Opaque => {
-                continue;
-            }
+            _ => continue,
         };
         parts.push(OutgoingPart::as_read(stored, content, stored.original.clone(), item));
     }
@@ -274,13 +292,26 @@ pub fn take_message_fields(parts: &mut [OutgoingPart], new: Value) -> Value {
     parts.iter_mut().find_map(|part| part.message_fields.take()).unwrap_or(new)
 }
 
-/// Puts a part into the field of a message that it belongs to.
+/// Adds the fields of a part to those of the part before, of which it is the rest.
+pub fn merge(part: &mut Value, rest: Value) {
+    if let (Value::Object(part), Value::Object(rest)) = (part, rest) {
+        part.extend(rest);
+    }
+}
+
+/// Puts a part into the field of a message that it belongs to; with `[+]` behind it, into the last part of that list.
 pub fn put(message: &mut Value, field: &str, value: Value) {
     if field.is_empty() {
         *message = value;
         return;
     }
     let Value::Object(map) = message else { return };
+    if let Some(list) = field.strip_suffix("[+]") {
+        if let Some(last) = map.get_mut(list).and_then(Value::as_array_mut).and_then(|list| list.last_mut()) {
+            merge(last, value);
+        }
+        return;
+    }
     match field.strip_suffix("[]") {
         None => {
             map.insert(field.to_owned(), value);

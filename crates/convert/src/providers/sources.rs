@@ -3,6 +3,7 @@
 use super::Format;
 use super::message::Role;
 use super::names::{answered_id, call_id};
+use super::server_tools::is_provider_run;
 use super::stored::{StoredMessage, StoredPartKind};
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::{ContextItem, ItemKind};
@@ -17,6 +18,18 @@ pub struct SourceItem<'a> {
     pub call: Option<usize>,
     /// Of a call its results, in order.
     pub results: Vec<usize>,
+}
+
+impl SourceItem<'_> {
+    /// Tells whether the caller runs the tool of this call.
+    pub fn is_own_call(&self) -> bool {
+        self.item.kind == ItemKind::ToolCall && !is_provider_run(self.item)
+    }
+
+    /// Tells whether this is a call that the caller has given no result of.
+    pub fn waits(&self) -> bool {
+        self.is_own_call() && self.results.is_empty()
+    }
 }
 
 /// Items that are written as one message.
@@ -50,6 +63,9 @@ pub fn sources(items: &[ContextItem], format: Format) -> Vec<SourceItem<'_>> {
     for (index, item) in items.iter().enumerate().filter(|(_, item)| item.kind == ItemKind::ToolResult) {
         let parent = item.parent_id.as_deref();
         let call = parent.and_then(|id| by_item.get(id)).copied().or_else(|| {
+            if is_provider_run(item) {
+                return None;
+            }
             let calls = parent.and_then(|id| by_call.get(id)).or_else(|| by_call.get(answered_id(item)))?;
             // The latest before the result.
             let after = calls.partition_point(|call| *call < index);
@@ -72,6 +88,7 @@ pub fn group_items(sources: &[SourceItem]) -> Vec<MessageGroup> {
             ItemKind::AgentMsg | ItemKind::ToolCall => Role::Assistant,
             // Written with its call; without one a call is made up.
             ItemKind::ToolResult if source.call.is_some() => continue,
+            ItemKind::ToolResult if is_provider_run(source.item) => Role::Assistant,
             ItemKind::ToolResult => Role::Tool,
             _ => Role::User,
         };
@@ -136,8 +153,7 @@ pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
     let (mut reach, mut is_closed) = (0, true);
     for group in &groups {
         last.push((reach, is_closed));
-        let is_open =
-            |index: &usize| sources[*index].item.kind == ItemKind::ToolCall && sources[*index].results.is_empty();
+        let is_open = |index: &usize| sources[*index].waits();
         is_closed &= !group.items.iter().any(is_open);
         let ends = group.items.iter().flat_map(|index| sources[*index].results.iter().chain([index]));
         reach = reach.max(ends.max().copied().unwrap_or(0));
@@ -158,6 +174,6 @@ pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
 
 /// Tells whether results follow a message of the model.
 fn has_results(sources: &[SourceItem], group: &MessageGroup) -> bool {
-    let has_calls = group.items.iter().any(|index| sources[*index].item.kind == ItemKind::ToolCall);
+    let has_calls = group.items.iter().any(|index| sources[*index].is_own_call());
     has_calls && !lost_reasoning(sources, &group.items)
 }

@@ -35,6 +35,10 @@ pub enum StoredPartKind {
     ToolCall,
     /// [`PartKind::ToolResult`].
     ToolResult,
+    /// [`PartKind::ServerCall`].
+    ServerCall,
+    /// [`PartKind::ServerResult`].
+    ServerResult,
     /// [`PartKind::Reasoning`].
     Reasoning,
     /// [`PartKind::Opaque`].
@@ -44,10 +48,12 @@ pub enum StoredPartKind {
 }
 
 impl StoredPartKind {
-    const ALL: [(Self, &'static str); 6] = [
+    const ALL: [(Self, &'static str); 8] = [
         (Self::Text, "text"),
         (Self::ToolCall, "call"),
         (Self::ToolResult, "result"),
+        (Self::ServerCall, "server_call"),
+        (Self::ServerResult, "server_result"),
         (Self::Reasoning, "reasoning"),
         (Self::Opaque, "opaque"),
         (Self::Marker, "mark"),
@@ -62,6 +68,8 @@ impl StoredPartKind {
             PartKind::Text => Self::Text,
             PartKind::ToolCall { .. } => Self::ToolCall,
             PartKind::ToolResult { .. } => Self::ToolResult,
+            PartKind::ServerCall { .. } => Self::ServerCall,
+            PartKind::ServerResult { .. } => Self::ServerResult,
             PartKind::Reasoning => Self::Reasoning,
             PartKind::Opaque => Self::Opaque,
             PartKind::Marker => Self::Marker,
@@ -179,6 +187,20 @@ impl StoredPart {
             }
         }
         Some((value, texts.join("\n")))
+    }
+
+    /// Returns the part with another text in the place of those it had; none where it has no place for text.
+    pub fn with_text(&self, text: &str) -> Option<Value> {
+        let mut value = self.original.clone();
+        let mut text = Some(text);
+        for slot in &self.slots {
+            if let Some(pointer) = slot.pointer.as_deref().filter(|_| slot.encoding == TextEncoding::Text) {
+                *value.pointer_mut(pointer)? = text.take().unwrap_or("").into();
+            } else if slot.pointer.is_some() || slot.media.is_some() {
+                return None;
+            }
+        }
+        text.is_none().then_some(value)
     }
 
     /// Returns what the label of a slot stands for.

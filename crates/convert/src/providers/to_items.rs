@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::grouping::{PartGroup, PartGroupKind, PositionedPart, group_kind, group_parts};
 use super::message::{Message, MessagePart, PartKind, Role, at};
+use super::server_tools::{COMPACTION, PROVIDER_RUN};
 use super::stored::{StoredMessage, StoredPart, digest};
 use super::{Format, Warnings};
 use contextweaver_base::limits;
@@ -179,6 +180,9 @@ impl ItemBuilder<'_> {
         let fields = (has_fields && !header.fields.is_null()).then(|| header.fields.clone());
         let (mut stored, mut texts, mut tokens) = (Vec::with_capacity(parts.len()), Vec::new(), 0);
         for PositionedPart { message, index, part } in parts {
+            if part.original.get("type").is_some_and(|kind| kind == COMPACTION) {
+                item.metadata.insert(COMPACTION.into(), true.into());
+            }
             tokens += part_tokens(&part);
             let message = headers[message].index.map(|index| index + self.options.start);
             let (part, part_texts) = StoredPart::new(part, message, index);
@@ -230,6 +234,24 @@ impl ItemBuilder<'_> {
                 item.parent_id = parent.map(str::to_owned);
                 self.calls.insert(id.clone(), item.id.clone());
                 set_call(&mut item.metadata, id, name);
+            }
+            (PartGroupKind::ServerCall, PartKind::ServerCall { id, name }) => {
+                item.kind = ItemKind::ToolCall;
+                item.id = self.fresh(id);
+                self.calls.insert(id.clone(), item.id.clone());
+                set_call(&mut item.metadata, id, name);
+                item.metadata.insert(PROVIDER_RUN.into(), true.into());
+            }
+            (PartGroupKind::ServerResult, PartKind::ServerResult { id, name, is_error }) => {
+                item.kind = ItemKind::ToolResult;
+                item.parent_id = self.calls.get(id.as_str()).cloned();
+                let call = item.parent_id.as_ref().unwrap_or(id);
+                item.id = self.fresh(&format!("result:{call}"));
+                set_call(&mut item.metadata, id, name);
+                item.metadata.insert(PROVIDER_RUN.into(), true.into());
+                if *is_error {
+                    item.metadata.insert("is_error".into(), true.into());
+                }
             }
             (PartGroupKind::ToolResult, PartKind::ToolResult { id, name, is_error }) => {
                 item.kind = ItemKind::ToolResult;
@@ -307,6 +329,11 @@ fn part_tokens(part: &MessagePart) -> u64 {
     match (part.tokens, &part.kind) {
         (Some(tokens), _) => tokens,
         (None, PartKind::Opaque | PartKind::Reasoning) => Estimator::V3.tokens(&part.original.to_string()),
+        // What stands beside its texts, such as pages that only the provider can read.
+        (None, PartKind::ServerResult { .. }) => {
+            let texts = part.slots.iter().map(|slot| Estimator::V3.tokens(&slot.text)).sum();
+            Estimator::V3.tokens(&part.original.to_string()).saturating_sub(texts)
+        }
         (None, _) => 0,
     }
 }

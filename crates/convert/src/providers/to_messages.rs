@@ -8,9 +8,11 @@ use super::media_parts::{MediaPlace, media_part};
 use super::message::{Role, at};
 use super::names::{UniqueIds, answered_id, call_id, legal_id, legal_name, tool_name};
 use super::outgoing::{
-    OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, changed_parts, unchanged_parts,
+    OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, changed_parts, replaced_part,
+    unchanged_parts,
 };
 use super::pieces::{Piece, PieceList};
+use super::server_tools::is_provider_run;
 use super::sources::{self, MessageGroup, SourceItem, group_items, sources};
 use super::stored::{StoredMessage, StoredPart, StoredPartKind, StoredSlot};
 use super::{Format, Warnings, call_text};
@@ -142,10 +144,13 @@ impl MessageBuilder<'_, '_, '_> {
     /// Adds a message of the model, and the results of its calls.
     fn add_assistant(&mut self, items: &[usize], may_wait: bool) {
         let lost_reasoning = sources::lost_reasoning(&self.sources, items);
-        let is_open = |source: &SourceItem| source.item.kind == ItemKind::ToolCall && source.results.is_empty();
-        self.has_open_calls = may_wait && items.iter().any(|index| is_open(&self.sources[*index]));
+        self.has_open_calls = may_wait && items.iter().any(|index| self.sources[*index].waits());
         let (mut parts, mut results) = (Vec::new(), Vec::new());
         for &index in items {
+            if is_provider_run(self.item(index)) {
+                parts.extend(self.server_parts(index));
+                continue;
+            }
             if self.item(index).kind != ItemKind::ToolCall {
                 parts.extend(self.text_parts(index));
                 continue;
@@ -168,6 +173,43 @@ impl MessageBuilder<'_, '_, '_> {
         }
         self.push_results(results);
         self.has_open_calls = false;
+    }
+
+    /// Returns what a provider ran itself, a call with its results: as it was read from this format, with another text in a result
+    /// that has a place for it, else as text.
+    fn server_parts(&mut self, index: usize) -> Vec<OutgoingPart> {
+        let results = self.sources[index].results.clone();
+        let members: Vec<usize> = std::iter::once(index).chain(results).collect();
+        let as_read = |at: &usize| {
+            let SourceItem { item, stored, is_same_format, .. } = &self.sources[*at];
+            let stored = stored.as_ref().filter(|_| *is_same_format)?;
+            let is_replaced = matches!(self.format, Format::OpenAiResponses | Format::Anthropic);
+            let replaced = || replaced_part(item, stored, &PartContent::Opaque, *at).filter(|_| is_replaced);
+            unchanged_parts(item, stored, &PartContent::Opaque, *at).or_else(|| Some(vec![replaced()?]))
+        };
+        // A result without its call is words, and so are several, one before its call, and a call whose part says that it has one.
+        let is_whole = self.item(index).kind == ItemKind::ToolCall && members.len() <= 2;
+        let parts = members.iter().map(as_read).collect::<Option<Vec<_>>>().filter(|_| is_whole);
+        let is_torn = |part: &OutgoingPart| {
+            let state = part.original.as_ref().and_then(|original| original.value.get("state")?.as_str());
+            members.len() == 1 && state.is_some_and(|state| state.starts_with("output-"))
+        };
+        let in_order = |parts: &[OutgoingPart]| parts.is_sorted_by_key(|part| part.position);
+        if let Some(parts) =
+            parts.map(|parts| parts.concat()).filter(|parts| in_order(parts) && !parts.iter().any(is_torn))
+        {
+            return parts;
+        }
+        members.iter().for_each(|index| self.warn_of_lost(*index));
+        let item = self.item(index);
+        let said = |at: &usize| trim(&self.item(*at).text).to_owned();
+        let name = tool_name(item).unwrap_or("tool");
+        let mut lines = vec![match item.kind {
+            ItemKind::ToolCall => trim(&format!("[{name}] {}", item.text)).to_owned(),
+            _ => format!("[{name}]\n{}", said(&index)),
+        }];
+        lines.extend(members[1..].iter().map(said).filter(|text| !text.is_empty()));
+        self.made(index, &PartContent::Text(lines.join("\n")))
     }
 
     /// Adds results, and what they have of media where the format has those beside or behind them.
@@ -338,6 +380,14 @@ impl MessageBuilder<'_, '_, '_> {
             if let Some(parts) = unchanged_parts(item, stored, content, index) {
                 return parts;
             }
+            // Results of the provider's own tools, such as its shell, have a form of their own.
+            if let PartContent::ToolResult(result) = content
+                && self.format == Format::OpenAiResponses
+                && result.text == item.text
+                && let Some(part) = replaced_part(item, stored, content, index)
+            {
+                return vec![part];
+            }
             let has_media = stored.has_media_of(&item.text);
             if let PartContent::Text(text) = content
                 && has_media
@@ -500,6 +550,7 @@ fn is_lost(part: &StoredPart) -> bool {
     match part.kind {
         StoredPartKind::Reasoning => true,
         StoredPartKind::Opaque => !part.slots.iter().any(is_media),
+        StoredPartKind::ServerResult => part.slots.iter().all(|slot| slot.pointer.is_none()),
         StoredPartKind::ToolResult => part.slots.iter().any(|slot| slot.media.is_some() && !is_media(slot)),
         _ => false,
     }

@@ -240,7 +240,9 @@ fn anthropic_by_example() {
             ("tool_result", "a cat\n[image: image/png, 1 KiB]"),
             ("tool_result", "21"),
             ("user_turn", "Be brief."),
-            ("agent_msg", "[server_tool_use: web_search]\n[web_search_tool_result]\nA cat."),
+            ("tool_call", "{\"query\":\"cat\"}"),
+            ("tool_result", "[web_search_tool_result]"),
+            ("agent_msg", "A cat."),
             ("user_turn", "[document: Cats, text/plain]\nCats purr."),
         ]
     );
@@ -249,7 +251,7 @@ fn anthropic_by_example() {
     // What was changed is written in place of the original; reasoning stays as it was.
     items[3].text = "{\"city\":\"X\"}".into();
     items[5].text = "[summary]".into();
-    items[8].text = "[redacted]".into();
+    items[10].text = "[redacted]".into();
     let written = write(Format::Anthropic, &items).messages;
     assert_eq!(written[1]["content"][0], messages[1]["content"][0]);
     assert_eq!(written[1]["content"][2]["input"], json!({ "city": "X" }));
@@ -257,7 +259,9 @@ fn anthropic_by_example() {
         written[2]["content"][0],
         json!({ "type": "tool_result", "tool_use_id": "toolu_2", "content": "[summary]" })
     );
-    assert_eq!(written[3], json!({ "role": "assistant", "content": "[redacted]" }));
+    let kept = &messages[3]["content"];
+    let changed = json!([kept[0], kept[1], { "type": "text", "text": "[redacted]" }]);
+    assert_eq!(written[3], json!({ "role": "assistant", "content": changed }));
     // Without one of two parallel calls the reasoning is gone that led to both.
     let rest: Vec<ContextItem> = items.iter().filter(|item| item.text != "{\"city\":\"X\"}").cloned().collect();
     let (without, warnings) = (write(Format::Anthropic, &rest), ["REASONING_INCOMPLETE", "CALL_MISSING"]);

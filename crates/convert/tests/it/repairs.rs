@@ -120,3 +120,93 @@ fn an_id_used_again_changes_in_the_call_and_in_its_result() {
     let written = items_to_messages(&items, Format::OpenAiChat, &WriteOptions::default()).unwrap();
     assert_eq!(written.messages, messages);
 }
+
+/// What a provider ran itself is a call with its result, which can be shown otherwise where the provider leaves room for that.
+#[test]
+fn results_of_the_provider_are_results() {
+    let user = || json!({ "role": "user", "content": "go" });
+    let code = json!({
+        "type": "code_interpreter_call", "id": "ci_1", "code": "print(1)", "status": "completed",
+        "outputs": [{ "type": "logs", "logs": "long log" }],
+    });
+    let mcp = json!({
+        "type": "mcp_call", "id": "mcp_1", "name": "search", "server_label": "docs", "arguments": "{}", "output": "long log",
+    });
+    let shell = json!({
+        "type": "shell_call_output", "call_id": "c", "output": [
+            { "stdout": "long log", "stderr": "", "outcome": { "type": "exit", "exit_code": 0 } },
+        ],
+    });
+    let shell_call = json!({ "type": "shell_call", "id": "s", "call_id": "c", "action": { "commands": ["make"] } });
+    let responses = [
+        (vec![user(), code], "/1/outputs/0/logs"),
+        (vec![user(), mcp], "/1/output"),
+        (vec![user(), shell_call, shell], "/2/output/0/stdout"),
+    ];
+    let fetched = |id: &str| {
+        json!([
+            { "role": "user", "content": "go" },
+            { "role": "assistant", "content": [
+                { "type": "text", "text": "I look." },
+                { "type": "server_tool_use", "id": id, "name": "web_fetch", "input": { "url": "https://a.test" } },
+                { "type": "web_fetch_tool_result", "tool_use_id": id, "content": {
+                    "type": "web_fetch_result", "url": "https://a.test", "content": {
+                        "type": "document", "source": { "type": "text", "media_type": "text/plain", "data": "long log" },
+                    },
+                } },
+                { "type": "text", "text": "Done." },
+            ] },
+        ])
+    };
+    let anthropic = serde_json::from_value(fetched("srv_1")).unwrap();
+    let cases = responses.map(|(messages, at)| (Format::OpenAiResponses, messages, at)).into_iter().chain([(
+        Format::Anthropic,
+        anthropic,
+        "/1/content/2/content/content/source/data",
+    )]);
+    for (format, messages, at) in cases {
+        let mut given = Value::from(messages);
+        let read = messages_to_items(given.clone(), format, &ReadOptions::default()).unwrap();
+        assert!(read.warnings.is_empty(), "{:?}", read.warnings);
+        let mut items = read.items;
+        let (same, codes) = written(&items, format);
+        assert_eq!((Value::from(same), codes), (given.clone(), vec![]));
+        for other in Format::ALL.iter().filter(|other| **other != format) {
+            let (messages, _) = written(&items, *other);
+            assert!(json!(messages).to_string().contains("long log"), "{at} for {}", other.as_str());
+        }
+        let result = items.iter_mut().find(|item| item.kind == ItemKind::ToolResult).unwrap();
+        assert!(result.text.contains("long log") && result.parent_id.is_some(), "{at}: {result:?}");
+        result.text = "a digest".into();
+        let (changed, codes) = written(&items, format);
+        *given.pointer_mut(at).unwrap() = "a digest".into();
+        assert_eq!((Value::from(changed), codes), (given, vec![]), "{at}");
+        // Without its result the call goes, too, in words.
+        items.retain(|item| item.kind != ItemKind::ToolResult);
+        let (alone, _) = written(&items, format);
+        assert!(!json!(alone).to_string().contains("digest"), "{at}");
+    }
+}
+
+/// Pages that only the provider can read go back byte for byte, or are words.
+#[test]
+fn what_the_provider_wants_back_as_it_was_is_never_changed() {
+    let messages = json!([
+        { "role": "user", "content": "go" },
+        { "role": "assistant", "content": [
+            { "type": "server_tool_use", "id": "srv_1", "name": "web_search", "input": { "query": "tides" } },
+            { "type": "web_search_tool_result", "tool_use_id": "srv_1", "content": [
+                { "type": "web_search_result", "url": "https://a.test", "title": "Tides", "encrypted_content": "gAAAA" },
+            ] },
+            { "type": "text", "text": "High at noon." },
+        ] },
+        { "role": "user", "content": "Thanks" },
+    ]);
+    let mut items = messages_to_items(messages.clone(), Format::Anthropic, &ReadOptions::default()).unwrap().items;
+    assert_eq!(items[2].text, "Tides https://a.test");
+    assert_eq!(Value::from(written(&items, Format::Anthropic).0), messages);
+    items[2].text = "A page on tides".into();
+    let (changed, _) = written(&items, Format::Anthropic);
+    assert_eq!(changed[1]["content"][0]["text"], "[web_search] {\"query\":\"tides\"}\nA page on tides");
+    assert!(!json!(changed).to_string().contains("srv_1"));
+}

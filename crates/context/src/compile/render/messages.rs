@@ -13,7 +13,9 @@ use crate::options::ManagerOptions;
 use crate::source_message::{forget_source_message, source_message};
 use contextweaver_base::Result;
 use contextweaver_convert::providers::cost::{ItemCost, ShownAs, Weigh, message_quarters};
-use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages_with, keep_media, show_text_alone};
+use contextweaver_convert::providers::{
+    Format, WriteOptions, is_provider_run, items_to_messages_with, keep_media, show_text_alone,
+};
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_value};
 use contextweaver_text::tokens::Estimator;
@@ -35,6 +37,8 @@ impl Renderer for MessageRenderer {
         };
         let cost = self.cost(sources, at, item, &weigh);
         let beside = match item.kind {
+            // Of what a provider ran itself nothing is made up.
+            _ if is_provider_run(item) => 0,
             ItemKind::ToolCall if !has_result(sources, item) => cost.made_up_result(),
             ItemKind::ToolResult if closure::joins(sources.events, at).is_none() => cost.made_up_call(),
             _ => 0,

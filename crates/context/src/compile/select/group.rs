@@ -3,6 +3,7 @@
 use super::units::{INSTRUCTIONS, SelectionUnit, TurnStep};
 use crate::compile::state::BuildState;
 use contextweaver_base::order::sort_distinct;
+use contextweaver_convert::providers::is_compaction;
 use contextweaver_model::{ItemKind, ScoringConfig};
 
 /// Units behind the last user message from which on a turn counts as running: fewer are a question with its answer.
@@ -57,9 +58,13 @@ fn link_parents(state: &mut BuildState) {
 
 /// What the log begins with tells the model what it is for: a turn less is worth less than an agent that has forgotten it.
 fn pin_instructions(state: &mut BuildState) {
-    for index in 0..state.instructions().len() {
-        let unit = state.rows[index].unit;
-        state.units[unit].pinned.get_or_insert(INSTRUCTIONS);
+    let first = state.instructions().len();
+    for index in 0..state.rows.len() {
+        let row = &state.rows[index];
+        // What a provider keeps of a conversation stands for all that it left out.
+        if index < first || is_compaction(&state.items()[row.at]) {
+            state.units[row.unit].pinned.get_or_insert(INSTRUCTIONS);
+        }
     }
 }
 
