@@ -18,7 +18,7 @@ const { openSession } = await load("index.js");
 const ROUNDS = long ? 500 : 25;
 /** Milliseconds that processes write at most, from when each was acknowledged something. */
 const LIFE = 200;
-const SEED = Number(process.env.CONTEXTWEAVER_TEST_SEED ?? (long ? Date.now() % 2 ** 31 : 20_261_126));
+const SEED = Number(process.env.CONTEXTWEAVER_TEST_SEED ?? (long ? Math.floor(Math.random() * 2 ** 31) : 20_261_126));
 
 const folder = await project("storage-attack", {}, { also: ["storage-attack-child.mjs"] });
 
