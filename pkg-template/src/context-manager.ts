@@ -493,12 +493,24 @@ export class ContextManager {
     const scoreOf = ({ excerpts }: RecallAnswer): number => excerpts[0]?.score ?? 0;
     for (const handle of best.unread.slice(0, MAX_LOADED)) {
       if (scoreOf(best) >= ALL_WORDS) break;
-      if (this.artifacts.exists(handle) || !(await this.#load(handle))) continue;
+      // One that is damaged where it is stays among those that were not searched.
+      if (this.artifacts.exists(handle) || !(await this.#loadWhole(handle))) continue;
       // In one go with what was loaded, as the next may evict it.
       const answer = this.recall(query, options);
       if (scoreOf(answer) >= scoreOf(best)) best = answer;
     }
     return best;
+  }
+
+  /** As `#load`, but for bytes that are not those that were stored. */
+  async #loadWhole(handle: string): Promise<boolean> {
+    try {
+      return await this.#load(handle);
+    } catch (error) {
+      const code = ContextWeaverError.is(error) ? error.code : undefined;
+      if (code === "DECODE_FAILED" || code === "INVALID_INPUT") return false;
+      throw error;
+    }
   }
 
   /** The hash of the bytes that an artifact has, if they are not in memory. */

@@ -39,15 +39,18 @@ export class RecordJournal<R extends object> {
   /** Reads all records. */
   static async open<R extends object>(place: RecordPlace, { salvage, compact_bytes }: RecordOptions = {}): Promise<{ journal: RecordJournal<R>; records: readonly R[] }> {
     const { storage, kind, engine } = place;
-    const { first, parts } = await storage.load();
+    const { first, parts, findings: lost = [] } = await storage.load({ salvage: salvage === true });
+    refuseDamaged(lost, salvage);
     const sequence = first + parts.length;
-    const text = utf8(parts.join("\n"));
+    // A line break would make two lines of what was damaged; JSON has none.
+    const text = utf8(parts.map((part) => part.replaceAll("\n", " ")).join("\n"));
     const read = JSON.parse(engine.call((glue) => glue.journal_read(kind, text))) as { records: readonly R[]; cursor: string; findings: readonly JournalFinding[] };
     refuseDamaged(read.findings, salvage);
-    const isWhole = read.findings.length === 0;
+    const findings = [...lost, ...read.findings];
+    const isWhole = findings.length === 0;
     const cursor = isWhole && parts.length > 0 ? read.cursor : `${sequence}-${UNKNOWN_SUM}`;
     const written = new Written(parts, compact_bytes, !isWhole);
-    return { journal: new RecordJournal<R>(place, read.findings, { cursor, sequence, written }), records: read.records };
+    return { journal: new RecordJournal<R>(place, findings, { cursor, sequence, written }), records: read.records };
   }
 
   /** How many parts were written in the life of the journal. */

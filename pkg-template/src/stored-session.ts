@@ -3,7 +3,7 @@ import { ContextManager } from "./context-manager.js";
 import { ContextWeaverError } from "./errors.js";
 import { fields } from "./guard.js";
 import { InTurn } from "./in-turn.js";
-import { hashesIn } from "./journal.js";
+import { hashesIn, refuseDamaged } from "./journal.js";
 import type { ExportedChanges, JournalFinding, RestoreOptions } from "./journal-types.js";
 import type { DrilldownOptions, RecallOptions } from "./options.js";
 import type { SessionStorage } from "./storage/storage-types.js";
@@ -12,6 +12,8 @@ import { Written, bytesOf } from "./written.js";
 
 /** Blobs that are fetched at a time. */
 const CONCURRENT = 16;
+/** How often a session is read anew that others compact meanwhile. */
+const READS = 10;
 
 /** How a session is opened: options of its manager, in place of those that its journal has. */
 export interface OpenSessionOptions extends Omit<RestoreOptions, "blobs" | "get_blob"> {
@@ -31,7 +33,8 @@ export interface SavedSession {
  * Opens a session: reads what is stored of it, or begins a new one. Bytes of artifacts are loaded, but for those that were
  * evicted.
  *
- * Errors: those of {@link ContextManager.restore}, and of the storage. A blob that the storage has lost is in `findings`.
+ * Errors: those of {@link ContextManager.restore}, and of the storage. A blob that the storage has lost, or that is damaged there, is
+ * in `findings`.
  *
  * ```js
  * import { openSession } from "contextweaver";
@@ -47,35 +50,68 @@ export interface SavedSession {
  */
 export async function openSession(storage: SessionStorage, options?: OpenSessionOptions): Promise<StoredSession> {
   const { compact_bytes, ...own } = fields(options) as OpenSessionOptions;
-  const { first, parts } = await storage.load();
+  const { first, parts, findings, blobs, damaged } = await readWhole(storage, own.salvage === true);
   const get_blob = (hash: string): Promise<Uint8Array | undefined> => storage.getBlob(hash);
   if (parts.length === 0) {
     const { salvage: _, ...rest } = own;
-    return new StoredSession(storage, new ContextManager({ ...rest, get_blob }), { first, parts, blobs: new Map(), compact_bytes });
+    return new StoredSession(storage, new ContextManager({ ...rest, get_blob }), { first, parts, findings, blobs, damaged, compact_bytes });
   }
-  const blobs = await fetchAll(storage, hashesIn(parts));
   const manager = ContextManager.restore(parts, { ...own, blobs, get_blob });
-  return new StoredSession(storage, manager, { first, parts, blobs, compact_bytes });
+  return new StoredSession(storage, manager, { first, parts, findings, blobs, damaged, compact_bytes });
 }
 
-async function fetchAll(storage: SessionStorage, hashes: readonly string[]): Promise<Map<string, Uint8Array>> {
-  const found = new Map<string, Uint8Array>();
+/** Reads parts with their blobs: anew where somebody compacted the session in between, and removed blobs that these parts name. */
+async function readWhole(storage: SessionStorage, salvage: boolean): Promise<Omit<Read, "compact_bytes">> {
+  const load = async (): Promise<Omit<Read, "blobs" | "damaged">> => {
+    const { first, parts, findings = [] } = await storage.load({ salvage });
+    refuseDamaged(findings, salvage);
+    return { first, parts, findings };
+  };
+  let read = await load();
+  for (let attempt = 1; ; attempt += 1) {
+    const hashes = hashesIn(read.parts);
+    const fetched = await fetchAll(storage, hashes);
+    if (fetched.blobs.size === hashes.length || attempt === READS) return { ...read, ...fetched };
+    const now = await load();
+    if (now.first === read.first && now.parts.length === read.parts.length && now.parts.at(-1) === read.parts.at(-1)) return { ...read, ...fetched };
+    read = now;
+  }
+}
+
+/** Reads blobs, as far as they can be read. */
+async function fetchAll(storage: SessionStorage, hashes: readonly string[]): Promise<Pick<Read, "blobs" | "damaged">> {
+  const blobs = new Map<string, Uint8Array>();
+  const damaged = new Map<string, string>();
   const queue = [...hashes];
   const worker = async (): Promise<void> => {
     for (let hash = queue.pop(); hash !== undefined; hash = queue.pop()) {
-      const bytes = await storage.getBlob(hash);
-      if (bytes) found.set(hash, bytes);
+      try {
+        const bytes = await storage.getBlob(hash);
+        if (bytes) blobs.set(hash, bytes);
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        damaged.set(hash, error.message);
+      }
     }
   };
   await Promise.all(Array.from({ length: Math.min(CONCURRENT, hashes.length) }, worker));
-  return found;
+  return { blobs, damaged };
+}
+
+/** Whether a storage says that bytes are not those that were stored. */
+function isDamage(error: unknown): error is ContextWeaverError {
+  return ContextWeaverError.is(error) && error.code === "DECODE_FAILED";
 }
 
 /** What was read of a session. */
 interface Read {
   readonly first: number;
   readonly parts: readonly string[];
+  /** What the storage could not read. */
+  readonly findings: readonly JournalFinding[];
   readonly blobs: ReadonlyMap<string, Uint8Array>;
+  /** What is wrong with blobs, by their hashes. */
+  readonly damaged: ReadonlyMap<string, string>;
   readonly compact_bytes: number | undefined;
 }
 
@@ -83,7 +119,7 @@ interface Read {
 export class StoredSession {
   /** The manager; what is done to it is stored by {@link StoredSession.save}. */
   readonly manager: ContextManager;
-  /** What of the session could not be read; empty unless `salvage`, but for blobs that are lost. */
+  /** What of the session could not be read; empty unless `salvage`, but for blobs that are lost or damaged. */
   readonly findings: readonly JournalFinding[];
   readonly #storage: SessionStorage;
   readonly #written: Written;
@@ -93,20 +129,20 @@ export class StoredSession {
   readonly #turns = new InTurn();
 
   /** @internal */
-  constructor(storage: SessionStorage, manager: ContextManager, { first, parts, blobs, compact_bytes }: Read) {
+  constructor(storage: SessionStorage, manager: ContextManager, { first, parts, findings, blobs, damaged, compact_bytes }: Read) {
     this.#storage = storage;
     this.manager = manager;
-    this.#stored = new Set(blobs.keys());
-    this.#sequence = first + parts.length;
     const { restored } = manager;
-    const lost = (restored?.missing_blobs ?? []).map((hash) => ({
-      part: null,
-      code: "ARTIFACT_NOT_FOUND",
-      message: `the storage has not the bytes with SHA-256 ${hash}`,
-    }));
-    this.findings = [...(restored?.findings ?? []), ...lost];
-    this.#cursor = restored?.cursor ?? undefined;
-    this.#written = new Written(parts, compact_bytes, restored !== undefined && restored.findings.length > 0);
+    const lost = restored?.missing_blobs ?? [];
+    // Bytes that are not those of their hash are stored anew.
+    this.#stored = new Set(blobs.keys());
+    for (const hash of lost) this.#stored.delete(hash);
+    this.#sequence = first + parts.length;
+    const unread = [...findings, ...(restored?.findings ?? [])];
+    this.findings = [...unread, ...lost.map((hash) => findingOf(hash, damaged.get(hash)))];
+    // What is damaged is not gone on with: the next save writes everything.
+    if (findings.length === 0) this.#cursor = restored?.cursor ?? undefined;
+    this.#written = new Written(parts, compact_bytes, unread.length > 0);
   }
 
   /** How many parts were written in the life of the session; grows with each save that wrote. */
@@ -202,4 +238,9 @@ export class StoredSession {
     if (exported.whole) for (const hash of this.#stored) if (!kept.has(hash)) this.#stored.delete(hash);
     return { sequence: this.#sequence, bytes };
   }
+}
+
+function findingOf(hash: string, damage: string | undefined): JournalFinding {
+  if (damage !== undefined) return { part: null, code: "DECODE_FAILED", message: damage };
+  return { part: null, code: "ARTIFACT_NOT_FOUND", message: `the storage has not the bytes with SHA-256 ${hash}` };
 }

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Clone)]
 enum Step {
-    Put { handle: u8, size: usize, fill: u8, live: Option<u8> },
+    Put { handle: u8, size: usize, fill: u8, live: Option<u8>, beside: Option<u8> },
     Get(u8),
     Delete(u8),
     Pin(u8),
@@ -32,8 +32,8 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     let handle = 0..6_u8;
     prop_oneof![
-        6 => (handle.clone(), 0..9_usize, 0..2_u8, proptest::option::of(handle.clone()))
-            .prop_map(|(handle, size, fill, live)| Step::Put { handle, size, fill, live }),
+        6 => (handle.clone(), 0..9_usize, 0..2_u8, proptest::option::of(handle.clone()), proptest::option::of(handle.clone()))
+            .prop_map(|(handle, size, fill, live, beside)| Step::Put { handle, size, fill, live, beside }),
         3 => handle.clone().prop_map(Step::Get),
         1 => handle.clone().prop_map(Step::Delete),
         1 => handle.clone().prop_map(Step::Pin),
@@ -112,7 +112,7 @@ impl Model {
         }
     }
 
-    fn put(&mut self, handle: &str, bytes: Vec<u8>, live: &str) -> Answer {
+    fn put(&mut self, handle: &str, bytes: Vec<u8>, live: &str, beside: &str) -> Answer {
         let full = (ErrorCode::QuotaExceeded, None);
         if bytes.len() > self.options.artifact_bytes {
             return Err(full);
@@ -125,8 +125,9 @@ impl Model {
                 && rest.total() + bytes.len() <= rest.options.store_bytes
         };
         while !fits(&rest) {
-            let may_go = |(name, kept): &(&String, &Kept)| !kept.pinned && name.as_str() != live;
-            let oldest = rest.kept.iter().filter(may_go).min_by_key(|(_, kept)| kept.used);
+            let may_go = |(name, kept): &(&String, &Kept)| !kept.pinned && name.as_str() != beside;
+            let order = |(name, kept): &(&String, &Kept)| (name.as_str() == live, kept.used);
+            let oldest = rest.kept.iter().filter(may_go).min_by_key(order);
             let Some((oldest, _)) = oldest.filter(|_| self.options.eviction == Eviction::Lru) else {
                 return Err(full);
             };
@@ -153,16 +154,18 @@ impl Model {
 /// Runs a step on both and returns their answers.
 fn run(store: &mut ArtifactStore, model: &mut Model, step: &Step) -> (Answer, Answer) {
     match step {
-        Step::Put { handle, size, fill, live } => {
-            let (handle, bytes, live) = (name(*handle), vec![*fill; *size], live.map(name).unwrap_or_default());
+        Step::Put { handle, size, fill, live, beside } => {
+            let (handle, bytes) = (name(*handle), vec![*fill; *size]);
+            let [live, beside] = [live, beside].map(|handle| handle.map(name).unwrap_or_default());
             let new = NewArtifact {
                 handle: &handle,
                 bytes: bytes.as_slice().into(),
                 media_type: "t",
                 label: "",
                 live: &[live.as_str()],
+                beside: &[beside.as_str()],
             };
-            (answer(store.put_new(new)), model.put(&handle, bytes.clone(), &live))
+            (answer(store.put_new(new)), model.put(&handle, bytes.clone(), &live, &beside))
         }
         Step::Get(handle) => {
             let expected = model.with(&name(*handle), |kept, time| kept.used = time);

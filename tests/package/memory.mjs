@@ -89,7 +89,7 @@ export const memoryCases = {
   "results of MCP tools of which only the log stays": (cw, part) => {
     const manager = new cw.ContextManager({ limits: { max_store_bytes: 400_000, eviction: "lru" } });
     const change = (i) => {
-      // The results since the last turn of the user are not evicted.
+      // The results since the last turn of the user are evicted last.
       manager.ingest({ id: `u${i}`, kind: "user_turn", text: "go on" });
       manager.ingest({ id: `c${i}`, kind: "tool_call", text: "read()" });
       manager.ingestMcpResult({ tool_call_id: `c${i}`, tool_name: "read", result: { content: [{ type: "text", text: text(i, Math.max(12_000, 60_000 * part)) }] } });

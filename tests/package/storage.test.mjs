@@ -1,6 +1,5 @@
 // Storages of sessions: the same cases on every engine.
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import * as promises from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,13 +7,11 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { has, here, modernNode, optionalProgram, packageDir, project, report, run, runtimes } from "./harness.mjs";
-import { random } from "./storage-contract.mjs";
 import { bundleWorker } from "./workerd-bundle.mjs";
 
 const load = (file) => import(pathToFileURL(join(packageDir, "dist", file)));
 const { fileStore } = await load("node.js");
 const { memoryStore } = await load("storage.js");
-const { ContextWeaverError } = await load("errors.js");
 
 const folder = await project("storage", {
   "main.mjs": `
@@ -133,54 +130,6 @@ test("files: of two who find the same place free one writes, and the other is to
       assert.deepEqual((await promises.readdir(join(place, `s-${id}`))).filter((name) => name.endsWith(".next")), [], id);
     }
   }
-});
-
-test("files that are damaged are told, or are what they were before the last write", async (t) => {
-  const place = await promises.mkdtemp(join(tmpdir(), "contextweaver-damaged-"));
-  t.after(() => promises.rm(place, { recursive: true }));
-  const draw = random(11);
-  const below = (n) => Math.floor(draw() * n);
-  const damages = {
-    "a bit flips": (bytes) => bytes.map((byte, at) => (at === damages.at ? byte ^ (1 << below(8)) : byte)),
-    "the end is missing": (bytes) => bytes.subarray(0, damages.at),
-    "bytes are missing": (bytes) => Buffer.concat([bytes.subarray(0, damages.at), bytes.subarray(damages.at + 1 + below(20))]),
-    "bytes are zero": (bytes) => Buffer.from(bytes).fill(0, damages.at, damages.at + 1 + below(20)),
-    "a line is there twice": (bytes) => Buffer.from(bytes.toString().replace(/\n.*"first":2.*\n/, (line) => line + line.slice(1))),
-    "lines changed places": (bytes) => Buffer.from(bytes.toString().replace(/(\n.*"first":2.*)(\n~)(\n.*"first":4.*)/, "$3$2$1")),
-  };
-  const parts = Array.from({ length: 10 }, (_, at) => JSON.stringify({ at, text: "words ".repeat(at) }));
-  const told = { damaged: 0, shorter: 0, whole: 0 };
-  const path = join(place, "s-s", "journal");
-  for (let at = 0; at < 10; at += 2) await fileStore(place).session("s").append(at, parts.slice(at, at + 2));
-  const bytes = await promises.readFile(path);
-  for (let round = 0; round < 300; round += 1) {
-    damages.at = below(bytes.length);
-    const names = Object.keys(damages).filter((name) => name !== "at");
-    await promises.writeFile(path, damages[names[round % names.length]](bytes));
-    const again = fileStore(place).session("s");
-    const loaded = await again.load().catch((error) => error);
-    if (loaded instanceof Error) {
-      assert.ok(ContextWeaverError.is(loaded) && loaded.code === "DECODE_FAILED", String(loaded.stack));
-      told.damaged += 1;
-    } else {
-      const { length } = loaded.parts;
-      assert.deepEqual(loaded, { first: 0, parts: parts.slice(0, length) });
-      // Of lines that were acknowledged only the last may be taken for one that was not, or two where the end between them is hit.
-      if (round % names.length !== 1) assert.ok(length >= 6, `${names[round % names.length]} at ${damages.at}: ${length} parts`);
-      told[length === 10 ? "whole" : "shorter"] += 1;
-      await again.append(length, ["more"]);
-      assert.deepEqual((await fileStore(place).session("s").load()).parts, [...parts.slice(0, length), "more"]);
-    }
-  }
-  t.diagnostic(JSON.stringify(told));
-  assert.ok(told.damaged > 50 && told.shorter > 5 && told.whole > 5, JSON.stringify(told));
-
-  const session = fileStore(place).session("blobs");
-  const data = Buffer.from("a blob");
-  const hash = createHash("sha256").update(data).digest("hex");
-  await session.putBlob(hash, data);
-  await promises.writeFile(join(place, "s-blobs", "blobs", hash), "a blot");
-  await assert.rejects(session.getBlob(hash), { code: "DECODE_FAILED", path: "/hash" });
 });
 
 test("Durable Object and R2", async (t) => {

@@ -120,7 +120,7 @@ pub const FIREWALL_THRESHOLD_TOKENS: u64 = 500;
 pub const SUMMARY_TOKENS: u64 = 160;
 /// Threshold of the compat mode, in characters.
 pub const COMPAT_THRESHOLD_CHARS: usize = 2000;
-/// Newest results since the last user turn that a store does not evict.
+/// Newest results since the last user turn, which a store evicts last.
 pub const LIVE_HANDLES: usize = 16;
 /// Results handed out at a time for a summary, with their texts.
 pub const SUMMARY_REQUESTS: u64 = 16;

@@ -167,17 +167,17 @@ pub fn shortened(mut item: ContextItem, options: &ManagerOptions) -> ContextItem
     item
 }
 
-/// Stores the raw bytes of a compaction under the handle of its item, and connects the two. `live` are handles that must
-/// not be evicted for it.
+/// Stores the raw bytes of a compaction under the handle of its item, and connects the two. `live` are evicted for it last,
+/// `beside` must not be.
 pub fn store(
     done: &mut Compaction,
     artifacts: &mut ArtifactStore,
     bytes: Cow<[u8]>,
     media_type: &str,
-    live: &[&str],
+    (live, beside): (&[&str], &[&str]),
 ) -> Result<()> {
     let (handle, label) = (handle_of(&done.item.id), label_of(&done.item.id));
-    let stored = artifacts.put_new(NewArtifact { handle: &handle, bytes, media_type, label: &label, live })?;
+    let stored = artifacts.put_new(NewArtifact { handle: &handle, bytes, media_type, label: &label, live, beside })?;
     if let Some(stats) = &mut done.envelope.firewall_stats {
         stats.artifact_ref = Some(stored.handle.clone());
     }

@@ -10,4 +10,4 @@ export { StoredRecords, openRecords } from "../stored-records.js";
 export type { OpenRecordsOptions } from "../stored-records.js";
 export { StoredSession, openSession } from "../stored-session.js";
 export type { OpenSessionOptions, SavedSession } from "../stored-session.js";
-export type { SessionStorage, StoredParts } from "../storage/storage-types.js";
+export type { LoadOptions, SessionStorage, StoredParts } from "../storage/storage-types.js";

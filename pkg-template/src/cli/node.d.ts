@@ -2,6 +2,8 @@
 // types and cannot come to depend on them.
 
 declare module "node:fs" {
+  /** Windows has no `O_NOFOLLOW`. */
+  export const constants: { O_APPEND: number; O_CREAT: number; O_EXCL: number; O_NOFOLLOW?: number; O_RDONLY: number; O_RDWR: number; O_WRONLY: number };
   export function readFileSync(path: string | URL): Uint8Array<ArrayBuffer>;
   export function statSync(path: string, options: { throwIfNoEntry: false }): { isDirectory(): boolean } | undefined;
   export function readdirSync(path: string, options: { withFileTypes: true }): { readonly name: string; isFile(): boolean; isDirectory(): boolean }[];
@@ -30,12 +32,13 @@ declare module "node:fs/promises" {
     sync(): Promise<void>;
     close(): Promise<void>;
   }
-  export function open(path: string, flags: string, mode?: number): Promise<Handle>;
+  export function open(path: string, flags: string | number, mode?: number): Promise<Handle>;
   export function mkdir(path: string, options: { recursive: true; mode?: number }): Promise<string | undefined>;
   export function readdir(path: string): Promise<string[]>;
   export function rename(from: string, to: string): Promise<void>;
   export function rm(path: string, options: { recursive: true; force: true }): Promise<void>;
   export function stat(path: string): Promise<{ size: number }>;
+  export function lstat(path: string): Promise<{ size: number; isSymbolicLink(): boolean; isDirectory(): boolean }>;
 }
 
 declare module "node:zlib" {

@@ -2,6 +2,7 @@
 // decides, clients, HTTP.
 import { ContextManager } from "../context-manager.js";
 import { ContextWeaverError } from "../errors.js";
+import type { ErrorCode } from "../errors.js";
 import { fields } from "../guard.js";
 import { resultTokens } from "../mcp-digest.js";
 import type { ResultSizeOptions } from "../mcp-digest.js";
@@ -307,6 +308,7 @@ class RunningGateway {
     const stdio = async (): Promise<object> => given?.client_stdio ?? imported("client/stdio");
     const pins = store ? await openRecords<JsonValue>(store.session("gateway-pins"), { salvage: true }) : undefined;
     const kept = store ? await openRecords<JsonValue>(store.session("gateway-sessions"), { salvage: true }) : undefined;
+    for (const { code, message } of [...(pins?.findings ?? []), ...(kept?.findings ?? [])]) this.#onError(new ContextWeaverError(code as ErrorCode, message));
     if (pins) this.#withPins(pins);
     const runtime = this.#runtime;
     const { drilldown = "drilldown", recall = "recall" } = this.#options.names ?? {};

@@ -133,7 +133,7 @@ export class GatewaySessions {
       return kept;
     }
     const storage = this.#options.store?.session(key);
-    if (!storage || (await storage.load()).parts.length === 0) return undefined;
+    if (!storage || (await storage.load({ salvage: true })).parts.length === 0) return undefined;
     const stored = await openSession(storage, { ...this.#managerOptions(), salvage: true });
     const shelf = this.#shelf(name, stored.manager, stored);
     this.#reopened.set(key, shelf);

@@ -1,4 +1,5 @@
 // Where sessions are kept, as the engines of `contextweaver/storage`, `/node` and `/cloudflare` offer it.
+import type { JournalFinding } from "../journal-types.js";
 
 /** What a session has stored. */
 export interface StoredParts {
@@ -6,6 +7,17 @@ export interface StoredParts {
   readonly first: number;
   /** The parts since the last compaction, oldest first. */
   readonly parts: readonly string[];
+  /** What could not be read, or may be altered, with `salvage`; absent where nothing is damaged. */
+  readonly findings?: readonly JournalFinding[];
+}
+
+/** How a session is read. */
+export interface LoadOptions {
+  /**
+   * Return what can be read where something is damaged, with `findings`: parts that may be altered, too, and lists with gaps. The
+   * session can be written on by `compact` alone then. Default: false, `JOURNAL_DAMAGED`.
+   */
+  readonly salvage?: boolean;
 }
 
 /**
@@ -17,8 +29,11 @@ export interface StoredParts {
  * Those of the engine itself, such as a disk that is full, come as they are; whether the call was done is then told by `load`.
  */
 export interface SessionStorage {
-  /** Reads the parts; a session that was never written has none, and begins at 0. */
-  load(): Promise<StoredParts>;
+  /**
+   * Reads the parts; a session that was never written has none, and begins at 0. `JOURNAL_DAMAGED` where the storage sees that
+   * something is damaged, unless `salvage`; so from `append`. A storage that cannot see it returns what it has.
+   */
+  load(options?: LoadOptions): Promise<StoredParts>;
   /**
    * Adds parts behind the others, all or none, and resolves when they are durable. `first` is the number of the first of them.
    * `CONFLICT` where another number is next, which `details.next` tells: somebody else wrote.
@@ -35,7 +50,7 @@ export interface SessionStorage {
    * whenever the part is.
    */
   putBlob(hash: string, bytes: Uint8Array): Promise<void>;
-  /** Reads a blob of this session; another session's is `undefined`, too. */
+  /** Reads a blob of this session; another session's is `undefined`, too. `DECODE_FAILED` where its bytes are damaged. */
   getBlob(hash: string): Promise<Uint8Array | undefined>;
   /** Removes the session with its blobs, those excepted that another session of the same store refers to. It may begin anew, at 0. */
   delete(): Promise<void>;

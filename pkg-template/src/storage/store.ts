@@ -11,7 +11,7 @@ export type CheckedParts = ReturnType<typeof partsOf>;
 export interface SessionEngine {
   /** Tells the time of writes, where it is asked for that. */
   readonly clock?: (() => number) | undefined;
-  load(id: string): Promise<StoredParts>;
+  load(id: string, salvage: boolean): Promise<StoredParts>;
   append(id: string, first: number, added: CheckedParts): Promise<void>;
   compact(id: string, first: number, added: CheckedParts, blobs: ReadonlySet<string>): Promise<void>;
   putBlob(id: string, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
@@ -39,7 +39,7 @@ class CheckedStore implements SessionStore {
     const name = idOf(id);
     const engine = this.#engine;
     return {
-      load: () => engine.load(name),
+      load: async (options) => engine.load(name, salvageOf(options)),
       append: async (first, parts) => engine.append(name, numberOf(first), partsOf(parts)),
       compact: async (first, parts, blobs) => engine.compact(name, numberOf(first), partsOf(parts), hashesOf(blobs)),
       putBlob: async (hash, bytes) => engine.putBlob(name, hashOf(hash), await blobOf(hash, bytes)),
@@ -98,6 +98,13 @@ function isTimed(record: SessionRecord): record is SessionRecord & { readonly wr
 
 function sizeOf({ bytes, blob_bytes }: SessionRecord): number {
   return bytes + blob_bytes;
+}
+
+function salvageOf(options: unknown): boolean {
+  const { salvage = false, ...others } = fields(options);
+  refuseUnknown(others, ["salvage"]);
+  if (typeof salvage === "boolean") return salvage;
+  throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/salvage" });
 }
 
 function boundsOf(options: unknown): { idle_ms: number; max_sessions: number; max_bytes: number; now: number | undefined } {

@@ -27,6 +27,7 @@ const LONGEST_FIRST: &[&str] = &[
     "gateway-clients",
     "storage",
     "storage-kill",
+    "storage-attack",
     "cli",
     "node",
     "random-logs",
@@ -50,6 +51,7 @@ const LONGEST_FIRST: &[&str] = &[
     "gateway-front",
     "quality-report",
     "otel-gateway",
+    "storage-damage",
 ];
 
 /// What the package tests may use; a reason stands for what is missing.

@@ -9,6 +9,7 @@ use crate::event::Event;
 use crate::firewall::{self, Compaction};
 use crate::manager::ContextManager;
 use crate::reduce;
+use crate::store::Eviction;
 use serde_json::Value;
 
 use contextweaver_base::limits;
@@ -148,9 +149,9 @@ impl ContextManager {
         is_raw(item) && may_be() && !self.options.estimator.fits(&self.options.mask_secrets(&item.text), threshold)
     }
 
-    /// Checks that the texts of all results can be stored beside each other.
+    /// Checks that the texts of all results can be stored: beside each other, or one after the other where the store evicts.
     fn check_results(&self, items: &[ContextItem], is_result: &[bool]) -> Result<()> {
-        let live = live_handles(&self.events);
+        let evicts = self.artifacts.options().eviction == Eviction::Lru;
         let mut before = (0, 0);
         for (index, item) in items.iter().enumerate().filter(|(index, _)| is_result[*index]) {
             let handle = firewall::handle_of(&item.id);
@@ -158,8 +159,10 @@ impl ContextManager {
                 let message = format!("an artifact {} exists", quote(&handle));
                 return Err(Error::new(ErrorCode::DuplicateId, message).at(format!("/{index}/id")));
             }
-            self.artifacts.check_beside(&handle, item.text.len(), &live, before)?;
-            before = (before.0 + 1, before.1 + item.text.len());
+            self.artifacts.check_beside(&handle, item.text.len(), before)?;
+            if !evicts {
+                before = (before.0 + 1, before.1 + item.text.len());
+            }
         }
         Ok(())
     }
@@ -216,13 +219,13 @@ impl ContextManager {
 
     fn store_results(&mut self, prepared: &mut [PreparedItem]) -> Result<()> {
         let handles: Vec<String> = prepared.iter().filter_map(handle_of).collect();
-        let mut live: Vec<&str> = live_handles(&self.events);
-        live.extend(handles.iter().map(String::as_str));
+        let newest = handles.iter().rev().map(String::as_str);
+        let live: Vec<&str> = newest.chain(live_handles(&self.events)).take(limits::LIVE_HANDLES).collect();
         for item in prepared {
             if let PreparedItem::Result { done, raw } = item {
                 let bytes = std::mem::take(raw).into_bytes().into();
                 let media_type = done.item.metadata_str("media_type").unwrap_or("text/plain").to_owned();
-                firewall::store(done, &mut self.artifacts, bytes, &media_type, &live)?;
+                firewall::store(done, &mut self.artifacts, bytes, &media_type, (&live, &[]))?;
             }
         }
         Ok(())

@@ -77,7 +77,8 @@ impl ContextManager {
         // Masked bytes have another size than was checked.
         let before = self.artifacts.options().redact_secrets.map(|_| self.artifacts.clone());
         let stored = self.store_parts(parts).and_then(|artifact_refs| {
-            let mut ingested = self.store_result(done, raw, "text/plain")?;
+            let beside: Vec<&str> = artifact_refs.iter().map(|stored| stored.handle.as_str()).collect();
+            let mut ingested = self.store_result(done, raw, "text/plain", &beside)?;
             ingested.envelope.artifacts.extend(artifact_refs);
             Ok(ingested)
         });
@@ -95,10 +96,9 @@ impl ContextManager {
         if handles.len() < parts.len() {
             return Err(Error::new(ErrorCode::DuplicateId, "two parts have one handle").at("/binaries"));
         }
-        let live = live_handles(&self.events);
         let mut before = (1, text);
         for part in parts {
-            let checked = self.artifacts.check_beside(&part.handle, part.bytes.len(), &live, before);
+            let checked = self.artifacts.check_beside(&part.handle, part.bytes.len(), before);
             checked.map_err(|error| of_part(&error, &part.handle))?;
             before = (before.0 + 1, before.1 + part.bytes.len());
         }
@@ -107,12 +107,13 @@ impl ContextManager {
 
     pub(crate) fn store_parts(&mut self, parts: Vec<McpBinary>) -> Result<Vec<ArtifactRef>> {
         let handles: Vec<String> = parts.iter().map(|part| part.handle.clone()).collect();
-        let mut live = live_handles(&self.events);
-        live.extend(handles.iter().map(String::as_str));
+        let live = live_handles(&self.events);
+        let beside: Vec<&str> = handles.iter().map(String::as_str).collect();
         let mut artifact_refs = Vec::new();
         for McpBinary { handle, media_type, label, bytes, .. } in parts {
             let (handle, label) = (handle.as_str(), self.options.mask_secrets(&label));
-            let new = NewArtifact { handle, bytes: bytes.into(), media_type: &media_type, label: &label, live: &live };
+            let (bytes, media_type, label) = (bytes.into(), media_type.as_str(), label.as_ref());
+            let new = NewArtifact { handle, bytes, media_type, label, live: &live, beside: &beside };
             artifact_refs.push(self.artifacts.put_new(new).map_err(|error| of_part(&error, handle))?);
         }
         Ok(artifact_refs)

@@ -77,7 +77,7 @@ impl ContextManager {
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
-        let ingested = self.store_result(done, raw, &result.media_type)?;
+        let ingested = self.store_result(done, raw, &result.media_type, &[])?;
         self.keep_envelope(id, &ingested.envelope);
         Ok(Outcome::Done(self.outward(ingested)))
     }
@@ -142,10 +142,17 @@ impl ContextManager {
         Err(Error::new(ErrorCode::DuplicateId, message).at("/tool_call_id"))
     }
 
-    /// Stores the bytes of a checked result and appends its item.
-    pub(super) fn store_result(&mut self, mut done: Compaction, raw: &[u8], media_type: &str) -> Result<Ingested> {
+    /// Stores the bytes of a checked result and appends its item. Nothing of `beside` makes room for it.
+    pub(super) fn store_result(
+        &mut self,
+        mut done: Compaction,
+        raw: &[u8],
+        media_type: &str,
+        beside: &[&str],
+    ) -> Result<Ingested> {
         self.events.check(std::slice::from_ref(&done.item))?;
-        firewall::store(&mut done, &mut self.artifacts, raw.into(), media_type, &live_handles(&self.events))?;
+        let live = live_handles(&self.events);
+        firewall::store(&mut done, &mut self.artifacts, raw.into(), media_type, (&live, beside))?;
         let ingested = self.append_result(done)?;
         self.answers.settle(self.events.len());
         self.observe(&ingested.events());
@@ -318,8 +325,8 @@ pub fn describe_bytes(result: &ToolResult, size: usize) -> Compaction {
     Compaction { item, envelope, is_clean: false }
 }
 
-/// Returns the handles of what the model is working on, which a store that evicts must not lose: the newest results
-/// since the last user turn.
+/// Returns the handles of what the model is working on, which a store that evicts gives up last: the newest results since
+/// the last user turn.
 pub(super) fn live_handles(events: &EventLog) -> Vec<&str> {
     let turn = events.items().iter().rev().take_while(|item| item.kind != ItemKind::UserTurn);
     let handles = turn.filter_map(|item| item.artifact_ref.as_ref()).map(|artifact| artifact.handle.as_str());

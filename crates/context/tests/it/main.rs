@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 mod calibration;
+mod eviction;
 mod fills;
 mod growth;
 mod handovers;

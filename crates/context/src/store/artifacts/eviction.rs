@@ -1,5 +1,7 @@
 //! Making room: limits, time, eviction and pins.
 
+use std::collections::VecDeque;
+
 use super::ArtifactStore;
 use super::options::Eviction;
 use super::tombstones::EvictionReason;
@@ -53,9 +55,9 @@ impl ArtifactStore {
         }
     }
 
-    /// Checks that bytes of this size could be stored under a handle, with eviction if the options say so; `before` is how
-    /// many artifacts of how many bytes will have been stored by then.
-    pub(super) fn check_room(&self, handle: &str, size: usize, live: &[&str], before: (usize, usize)) -> Result<()> {
+    /// Checks that bytes of this size could be stored under a handle, with eviction if the options say so. `beside` must not
+    /// be evicted for them; `before` is how many more such artifacts, of how many bytes, will have been stored by then.
+    pub(super) fn check_room(&self, handle: &str, size: usize, beside: &[&str], before: (usize, usize)) -> Result<()> {
         let options = &self.options;
         let is_new = !self.entries.contains_key(handle);
         // What stays whatever happens: everything, or what must not be evicted.
@@ -63,7 +65,7 @@ impl ArtifactStore {
             (self.entries.len() - usize::from(!is_new) + before.0, self.total_bytes - self.size_of(handle) + before.1);
         if options.eviction == Eviction::Lru && (others >= options.max_artifacts || bytes + size > options.store_bytes)
         {
-            let mut pins: Vec<&str> = self.pinned().chain(live.iter().copied()).collect();
+            let mut pins: Vec<&str> = self.pinned().chain(beside.iter().copied()).collect();
             sort_distinct(&mut pins);
             let is_held = |held: &&&str| **held != handle && self.entries.contains_key(**held);
             let held = || pins.iter().filter(is_held);
@@ -83,23 +85,31 @@ impl ArtifactStore {
         Ok(())
     }
 
-    /// Evicts until bytes of this size fit under a handle; if they cannot, nothing is evicted.
-    pub(super) fn make_room(&mut self, handle: &str, size: usize, live: &[&str]) -> Result<()> {
-        self.check_room(handle, size, live, (0, 0))?;
-        let mut spared = Vec::new();
+    /// Evicts until bytes of this size fit under a handle: what was not used for longest first, of `live` only where
+    /// nothing else is left, and nothing of `beside`. If they cannot fit, nothing is evicted.
+    pub(super) fn make_room(&mut self, handle: &str, size: usize, live: &[&str], beside: &[&str]) -> Result<()> {
+        self.check_room(handle, size, beside, (0, 0))?;
+        let (mut held, mut last) = (Vec::new(), VecDeque::new());
         while !self.fits(handle, size) {
             let Some((tick, victim)) = self.queue.pop_first() else { break };
             let used = self.entries.get(&victim).map_or(0, |entry| entry.used.get());
             if used > tick {
                 // It was read since it was entered.
                 self.enqueue(&victim);
-            } else if victim == handle || live.contains(&victim.as_str()) {
-                spared.push((tick, victim));
+            } else if victim == handle || beside.contains(&victim.as_str()) {
+                held.push((tick, victim));
+            } else if live.contains(&victim.as_str()) {
+                last.push_back((tick, victim));
             } else {
                 self.lose(&victim, EvictionReason::Lru);
             }
         }
-        self.queue.extend(spared);
+        while !self.fits(handle, size) {
+            let Some((_, victim)) = last.pop_front() else { break };
+            self.lose(&victim, EvictionReason::Lru);
+        }
+        self.queue.extend(held);
+        self.queue.extend(last);
         Ok(())
     }
 

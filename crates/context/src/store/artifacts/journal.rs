@@ -232,7 +232,7 @@ impl ArtifactStore {
             let message = format!("these are not the bytes that were stored under {}", quote(handle));
             return Err(Error::new(ErrorCode::InvalidInput, message).at("/bytes"));
         }
-        self.make_room(handle, bytes.len(), &[])?;
+        self.make_room(handle, bytes.len(), &[], &[])?;
         let expires = self.entries.get(handle).and_then(|entry| entry.expires);
         let unknown = self.unknown.of(handle).cloned().unwrap_or_default();
         self.insert(artifact_ref, Some((digest, bytes.into())), expires);

@@ -116,8 +116,10 @@ pub struct NewArtifact<'a> {
     pub media_type: &'a str,
     /// A line for people, such as a file name.
     pub label: &'a str,
-    /// Handles that must not be evicted for it, beside the pinned ones.
+    /// Handles that are evicted for it only where nothing else is left.
     pub live: &'a [&'a str],
+    /// Handles that must not be evicted for it, beside the pinned ones.
+    pub beside: &'a [&'a str],
 }
 
 impl ArtifactStore {
@@ -159,19 +161,19 @@ impl ArtifactStore {
     /// # Errors
     /// `QUOTA_EXCEEDED` where they could not; `INVALID_INPUT` for a handle that names no file, where handles must.
     pub fn check(&self, handle: &str, size: usize) -> Result<()> {
-        self.check_beside(handle, size, &[], (0, 0))
+        self.check_beside(handle, size, (0, 0))
     }
 
-    /// Checks that bytes of this size could be stored under a handle after so many others of so many bytes together, and
-    /// with what must not be evicted for them.
+    /// Checks that bytes of this size could be stored under a handle beside so many others, of so many bytes together, that
+    /// are not in the store yet and must not be evicted for them.
     ///
     /// # Errors
     /// Those of [`ArtifactStore::check`].
-    pub fn check_beside(&self, handle: &str, size: usize, live: &[&str], others: (usize, usize)) -> Result<()> {
+    pub fn check_beside(&self, handle: &str, size: usize, others: (usize, usize)) -> Result<()> {
         if self.options.strict_handles {
             options::check_handle(handle)?;
         }
-        self.check_room(handle, size, live, others)
+        self.check_room(handle, size, &[], others)
     }
 
     /// Stores bytes under a handle, replacing what was there.
@@ -179,7 +181,7 @@ impl ArtifactStore {
     /// # Errors
     /// Those of [`ArtifactStore::check`].
     pub fn put(&mut self, handle: &str, bytes: &[u8], media_type: &str, label: &str) -> Result<ArtifactRef> {
-        self.put_new(NewArtifact { handle, bytes: bytes.into(), media_type, label, live: &[] })
+        self.put_new(NewArtifact { handle, bytes: bytes.into(), media_type, label, live: &[], beside: &[] })
     }
 
     /// Stores an artifact, replacing what was under its handle. A full store evicts if it may, or refuses and is
@@ -192,7 +194,7 @@ impl ArtifactStore {
             options::check_handle(new.handle)?;
         }
         let bytes = self.masked(new.bytes);
-        self.make_room(new.handle, bytes.len(), new.live)?;
+        self.make_room(new.handle, bytes.len(), new.live, new.beside)?;
         let digest: ContentDigest = Sha256::digest(&bytes).into();
         let artifact_ref = ArtifactRef {
             handle: new.handle.to_owned(),
@@ -398,7 +400,7 @@ impl ArtifactStore {
             let kept = entry.blob.and_then(|digest| Some((digest, self.blobs.get(&digest)?.bytes.clone())));
             let unknown = self.unknown.of(&handle).cloned().unwrap_or_default();
             // Bytes that were here before matter more than a limit that two versions of them have exhausted.
-            let _ = other.make_room(&handle, kept.as_ref().map_or(0, |(_, bytes)| bytes.len()), &[]);
+            let _ = other.make_room(&handle, kept.as_ref().map_or(0, |(_, bytes)| bytes.len()), &[], &[]);
             other.insert(
                 entry.artifact_ref,
                 kept.as_ref().map(|(digest, bytes)| (*digest, bytes.as_slice().into())),
