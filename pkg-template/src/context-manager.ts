@@ -4,8 +4,8 @@ import { HandedOver } from "./conversation.js";
 import { ContextWeaverError, movePath } from "./errors.js";
 import { asMcpWarnings, HALF, wellFormed } from "./repairs.js";
 import type { Repair } from "./repairs.js";
-import { JsonText, MESSAGES, SNAPSHOT, encode, encodeAll, encodeResult, fields, isWellFormed, rawBytes, rawOutput, readArgument, readValue, text, unknownField, utf8 } from "./guard.js";
-import type { Reading } from "./guard.js";
+import { INPUT, JsonText, MESSAGES, SNAPSHOT, encode, encodeAll, encodeResult, fields, isWellFormed, rawBytes, rawOutput, readArgument, readValue, text, unknownField, utf8 } from "./guard.js";
+import type { Limits, Reading } from "./guard.js";
 import { isCatalog, isRouter } from "./known.js";
 import type { ToolExecuted } from "./hook-types.js";
 import type { McpResultInput } from "./mcp-result-types.js";
@@ -675,9 +675,15 @@ export class ContextManager {
     return this.#session.run<AbridgedResult | null>("abridged", encode({ item_id, max_tokens, asked })).value ?? undefined;
   }
 
-  /** Writes what a tool returned as JSON, repaired where need be. @internal */
+  /** Appends an item as {@link ContextManager.ingest} does, of what a model said: repaired where need be. @internal */
+  ingestSent(item: object): void {
+    const { json } = readValue(item, "", SENT);
+    this.#session.run("ingest", `{"items":[${json}]}`, { mutates: true, prefix: "/items/0" });
+  }
+
+  /** Writes what a tool returned or a model said as JSON, repaired where need be. @internal */
   jsonOf(value: unknown): Reading {
-    return readValue(value, "");
+    return readValue(value, "", SENT);
   }
 
   /** Makes changes of which all are made, or none. @internal */
@@ -774,6 +780,8 @@ function orFree<T>(use: () => T, session: Session): T {
   }
 }
 
+/** Bounds of what tools return and models say, which may have numbers that are kept as texts. */
+const SENT: Limits = { ...INPUT, depth: 60, exact: true };
 /** Artifacts that one recall fetches. */
 const MAX_LOADED = 8;
 /** From which share of the query on no better place is looked for. */

@@ -8,6 +8,7 @@
 // JSON.stringify would; of what the caller hands over as options none is.
 import { decodeBase64, encodeBase64 } from "./base64.js";
 import { ContextWeaverError } from "./errors.js";
+import { exactDigits } from "./exact-numbers.js";
 import type { ErrorCode } from "./errors.js";
 import { nearest } from "./nearest.js";
 import { CIRCULAR, HALF, Repairs, UNREADABLE, standIn, wellFormed } from "./repairs.js";
@@ -29,6 +30,8 @@ export interface Limits {
   readonly repaired?: readonly string[];
   /** UTF-16 units of a repaired text that is no base64, and of which more is cut. */
   readonly prose?: number;
+  /** Whether texts that stand for numbers are written as those, see exact-numbers.ts. */
+  readonly exact?: boolean;
 }
 
 /** Bounds of ordinary arguments, as in the engine. @internal */
@@ -45,7 +48,7 @@ export const SNAPSHOT: Limits = { depth: 68, nodes: 2 ** 23, string: 24 * MIB, t
 export const MESSAGES: Limits = { ...SNAPSHOT, depth: 56, repaired: ["messages", "system"], prose: 8 * MIB };
 
 /** Bounds of an MCP result, whose images are base64. Its fields are a level below the argument. @internal */
-export const MCP_RESULT: Limits = { depth: 65, nodes: 2 ** 20, string: 24 * MIB, total: 48 * MIB, repaired: ["result"], prose: 16 * MIB };
+export const MCP_RESULT: Limits = { depth: 65, nodes: 2 ** 20, string: 24 * MIB, total: 48 * MIB, repaired: ["result"], prose: 16 * MIB, exact: true };
 
 /** Most items of one call, as in the engine. @internal */
 export const MAX_ITEMS = 100_000;
@@ -498,7 +501,7 @@ class Writer {
   }
 
   /** Cuts a text that is repaired off where it is too long. */
-  private cut(text: string): string {
+  private shortened(text: string): string {
     const { string, prose = string } = this.limits;
     const most = Math.min(IS_MEDIA.test(text) ? string : prose, Math.max(0, this.room()));
     if (text.length * 3 <= most) return text;
@@ -515,8 +518,12 @@ class Writer {
   }
 
   private string(given: string, what: string): void {
-    let text = given;
-    if (this.isRepaired && text.length > LONG_TEXT) text = this.cut(text);
+    if (this.limits.exact && this.isRepaired) {
+      const digits = exactDigits(given);
+      if (digits !== undefined) return this.plain(digits);
+    }
+    // Of what is beside the JSON, the engine says how much there was.
+    const text = this.isRepaired && !this.attached && given.length > LONG_TEXT ? this.shortened(given) : given;
     const { length } = text;
     if (length > this.limits.string) tooLarge(`the ${what} is`, this.limits.string, this.path());
     if (length > LONG) return this.attach(text) ? this.plain('""') : this.long(text);
