@@ -46,7 +46,11 @@ function remember(value: unknown): Memory {
   step();
   if (typeof value === "function" || typeof value === "symbol") return undefined;
   if (typeof value !== "object" || value === null) return value as string | number | bigint | boolean | null | undefined;
-  if (Array.isArray(value)) return value.map(remember);
+  if (Array.isArray(value)) {
+    // The holes of a sparse array are steps, too.
+    if (!(value.length <= MOST_STEPS)) throw new Error("too many values to compare");
+    return value.map(remember);
+  }
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return new MemoryOfBytes(value, value.byteLength);
   if (value instanceof Date) return value.getTime();
   if (value instanceof URL) return value.href;

@@ -247,7 +247,7 @@ const [OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_RECORD, CLOSE_RECORD] = [0x5b, 0x5
 const LONG = 256;
 /** UTF-16 units up to which a text that is repaired is surely not too long. */
 const LONG_TEXT = 2 ** 16;
-/** Values of one list that are kept of what is repaired: a sparse array can say that it has four billion. */
+/** Values of one list that are kept of what is repaired. */
 const MAX_LIST = 2 ** 20;
 /** Bytes that are kept free for brackets and for what is said of a text that was cut. */
 const MARGIN = 64 * 1024;
@@ -380,7 +380,7 @@ class Writer {
     const keys = length === undefined ? keysOf(source) : undefined;
     if (length === undefined && keys === undefined) return this.stand(UNREADABLE, "VALUE_REPAIRED", "the object cannot be read");
     if (!isPlainData) this.repair("VALUE_REPAIRED", `${nameOf(source)} is written as its own fields, as JSON.stringify does`);
-    const most = Math.min(MAX_LIST, this.limits.nodes - this.nodes);
+    const most = Math.min(MAX_LIST, this.limits.nodes - this.nodes, length === undefined ? 0 : filled(source, length));
     if (length !== undefined && length > most) this.repair("VALUE_CUT", `of ${length} values the first ${most} are kept`);
     this.within(source, keys, Math.min(length ?? 0, most));
   }
@@ -740,6 +740,17 @@ function lengthOf(source: object): number | undefined {
     return Number.isInteger(length) && (length as number) >= 0 ? (length as number) : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** The length of a long array without the holes at its end: a sparse one can say that it has four billion. */
+function filled(source: object, length: number): number {
+  try {
+    if (length <= MAX_ITEMS || length - 1 in source) return length;
+    const last = Object.keys(source).reverse().find((key) => /^\d+$/.test(key));
+    return Number(last ?? -1) + 1;
+  } catch {
+    return length;
   }
 }
 
