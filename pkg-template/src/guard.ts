@@ -373,7 +373,7 @@ class Writer {
       this.repair("VALUE_REPAIRED", `${nameOf(source)} is written as ${typeof other === "object" ? "its name, message and fields" : "what it holds"}`);
       return typeof other === "object" && other !== null ? this.within(source, keysOf(other), 0, other) : this.value(other);
     }
-    if (ArrayBuffer.isView(source) && byteLength(source) > MAX_LIST) {
+    if (ArrayBuffer.isView(source) && kindOfView(source) !== undefined && byteLength(source) > MAX_LIST) {
       return this.stand(`[${byteLength(source)} bytes]`, "VALUE_CUT", `${nameOf(source)} is left out: it is too large`);
     }
     const length = lengthOf(source);
