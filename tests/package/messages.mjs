@@ -156,7 +156,7 @@ export const messageCases = {
     const before = JSON.stringify(manager);
     const refused = (bad) => catchError(() => manager.syncMessages([...good, { role: "user", content: "c" }, bad], "openai-chat")).path;
     assert.equal(refused({ role: 7, content: "" }), "/messages/3/role");
-    assert.equal(refused({ role: "user", content: [{ type: 7 }, 7] }), "/messages/3/content/1");
+    assert.equal(refused({ role: "assistant", content: "", tool_calls: 7 }), "/messages/3/tool_calls");
     assert.equal(catchError(() => manager.syncMessages("x", "openai-chat")).path, "/messages");
     assert.equal(JSON.stringify(manager), before);
     manager.free();
