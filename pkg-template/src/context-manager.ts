@@ -2,7 +2,10 @@
 import type { Catalog } from "./catalog.js";
 import { HandedOver } from "./conversation.js";
 import { ContextWeaverError, movePath } from "./errors.js";
-import { JsonText, MESSAGES, SNAPSHOT, encode, encodeAll, encodeResult, fields, rawBytes, text, unknownField, utf8 } from "./guard.js";
+import { asMcpWarnings, HALF, wellFormed } from "./repairs.js";
+import type { Repair } from "./repairs.js";
+import { INPUT, JsonText, MESSAGES, SNAPSHOT, encode, encodeAll, encodeResult, fields, isWellFormed, rawBytes, rawOutput, readArgument, readValue, text, unknownField, utf8 } from "./guard.js";
+import type { Limits, Reading } from "./guard.js";
 import { isCatalog, isRouter } from "./known.js";
 import type { ToolExecuted } from "./hook-types.js";
 import type { McpResultInput } from "./mcp-result-types.js";
@@ -195,8 +198,9 @@ export class ContextManager {
    */
   ingestToolResult<M extends object = JsonObject>(result: ToolResultInput<M & Jsonable<M>>): ToolResult {
     const { raw_output: raw, ...rest } = fields(result);
-    const bytes = rawBytes(raw, "/raw_output");
-    return this.#session.run<ToolResult>("ingest_tool_result", encode(rest), { bytes, mutates: true }).value;
+    const { bytes, repairs } = rawOutput(raw, "/raw_output");
+    const { value } = this.#session.run<ToolResult>("ingest_tool_result", encode(rest), { bytes, mutates: true });
+    return withRepairs(value, repairs);
   }
 
   /**
@@ -214,8 +218,9 @@ export class ContextManager {
     const about = encode(call);
     const unknown = Object.keys(call).find((key) => !MCP_CALL.includes(key));
     if (unknown !== undefined) throw unknownField(unknown, [...MCP_CALL, "result", "revision", "resource_links"]);
-    const how = { result: encodeResult(result, { revision, resource_links }), mutates: true };
-    return this.#session.run<ToolResult>("ingest_mcp_result", about, how).value;
+    const { repairs, ...read } = encodeResult(result, { revision, resource_links });
+    const { value } = this.#session.run<ToolResult>("ingest_mcp_result", about, { result: read, mutates: true });
+    return withRepairs(value, repairs);
   }
 
   /**
@@ -229,9 +234,10 @@ export class ContextManager {
     format: MessageFormat,
     options?: IngestMessagesOptions,
   ): IngestedMessages {
-    const args = encode({ ...fields(options), messages, format: text(format, "/format") }, "", MESSAGES);
+    const { json, repairs } = readArgument({ ...fields(options), messages, format: text(format, "/format") }, MESSAGES);
     this.#handedOver.forget();
-    return this.#session.run<IngestedMessages>("ingest_messages", args, { mutates: true }).value;
+    const { value } = this.#session.run<IngestedMessages>("ingest_messages", json, { mutates: true });
+    return { ...value, warnings: [...repairs, ...value.warnings] };
   }
 
   /**
@@ -250,9 +256,10 @@ export class ContextManager {
     const { unchanged, skipped, next } = this.#handedOver.compare(name, system, messages);
     const more = { ...rest, format: name, messages: next, ...(unchanged === 0 ? { system } : { unchanged }) };
     try {
-      const { value } = this.#session.run<SyncedMessages>("sync_messages", encode(more, "", MESSAGES), { mutates: true });
+      const { json, repairs } = readArgument(more, MESSAGES);
+      const { value } = this.#session.run<SyncedMessages>("sync_messages", json, { mutates: true });
       this.#handedOver.remember(name, system, messages, skipped);
-      return { ...value, warnings: value.warnings.map((warning) => ({ ...warning, path: counted(warning.path, skipped) })) };
+      return { ...value, warnings: [...repairs, ...value.warnings].map((warning) => ({ ...warning, path: counted(warning.path, skipped) })) };
     } catch (error) {
       if (error instanceof ContextWeaverError && error.path) movePath(error, error.path, counted(error.path, skipped));
       throw error;
@@ -410,8 +417,8 @@ export class ContextManager {
   turnsBefore(query: string, messages?: readonly unknown[], format?: MessageFormat): readonly RouteTurn[] {
     const asked = text(query, "/query");
     if (messages === undefined) return this.#routePlan(asked).conversation;
-    const args = encode({ query: asked, messages, format: text(format, "/format") }, "", MESSAGES);
-    return this.#session.run<readonly RouteTurn[]>("turns_before", args).value;
+    const { json } = readArgument({ query: asked, messages, format: text(format, "/format") }, MESSAGES);
+    return this.#session.run<readonly RouteTurn[]>("turns_before", json).value;
   }
 
   #routePlan(query: string): RoutePlan {
@@ -680,6 +687,17 @@ export class ContextManager {
     return this.#session.run<AbridgedResult | null>("abridged", encode({ item_id, max_tokens, asked })).value ?? undefined;
   }
 
+  /** Appends an item as {@link ContextManager.ingest} does, of what a model said: repaired where need be. @internal */
+  ingestSent(item: object): void {
+    const { json } = readValue(item, "", SENT);
+    this.#session.run("ingest", `{"items":[${json}]}`, { mutates: true, prefix: "/items/0" });
+  }
+
+  /** Writes what a tool returned or a model said as JSON, repaired where need be. @internal */
+  jsonOf(value: unknown): Reading {
+    return readValue(value, "", SENT);
+  }
+
   /** Makes changes of which all are made, or none. @internal */
   whole<T>(change: () => T): T {
     return this.#session.whole(change);
@@ -718,14 +736,18 @@ export class ContextManager {
     args["item_scores"] ??= this.#session.ask(() => callbacks.itemScores(args["phase"], args["query"]));
     if (args["prices"] === null) args["prices"] = "none";
     if (isRunning) args["now"] ??= this.#session.ask(() => callbacks.now());
-    const { query } = args;
+    const { query: asked } = args;
+    // What the user said is repaired in the log, too.
+    const isCut = typeof asked === "string" && !isWellFormed(asked);
+    const query = isCut ? (args["query"] = wellFormed(asked)) : asked;
     const isAsked = vectors !== undefined && typeof query === "string" && query.trim() !== "";
     const near = isAsked ? vectors.scores(query) : undefined;
     if (near) args["item_scores"] = { ...near, ...fields(args["item_scores"]) };
     const began = performance.now();
     try {
       const { value, warnings } = this.#session.run<T>(op, encode(args), { mutates: isRunning });
-      return { value, warnings: isAsked && !near ? [...warnings, NOT_EMBEDDED] : warnings };
+      const more = [...(isAsked && !near ? [NOT_EMBEDDED] : []), ...(isCut ? [`/query: ${HALF}`] : [])];
+      return { value, warnings: [...warnings, ...more] };
     } catch (error) {
       this.#tellFailure(error, op === "build_call" ? "call" : args["phase"], performance.now() - began);
       throw error;
@@ -770,6 +792,8 @@ function orFree<T>(use: () => T, session: Session): T {
   }
 }
 
+/** Bounds of what tools return and models say, which may have numbers that are kept as texts. */
+const SENT: Limits = { ...INPUT, depth: 60, exact: true };
 /** Artifacts that one recall fetches. */
 const MAX_LOADED = 8;
 /** From which share of the query on no better place is looked for. */
@@ -808,6 +832,15 @@ function refusal(error: unknown): AddedAnswer {
 /** Whether an artifact is not in memory, or nowhere. */
 function isAbsence(error: unknown): error is ContextWeaverError {
   return ContextWeaverError.is(error) && (error.code === "ARTIFACT_EXPIRED" || error.code === "ARTIFACT_NOT_FOUND");
+}
+
+/** Adds to a result what was repaired of it, where its envelope tells what else was. */
+function withRepairs(result: ToolResult, repairs: readonly Repair[]): ToolResult {
+  if (repairs.length === 0) return result;
+  const { envelope } = result;
+  const { warnings } = envelope.provenance as { readonly warnings?: readonly JsonValue[] };
+  const all = [...asMcpWarnings(repairs).map(({ code, path }) => ({ code, path })), ...(warnings ?? [])];
+  return { ...result, envelope: { ...envelope, provenance: { ...envelope.provenance, warnings: all } } };
 }
 
 /** What is said of the call that an MCP result answers. */

@@ -1,9 +1,10 @@
 // What was handed over of a conversation, so that only what comes after it crosses to the engine again. Strings are shared
 // with the caller's messages, so that comparing and remembering them cost no more than their number.
+import { isPlain } from "./guard.js";
 import type { MessageFormat } from "./message-types.js";
 
 /** What is remembered of a value: text and numbers as they are, the rest by shape. */
-type Memory = unknown[] | MemoryOfObject | MemoryOfBytes | string | number | bigint | boolean | null | undefined;
+type Memory = unknown[] | MemoryOfObject | MemoryOfBytes | MemoryOfInstance | string | number | bigint | boolean | null | undefined;
 
 class MemoryOfObject {
   readonly keys: readonly string[];
@@ -24,18 +25,42 @@ class MemoryOfBytes {
   }
 }
 
+/** Instances of classes are compared by identity: what they hold may not show. */
+class MemoryOfInstance {
+  readonly instance: object;
+  constructor(instance: object) {
+    this.instance = instance;
+  }
+}
+
+/** Values that are compared or remembered at a time: a small graph of shared objects has paths without end. */
+const MOST_STEPS = 2 ** 22;
+let steps = 0;
+
+function step(): void {
+  steps += 1;
+  if (steps > MOST_STEPS) throw new Error("too many values to compare");
+}
+
 function remember(value: unknown): Memory {
+  step();
   if (typeof value === "function" || typeof value === "symbol") return undefined;
   if (typeof value !== "object" || value === null) return value as string | number | bigint | boolean | null | undefined;
-  if (Array.isArray(value)) return value.map(remember);
+  if (Array.isArray(value)) {
+    // The holes of a sparse array are steps, too.
+    if (!(value.length <= MOST_STEPS)) throw new Error("too many values to compare");
+    return value.map(remember);
+  }
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return new MemoryOfBytes(value, value.byteLength);
   if (value instanceof Date) return value.getTime();
   if (value instanceof URL) return value.href;
+  if (!isPlain(value)) return new MemoryOfInstance(value);
   const keys = Object.keys(value);
   return new MemoryOfObject(keys, keys.map((key) => remember((value as Record<string, unknown>)[key])));
 }
 
 function isSame(memory: Memory, value: unknown): boolean {
+  step();
   if (typeof value === "function" || typeof value === "symbol") return memory === undefined;
   if (typeof value !== "object" || value === null) return Object.is(memory, value);
   if (Array.isArray(value)) {
@@ -50,6 +75,7 @@ function isSame(memory: Memory, value: unknown): boolean {
   }
   if (value instanceof Date) return memory === value.getTime();
   if (value instanceof URL) return memory === value.href;
+  if (!isPlain(value)) return memory instanceof MemoryOfInstance && memory.instance === value;
   if (!(memory instanceof MemoryOfObject)) return false;
   const { keys, values } = memory;
   const own = Object.keys(value);
@@ -80,12 +106,13 @@ export class HandedOver {
 
   /** Tells what a conversation has in common with the one before. */
   compare(format: MessageFormat, system: unknown, messages: readonly unknown[]): Common {
+    steps = 0;
     try {
       const skipped = this.#common(format, system, messages);
       const beside = skipped === 0 || this.#system === undefined ? 0 : 1;
       return { unchanged: skipped + beside, skipped, next: skipped === 0 ? messages : messages.slice(skipped) };
     } catch {
-      // What cannot be read is refused by the guard.
+      // What cannot be read, or takes too long, is compared by the engine.
       return { unchanged: 0, skipped: 0, next: messages };
     }
   }
@@ -100,6 +127,7 @@ export class HandedOver {
 
   /** Remembers a conversation of which so many messages are remembered already. */
   remember(format: MessageFormat, system: unknown, messages: readonly unknown[], known: number): void {
+    steps = 0;
     try {
       this.#messages.length = known;
       for (let index = known; index < messages.length; index++) this.#messages.push(remember(messages[index]));

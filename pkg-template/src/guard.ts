@@ -1,12 +1,18 @@
 // Turns the caller's values into JSON text, and refuses what JSON cannot carry, before anything reaches the engine.
 //
 // INVARIANT: every property is read exactly once, and what was read is checked and written at once. Getters and proxies
-// can therefore not show one value to the check and another to the engine, and no toJSON of the caller is called. The
-// text is written as bytes: a copy of plain data for JSON.stringify takes twice the time, pieces of text three times.
+// can therefore not show one value to the check and another to the engine. The text is written as bytes: a copy of plain
+// data for JSON.stringify takes twice the time, pieces of text three times.
+//
+// What tools, servers and models send is repaired instead of refused, see repairs.ts, and a toJSON of theirs is called as
+// JSON.stringify would; of what the caller hands over as options none is.
 import { decodeBase64, encodeBase64 } from "./base64.js";
 import { ContextWeaverError } from "./errors.js";
+import { exactDigits } from "./exact-numbers.js";
 import type { ErrorCode } from "./errors.js";
 import { nearest } from "./nearest.js";
+import { CIRCULAR, HALF, Repairs, UNREADABLE, standIn, wellFormed } from "./repairs.js";
+import type { Repair } from "./repairs.js";
 
 const MIB = 1024 * 1024;
 
@@ -20,8 +26,12 @@ export interface Limits {
   readonly string: number;
   /** Bytes of the JSON text. */
   readonly total: number;
-  /** Whether dates, addresses and bytes are written as text, see {@link MESSAGES}. */
-  readonly hasObjects?: boolean;
+  /** Fields of the argument that are repaired, see {@link Reading}: what tools, servers and models send. Default: none. */
+  readonly repaired?: readonly string[];
+  /** UTF-16 units of a repaired text that is no base64, and of which more is cut. */
+  readonly prose?: number;
+  /** Whether texts that stand for numbers are written as those, see exact-numbers.ts. */
+  readonly exact?: boolean;
 }
 
 /** Bounds of ordinary arguments, as in the engine. @internal */
@@ -32,12 +42,13 @@ export const SNAPSHOT: Limits = { depth: 68, nodes: 2 ** 23, string: 24 * MIB, t
 
 /**
  * Bounds of messages, and what their SDKs allow in them beside JSON: a `Date` is written as JSON.stringify does, a `URL` as its
- * address, a `Uint8Array` (a `Buffer` is one) and an `ArrayBuffer` as base64. @internal
+ * address, a `Uint8Array` (a `Buffer` is one) and an `ArrayBuffer` as base64. The engine puts eight levels around a message.
+ * @internal
  */
-export const MESSAGES: Limits = { ...SNAPSHOT, hasObjects: true };
+export const MESSAGES: Limits = { ...SNAPSHOT, depth: 56, repaired: ["messages", "system"], prose: 8 * MIB };
 
 /** Bounds of an MCP result, whose images are base64. Its fields are a level below the argument. @internal */
-export const MCP_RESULT: Limits = { depth: 65, nodes: 2 ** 20, string: 24 * MIB, total: 48 * MIB };
+export const MCP_RESULT: Limits = { depth: 65, nodes: 2 ** 20, string: 24 * MIB, total: 48 * MIB, repaired: ["result"], prose: 16 * MIB, exact: true };
 
 /** Most items of one call, as in the engine. @internal */
 export const MAX_ITEMS = 100_000;
@@ -63,6 +74,29 @@ export function encode(value: unknown, path = "", limits: Limits = INPUT): strin
   return writer.text("the input is", path);
 }
 
+/** JSON text, and what was repaired of the value to write it. @internal */
+export interface Reading {
+  readonly json: string;
+  readonly repairs: readonly Repair[];
+}
+
+/**
+ * Writes an argument of which some fields come from tools, servers or models: of those, what is none of JSON is repaired. The others
+ * are the caller's, and checked as by {@link encode}. @internal
+ */
+export function readArgument(value: object, limits: Limits): Reading {
+  const writer = new Writer("", limits);
+  writer.value(value);
+  return { json: writer.text("the input is", ""), repairs: writer.repairs.list() };
+}
+
+/** Writes a value that comes from a tool, a server or a model, repaired where need be. @internal */
+export function readValue(value: unknown, path: string, limits: Limits = INPUT): Reading {
+  const writer = new Writer(path, { prose: limits.string, ...limits, repaired: [] }, undefined, true);
+  writer.sent(value);
+  return { json: writer.text("the input is", path), repairs: writer.repairs.list() };
+}
+
 /** Bytes that cross beside the JSON, and where their base64 stood. @internal */
 export interface Attached {
   readonly places: string[];
@@ -73,13 +107,14 @@ export interface Attached {
  * Writes the result of an MCP tool with more fields. Long base64 of images and the like is taken out of it, decoded: an
  * empty text stands there, and a field `attached` says where. @internal
  */
-export function encodeResult(result: unknown, more: Record<string, unknown>): { json: string; bytes: readonly Uint8Array[] } {
+export function encodeResult(result: unknown, more: Record<string, unknown>): Reading & { readonly bytes: readonly Uint8Array[] } {
   const attached: Attached = { places: [], bytes: [] };
   const writer = new Writer("", MCP_RESULT, attached);
   writer.value({ result, ...more });
   const json = writer.text("the input is", "");
   const { places, bytes } = attached;
-  return { json: places.length === 0 ? json : `${json.slice(0, -1)},"attached":${JSON.stringify(places)}}`, bytes };
+  const all = places.length === 0 ? json : `${json.slice(0, -1)},"attached":${JSON.stringify(places)}}`;
+  return { json: all, bytes, repairs: writer.repairs.list() };
 }
 
 /** Writes a sequence as a JSON array; stops an endless one. @internal */
@@ -183,6 +218,12 @@ export function rawBytes(value: unknown, path: string): Uint8Array {
   }
 }
 
+/** Copies the output of a tool as {@link rawBytes} does, with halves of surrogate pairs repaired. @internal */
+export function rawOutput(value: unknown, path: string): { readonly bytes: Uint8Array; readonly repairs: readonly Repair[] } {
+  if (typeof value !== "string" || isWellFormed(value)) return { bytes: rawBytes(value, path), repairs: [] };
+  return { bytes: rawBytes(wellFormed(value), path), repairs: [{ code: "TEXT_REPAIRED", message: HALF, path }] };
+}
+
 /** Copies a typed array of numbers into an array; anything else is left to {@link encode}. @internal */
 export function numbers(value: unknown, path: string): unknown {
   if (!ArrayBuffer.isView(value) || kindOfView(value) === undefined) return value;
@@ -204,6 +245,14 @@ const [OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_RECORD, CLOSE_RECORD] = [0x5b, 0x5
 
 /** UTF-16 units from which on the runtime's own functions are faster than a loop over them. */
 const LONG = 256;
+/** UTF-16 units up to which a text that is repaired is surely not too long. */
+const LONG_TEXT = 2 ** 16;
+/** Values of one list that are kept of what is repaired. */
+const MAX_LIST = 2 ** 20;
+/** Bytes that are kept free for brackets and for what is said of a text that was cut. */
+const MARGIN = 64 * 1024;
+/** What begins as base64 or as an address with data is no text. */
+const IS_MEDIA = /^(data:[\w.+/-]{1,80}[;,]|[A-Za-z0-9+/_-]{512})/;
 
 const encoder = /* @__PURE__ */ new TextEncoder();
 const decoder = /* @__PURE__ */ new TextDecoder("utf-8", { ignoreBOM: true });
@@ -224,12 +273,17 @@ class Writer {
   private readonly attached: Attached | undefined;
   /** UTF-16 units that were taken out. */
   private outside = 0;
+  readonly repairs = new Repairs();
+  /** Whether the present value is repaired where it is none of JSON. */
+  private isRepaired: boolean;
+  private isFull = false;
 
   /** `attached` receives the base64 of a result, which is the field `result` of what is written. */
-  constructor(base: string, limits: Limits, attached?: Attached) {
+  constructor(base: string, limits: Limits, attached?: Attached, isRepaired = false) {
     this.base = base;
     this.limits = limits;
     this.attached = attached;
+    this.isRepaired = isRepaired;
   }
 
   /** Returns what was written; `what` and `path` are for the message when it is too much. */
@@ -251,46 +305,88 @@ class Writer {
     if (this.length > this.limits.total) tooLarge("the items together are", this.limits.total, this.path());
   }
 
+  /** Writes a value that is repaired, as it says itself. */
+  sent(value: unknown): void {
+    this.value(this.said(value, ""));
+  }
+
   value(value: unknown): void {
     this.nodes += 1;
-    if (this.nodes > this.limits.nodes) this.fail("TOO_LARGE", `more than ${this.limits.nodes} values`);
+    if (this.nodes > this.limits.nodes && !this.isRepaired) this.fail("TOO_LARGE", `more than ${this.limits.nodes} values`);
     switch (typeof value) {
       case "string":
         return this.string(value, "string");
       case "number":
-        if (!Number.isFinite(value)) this.fail("INVALID_INPUT", `expected a finite number, got ${value}`);
-        return this.plain(`${value}`);
+        if (Number.isFinite(value)) return this.plain(`${value}`);
+        if (!this.isRepaired) this.fail("INVALID_INPUT", `expected a finite number, got ${value}`);
+        this.repair("VALUE_REPAIRED", `${value} is null`);
+        return this.plain("null");
       case "boolean":
         return this.plain(`${value}`);
       case "object":
         return value === null ? this.plain("null") : this.container(value);
       default:
-        this.fail("INVALID_INPUT", `expected data, got ${nameOf(value)}`);
+        if (!this.isRepaired) this.fail("INVALID_INPUT", `expected data, got ${nameOf(value)}`);
+        if (typeof value === "bigint") return this.stand(`${value}`, "VALUE_REPAIRED", "a BigInt is text");
+        this.repair("VALUE_REPAIRED", `${value === undefined ? "undefined" : `a ${typeof value}`} is null`);
+        return this.plain("null");
     }
   }
 
   private container(source: object): void {
-    const { open, depth, limits } = this;
+    const { open, depth, limits, isRepaired } = this;
     for (let level = 0; level < depth; level += 1) {
-      if (open[level] === source) this.fail("CYCLE", "the value contains itself");
+      if (open[level] !== source) continue;
+      if (isRepaired) return this.stand(CIRCULAR, "VALUE_REPAIRED", "the value contains itself");
+      this.fail("CYCLE", "the value contains itself");
     }
-    if (depth > limits.depth) this.fail("TOO_DEEP", `nested deeper than ${limits.depth} levels`);
-    if (limits.hasObjects && this.object(source)) return;
+    if (depth > limits.depth) {
+      const message = `nested deeper than ${limits.depth} levels`;
+      if (isRepaired) return this.stand(`[${message}]`, "VALUE_CUT", message);
+      this.fail("TOO_DEEP", message);
+    }
+    if (isRepaired) return this.repaired(source);
     const { keys, length } = inspect(source, this.path);
     // Also refuses the length of a lying proxy: NaN, Infinity, a fraction.
     if (!Number.isInteger(length) || length > limits.nodes - this.nodes) {
       this.fail("TOO_LARGE", `more than ${limits.nodes} values`);
     }
-    open[depth] = source;
+    this.within(source, keys, length);
+  }
+
+  /** Writes what is in an object; `read` is where its fields are read, where another stands for it. */
+  private within(source: object, keys: readonly string[] | undefined, length: number, read = source): void {
+    const { depth } = this;
+    this.open[depth] = source;
     this.depth = depth + 1;
-    if (keys) this.record(source, keys);
-    else this.list(source, length);
+    if (keys) this.record(read, keys);
+    else this.list(read, length);
     this.depth = depth;
+  }
+
+  /** Writes an object of a tool, a server or a model, whatever it is. */
+  private repaired(source: object): void {
+    const isPlainData = isData(source);
+    if (!isPlainData && this.object(source)) return;
+    const other = isPlainData ? source : standInOf(source);
+    if (other !== source) {
+      this.repair("VALUE_REPAIRED", `${nameOf(source)} is written as ${typeof other === "object" ? "its name, message and fields" : "what it holds"}`);
+      return typeof other === "object" && other !== null ? this.within(source, keysOf(other), 0, other) : this.value(other);
+    }
+    if (ArrayBuffer.isView(source) && kindOfView(source) !== undefined && byteLength(source) > MAX_LIST) {
+      return this.stand(`[${byteLength(source)} bytes]`, "VALUE_CUT", `${nameOf(source)} is left out: it is too large`);
+    }
+    const length = lengthOf(source);
+    const keys = length === undefined ? keysOf(source) : undefined;
+    if (length === undefined && keys === undefined) return this.stand(UNREADABLE, "VALUE_REPAIRED", "the object cannot be read");
+    if (!isPlainData) this.repair("VALUE_REPAIRED", `${nameOf(source)} is written as its own fields, as JSON.stringify does`);
+    const most = Math.min(MAX_LIST, this.limits.nodes - this.nodes, length === undefined ? 0 : filled(source, length));
+    if (length !== undefined && length > most) this.repair("VALUE_CUT", `of ${length} values the first ${most} are kept`);
+    this.within(source, keys, Math.min(length ?? 0, most));
   }
 
   /** Writes a date, an address or bytes as text; tells whether it was one of them. */
   private object(source: object): boolean {
-    if (isData(source)) return false;
     let text = timeOf(source);
     if (text === undefined) text = addressOf(source);
     if (text !== undefined) {
@@ -298,10 +394,14 @@ class Writer {
       else this.string(text, "string");
       return true;
     }
-    const bytes = bytesOf(source, this.path);
-    if (!bytes) return false;
+    const bytes = bytesOf(source);
+    if (bytes === UNREADABLE) this.stand(UNREADABLE, "VALUE_REPAIRED", "the bytes cannot be read; was the buffer transferred?");
+    if (typeof bytes !== "object") return bytes !== undefined;
     // Four characters for three bytes.
-    if (bytes.length > (this.limits.string / 4) * 3) tooLarge("the bytes are", (this.limits.string / 4) * 3, this.path());
+    if (bytes.length > (this.limits.string / 4) * 3 || this.room() < bytes.length * 2) {
+      this.stand(`[${bytes.length} bytes]`, "VALUE_CUT", `${bytes.length} bytes are left out: there is no room for them`);
+      return true;
+    }
     this.mark(QUOTE);
     const base64 = encodeBase64(bytes);
     this.reserve(base64.length);
@@ -314,11 +414,14 @@ class Writer {
     const level = this.depth - 1;
     let isFirst = true;
     this.mark(OPEN_RECORD);
+    const { repaired } = this.limits;
     for (const key of keys) {
       this.places[level] = key;
-      const value = read(source, key, this.path);
+      if (level === 0 && repaired?.length) this.isRepaired = repaired.includes(key);
+      if (this.isRepaired && this.fills()) break;
+      const value = this.read(source, key);
       // An absent option is a missing key; in an array every place counts.
-      if (value === undefined) continue;
+      if (value === undefined || (this.isRepaired && this.isNothing(value))) continue;
       if (!isFirst) this.mark(COMMA);
       isFirst = false;
       this.string(key, "key");
@@ -333,13 +436,94 @@ class Writer {
     this.mark(OPEN_LIST);
     for (let place = 0; place < length; place += 1) {
       this.places[level] = place;
+      if (this.isRepaired && this.fills()) break;
       if (place > 0) this.mark(COMMA);
-      this.value(read(source, place, this.path));
+      this.value(this.read(source, place));
     }
     this.mark(CLOSE_LIST);
   }
 
-  private string(text: string, what: string): void {
+  private read(source: object, key: string | number): unknown {
+    if (!this.isRepaired) return read(source, key, this.path);
+    let value: unknown;
+    try {
+      value = (source as Record<string | number, unknown>)[key];
+    } catch {
+      this.repair("VALUE_REPAIRED", "reading the property failed");
+      return UNREADABLE;
+    }
+    return this.said(value, key);
+  }
+
+  /** Asks an object what is to be written of it, as JSON.stringify does; dates, addresses and bytes are known. */
+  private said(value: unknown, key: string | number): unknown {
+    if (typeof value !== "object" || value === null) return value;
+    try {
+      const { toJSON } = value as { readonly toJSON?: unknown };
+      if (typeof toJSON !== "function" || timeOf(value) !== undefined || addressOf(value) !== undefined || isBytes(value)) return value;
+      const said: unknown = toJSON.call(value, `${key}`);
+      this.repair("VALUE_REPAIRED", `${nameOf(value)} is written as its toJSON says`);
+      return said;
+    } catch {
+      this.repair("VALUE_REPAIRED", "the object cannot be read");
+      return UNREADABLE;
+    }
+  }
+
+  /** Tells whether a field is left out, as JSON.stringify leaves it out. */
+  private isNothing(value: unknown): boolean {
+    if (typeof value !== "function" && typeof value !== "symbol") return false;
+    this.repair("VALUE_REPAIRED", `a ${typeof value} is left out`);
+    return true;
+  }
+
+  /** Tells whether there is no room for more of what is repaired. */
+  private fills(): boolean {
+    if (this.nodes < this.limits.nodes && this.room() > 0) return false;
+    if (!this.isFull) this.repair("VALUE_CUT", "this and what comes behind it is left out: the value is too large");
+    this.isFull = true;
+    return true;
+  }
+
+  /** Bytes that are left, without those for brackets. */
+  private room(): number {
+    return this.limits.total - MARGIN - this.length - this.outside;
+  }
+
+  private repair(code: Repair["code"], message: string): void {
+    this.repairs.note(code, message, this.path);
+  }
+
+  /** Writes a text in the place of a value. */
+  private stand(text: string, code: Repair["code"], message: string): void {
+    this.repair(code, message);
+    this.string(text, "string");
+  }
+
+  /** Cuts a text that is repaired off where it is too long. */
+  private shortened(text: string): string {
+    const { string, prose = string } = this.limits;
+    const most = Math.min(IS_MEDIA.test(text) ? string : prose, Math.max(0, this.room()));
+    if (text.length * 3 <= most) return text;
+    const bytes = encoder.encode(text);
+    if (bytes.length <= most) return text;
+    if (IS_MEDIA.test(text)) {
+      // A part of a picture is none.
+      this.repair("VALUE_CUT", `base64 of ${text.length} characters is left out: there is no room for it`);
+      return "";
+    }
+    const kept = decoder.decode(bytes.subarray(0, Math.max(0, most - MARGIN))).replace(/\ufffd+$/, "");
+    this.repair("VALUE_CUT", `of a text of ${bytes.length} bytes the last ${bytes.length - encoder.encode(kept).length} are left out`);
+    return `${kept}\n[the last ${text.length - kept.length} characters are left out]`;
+  }
+
+  private string(given: string, what: string): void {
+    if (this.limits.exact && this.isRepaired) {
+      const digits = exactDigits(given);
+      if (digits !== undefined) return this.plain(digits);
+    }
+    // Of what is beside the JSON, the engine says how much there was.
+    const text = this.isRepaired && !this.attached && given.length > LONG_TEXT ? this.shortened(given) : given;
     const { length } = text;
     if (length > this.limits.string) tooLarge(`the ${what} is`, this.limits.string, this.path());
     if (length > LONG) return this.attach(text) ? this.plain('""') : this.long(text);
@@ -370,13 +554,22 @@ class Writer {
   }
 
   private long(text: string): void {
-    checkWellFormed(text, this.path);
-    this.raw(JSON.stringify(text));
+    this.raw(JSON.stringify(this.whole(text)));
+  }
+
+  /** Returns a text without halves of surrogate pairs. */
+  private whole(text: string): string {
+    if (!this.isRepaired || isWellFormed(text)) {
+      checkWellFormed(text, this.path);
+      return text;
+    }
+    this.repair("TEXT_REPAIRED", HALF);
+    return wellFormed(text);
   }
 
   /** Writes a short string with characters that are escaped or have several bytes. */
-  private difficult(text: string): void {
-    checkWellFormed(text, this.path);
+  private difficult(given: string): void {
+    const text = this.whole(given);
     this.reserve(text.length * 6 + 2);
     const { bytes } = this;
     let at = this.length;
@@ -509,22 +702,64 @@ function addressOf(source: object): string | undefined {
 
 const bufferBytes = getterOf(ArrayBuffer.prototype, "byteLength");
 
-/** The bytes of a `Uint8Array` or an `ArrayBuffer`; nothing of another object. */
-function bytesOf(source: object, path: () => string): Uint8Array<ArrayBuffer> | undefined {
-  if (ArrayBuffer.isView(source)) {
-    if (kindOfView(source) !== "Uint8Array") return undefined;
-  } else {
-    try {
-      bufferBytes?.call(source);
-    } catch {
-      return undefined;
-    }
+/** Whether an object is a `Uint8Array` or an `ArrayBuffer`. */
+function isBytes(source: object): boolean {
+  if (ArrayBuffer.isView(source)) return kindOfView(source) === "Uint8Array";
+  try {
+    bufferBytes?.call(source);
+    return true;
+  } catch {
+    return false;
   }
+}
+
+/** The bytes of a `Uint8Array` or an `ArrayBuffer`; nothing of another object. */
+function bytesOf(source: object): Uint8Array<ArrayBuffer> | typeof UNREADABLE | undefined {
+  if (!isBytes(source)) return undefined;
   try {
     // Neither an iterator nor a species constructor of the caller: only the bytes count.
     return new Uint8Array(source as Uint8Array);
-  } catch (cause) {
-    refuse("INVALID_INPUT", "the bytes cannot be read; was the buffer transferred?", path, cause);
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+/** What stands for an object that is no plain one; itself where that cannot be found out. */
+function standInOf(source: object): unknown {
+  try {
+    return standIn(source);
+  } catch {
+    return source;
+  }
+}
+
+/** The length of an array; nothing of another object, or of an array that lies. */
+function lengthOf(source: object): number | undefined {
+  try {
+    const length: unknown = Array.isArray(source) ? source.length : undefined;
+    return Number.isInteger(length) && (length as number) >= 0 ? (length as number) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The length of a long array without the holes at its end: a sparse one can say that it has four billion. */
+function filled(source: object, length: number): number {
+  try {
+    if (length <= MAX_ITEMS || length - 1 in source) return length;
+    const last = Object.keys(source).reverse().find((key) => /^\d+$/.test(key));
+    return Number(last ?? -1) + 1;
+  } catch {
+    return length;
+  }
+}
+
+/** The keys of an object; nothing of one that throws. */
+function keysOf(source: object): readonly string[] | undefined {
+  try {
+    return Array.isArray(source) ? undefined : Object.keys(source);
+  } catch {
+    return undefined;
   }
 }
 

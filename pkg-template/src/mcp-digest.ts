@@ -1,6 +1,7 @@
 // What a client gets of a result of the Model Context Protocol: the whole of a small one, a digest of a large one, and the way to
 // the rest. Shared by `firewalled` and the gateway.
 import type { ContextManager } from "./context-manager.js";
+import { parseKeeping } from "./exact-numbers.js";
 import { wholeWithin } from "./guard.js";
 import { countTokens, redactSecrets } from "./text.js";
 import type { JsonObject, ResultEnvelope, Selector } from "./types.js";
@@ -80,18 +81,20 @@ export class ResultDigests {
   }
 
   /** Logs a call with its result, and says what the client gets of it. What is no result yet, such as a task, stays as it is. */
-  digest({ name: tool_name, arguments: given = {}, server, result }: AnsweredCall): DigestedResult {
-    const { content, structuredContent } = result;
-    if (!Array.isArray(content)) return { result, is_digested: false, tokens: 0, shown_tokens: 0, bytes: 0 };
+  digest({ name: tool_name, arguments: given = {}, server, result: raw }: AnsweredCall): DigestedResult {
+    if (!Array.isArray(raw["content"])) return { result: raw, is_digested: false, tokens: 0, shown_tokens: 0, bytes: 0 };
     const manager = this.#manager;
     const id = this.#nextId();
     const metadata: JsonObject = server === undefined ? {} : { server };
+    const { json: asked } = manager.jsonOf(given);
     const { item, envelope, abridged } = manager.whole(() => {
       if (this.#isAlone) manager.ingest({ id: `${id}:turn`, kind: "user_turn", text: tool_name });
-      manager.ingest({ id, kind: "tool_call", text: `${tool_name} ${JSON.stringify(given)}`, metadata: { ...metadata, tool_name, arguments: given as JsonObject } });
-      const ingested = manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
-      return { ...ingested, abridged: manager.abridged(ingested.item.id, this.#most, JSON.stringify(given)) };
+      manager.ingestSent({ id, kind: "tool_call", text: `${tool_name} ${asked}`, metadata: { ...metadata, tool_name, arguments: given } });
+      const ingested = manager.ingestMcpResult({ tool_call_id: id, tool_name, result: raw, metadata });
+      return { ...ingested, abridged: manager.abridged(ingested.item.id, this.#most, asked) };
     });
+    const result = isRepaired(envelope) ? (parseKeeping(manager.jsonOf(raw).json) as Fields) : raw;
+    const { content, structuredContent } = result;
     const blocks = content as readonly Fields[];
     const handle = `artifact:result:${id}`;
     const { firewall } = item.metadata as { readonly firewall?: { readonly strategy: string; readonly tokens: number; readonly view?: Selector } };
@@ -131,7 +134,7 @@ export class ResultDigests {
 
   /** Whether data is more than a client gets, or has in it what it may not. */
   #isTooMuch(data: unknown): boolean {
-    const text = JSON.stringify(data) ?? "";
+    const { json: text } = this.#manager.jsonOf(data);
     return countTokens(text) > this.#most || redactSecrets(text) !== text;
   }
 
@@ -144,6 +147,12 @@ export class ResultDigests {
     calls.set(this.#manager, taken.set(this.#prefix, n));
     return `${this.#prefix}-${n}`;
   }
+}
+
+/** Whether not all of a result was JSON: the client gets it as it was stored then. */
+function isRepaired({ provenance }: ResultEnvelope): boolean {
+  const { warnings } = provenance as { readonly warnings?: readonly JsonObject[] };
+  return warnings?.some(({ code }) => code === "text-repaired" || code === "value-repaired" || code === "value-cut") === true;
 }
 
 /** Calls of a manager so far by the beginning of their ids, whichever client made them. */

@@ -1,6 +1,7 @@
 // Results of MCP tools, resources and prompts, whose images cross beside the JSON.
 import { convert } from "./engines.js";
-import { MCP_RESULT, encode, fields } from "./guard.js";
+import { MCP_RESULT, fields, readArgument } from "./guard.js";
+import { asMcpWarnings } from "./repairs.js";
 import type {
   ConvertedMcpResult,
   McpBinary,
@@ -18,6 +19,8 @@ export interface WithBytes {
   /** JSON text: the answer below `done`. */
   readonly json: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** What was repaired of the result, so that it could be read. */
+  readonly repairs: readonly ConversionWarning[];
 }
 
 /** Where the bytes of a part are. */
@@ -31,12 +34,12 @@ interface Place {
 
 /** Takes a result apart; `args` name it with its tool and the options. @internal */
 export function convertResult(args: Record<string, unknown>): WithBytes {
-  const text = encode(args, "", MCP_RESULT);
+  const { json: text, repairs } = readArgument(args, MCP_RESULT);
   return convert.call((glue) => {
     const answer = glue.convert_result(text);
     try {
       // The glue copies out of WebAssembly memory, into an ArrayBuffer of its own.
-      return { json: answer.json(), bytes: answer.bytes() as Uint8Array<ArrayBuffer> };
+      return { json: answer.json(), bytes: answer.bytes() as Uint8Array<ArrayBuffer>, repairs: asMcpWarnings(repairs) };
     } finally {
       answer.free();
     }
@@ -51,7 +54,8 @@ export function convertResult(args: Record<string, unknown>): WithBytes {
  * unknown types are kept as JSON. Each such thing is named in `warnings`. What is for the user only is kept and not shown;
  * `envelope.provenance.withheld_parts` has the indices.
  *
- * `INVALID_INPUT` when the result is no object, `TOO_DEEP` and `TOO_LARGE` beyond 64 levels and 48 MiB of JSON.
+ * What is none of JSON is repaired as in messages, and what is deeper than 64 levels or larger than 48 MiB is cut: `warnings` has
+ * `value-repaired`, `text-repaired` and `value-cut`. `INVALID_INPUT` when the result is no object.
  */
 export function mcpResultToEnvelope(
   result: McpToolResult,
@@ -87,7 +91,7 @@ export function mcpPromptToEnvelope(
 }
 
 function apart(args: Record<string, unknown>): ConvertedMcpResult {
-  const { json, bytes } = convertResult(args);
+  const { json, bytes, repairs } = convertResult(args);
   const { done } = JSON.parse(json) as {
     done: { envelope: ResultEnvelope; full_text: string; warnings: ConversionWarning[]; binaries: Place[] };
   };
@@ -96,5 +100,5 @@ function apart(args: Record<string, unknown>): ConvertedMcpResult {
     // Each its own buffer, so that none can be changed or transferred with another.
     binaries.set(handle, { bytes: bytes.slice(offset, offset + length), media_type, label });
   }
-  return { envelope: done.envelope, binaries, full_text: done.full_text, warnings: done.warnings };
+  return { envelope: done.envelope, binaries, full_text: done.full_text, warnings: [...repairs, ...done.warnings] };
 }

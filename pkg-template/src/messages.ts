@@ -1,6 +1,6 @@
 // Messages of providers as items and back.
 import { convertCall } from "./convert-call.js";
-import { MESSAGES, SNAPSHOT, encode, encodeAll, fields, text } from "./guard.js";
+import { MESSAGES, SNAPSHOT, encode, encodeAll, fields, readArgument, text } from "./guard.js";
 import type {
   MessageFormat,
   ReadMessages,
@@ -18,14 +18,18 @@ import type { ContextItem } from "./types.js";
  * is told by `warnings`. Linear in the messages.
  *
  * Messages need not be JSON: a `Date` counts as the text that JSON.stringify makes of it, a `URL` as its address, and the bytes
- * of a `Uint8Array`, `Buffer` or `ArrayBuffer` as base64. Nothing of yours is changed.
+ * of a `Uint8Array`, `Buffer` or `ArrayBuffer` as base64. Everything else is what JSON.stringify makes of it, and an error its name
+ * and message; what that refuses, such as a `BigInt` or a cycle, is text (`VALUE_REPAIRED`). Half of a surrogate pair is U+FFFD
+ * (`TEXT_REPAIRED`), and what is too deep or too large is cut (`VALUE_CUT`). Nothing of yours is changed.
  */
 export function messagesToItems(
   messages: readonly unknown[],
   format: MessageFormat,
   options?: ReadMessagesOptions,
 ): ReadMessages {
-  return convertCall("messages_to_items", encode({ ...fields(options), messages, format }, "", MESSAGES));
+  const { json, repairs } = readArgument({ ...fields(options), messages, format }, MESSAGES);
+  const read: ReadMessages = convertCall("messages_to_items", json);
+  return { ...read, warnings: [...repairs, ...read.warnings] };
 }
 
 /**

@@ -472,7 +472,7 @@ function calling(tools: readonly object[], loop: AgentLoop): OpenAiAddedTool {
     if (!runnable?.function) return loop.demand(call.name);
     const text = JSON.stringify(call.arguments);
     const result = await runnable.function(runnable.parse ? await runnable.parse(text) : text, runner);
-    return typeof result === "string" ? result : JSON.stringify(result);
+    return typeof result === "string" ? result : loop.manager.jsonOf(result).json;
   };
   return { type: "function", function: { name, description, parameters: schema, parse: (input) => ({ input }), function: run } };
 }

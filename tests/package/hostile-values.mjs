@@ -342,12 +342,31 @@ const EXPENSIVE = [
   ["a million keys", () => Object.fromEntries(Array.from({ length: 1e6 }, (_, i) => [`k${i}`, i]))],
 ];
 
+/** Entry points of what tools, servers and models send. */
+const SENT = [
+  "ingestToolResult raw_output", "mcpResourceToEnvelope", "mcpResourceToEnvelope part", "mcpPromptToEnvelope", "mcpPromptToEnvelope message",
+  "mcpResultToEnvelope", "mcpResultToEnvelope part", "mcpResultToEnvelope structured", "ingestMcpResult result", "ingestMcpResult part",
+  "messagesToItems", "messagesToItems part", "ingestMessages", "ingestMessages message", "syncMessages", "syncMessages message",
+];
+
 /** Passes a value to an entry point, which must refuse it and go on as before. */
 function isRefused(cw, assert, [what, make, ...codes], [entry, run]) {
   // An iterator sees an empty array here, and that is no error.
   if (what === "an array of length NaN" && ["ingestAll items", "new Catalog", "new Router", "Router.add"].includes(entry)) return;
   const name = `${what} to ${entry}`;
   const state = fixture(cw);
+  if (SENT.includes(entry)) {
+    // It is repaired, or no result or message at all.
+    try {
+      run(cw, state.manager, make());
+    } catch (error) {
+      assert.ok(cw.ContextWeaverError.is(error) && error.code !== "INTERNAL", `${name}: ${error}`);
+      isSound(assert, state, name);
+    }
+    state.manager.build({ phase: "answer" });
+    state.manager.free();
+    return;
+  }
   // The engine may refuse the place the value stands in before the value itself matters.
   refuses(cw, assert, name, () => run(cw, state.manager, make()), ["INVALID_INPUT", "MISSING_FIELD", ...codes]);
   isSound(assert, state, name);

@@ -156,7 +156,7 @@ export const messageCases = {
     const before = JSON.stringify(manager);
     const refused = (bad) => catchError(() => manager.syncMessages([...good, { role: "user", content: "c" }, bad], "openai-chat")).path;
     assert.equal(refused({ role: 7, content: "" }), "/messages/3/role");
-    assert.equal(refused({ role: "user", content: 1n }), "/messages/3/content");
+    assert.equal(refused({ role: "assistant", content: "", tool_calls: 7 }), "/messages/3/tool_calls");
     assert.equal(catchError(() => manager.syncMessages("x", "openai-chat")).path, "/messages");
     assert.equal(JSON.stringify(manager), before);
     manager.free();
@@ -399,14 +399,15 @@ export const messageCases = {
     // Nothing of the caller's is changed.
     assert.ok(messages[0].content[1].image === png && dated.at instanceof Date && png.length === 8);
     manager.free();
-    // What no SDK means by it is refused as before, and so is everything outside of messages.
+    // What no SDK means by it is repaired, and what is no message's refused.
     const refused = (run, path) => {
       const error = catchError(run);
       assert.deepEqual([error.code, error.path], ["INVALID_INPUT", path], error.message);
     };
     const log = new cw.ContextManager();
     for (const odd of [new Map(), new Float64Array(2), new DataView(png.buffer), new (class Row {})()]) {
-      refused(() => log.ingestMessages([{ role: "user", content: [{ type: "image", image: odd }] }], "ai-sdk-model"), "/messages/0/content/0/image");
+      const { warnings: odds } = log.ingestMessages([{ role: "user", content: [{ type: "image", image: odd }] }], "ai-sdk-model");
+      assert.deepEqual([odds[0].code, odds[0].path], ["VALUE_REPAIRED", "/messages/0/content/0/image"]);
     }
     const item = { id: "a", kind: "user_turn", text: "x", metadata: { at: new Date(0) } };
     refused(() => log.ingest(item), "/metadata/at");

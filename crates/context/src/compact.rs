@@ -12,7 +12,7 @@ use crate::store::content_hash;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::{KeepPath, SniffedText, views_sniffed};
-use contextweaver_model::json::Fields;
+use contextweaver_model::json::{Fields, parse_sent};
 use contextweaver_model::{ContextItem, FirewallStats, ItemKind, Status, Strategy, ViewSpec};
 use contextweaver_text::quote::quote;
 use contextweaver_text::redact::{SECRET_MASK, redact_names};
@@ -176,7 +176,7 @@ impl ContextManager {
         stats.artifact_ref = Some(handle.clone());
         let ReducedText { text, strategy, status, facts, .. } = reduced;
         let is_json = strategy == Strategy::Structured;
-        let projection = is_json.then(|| serde_json::from_str(&text).ok()).flatten();
+        let projection = is_json.then(|| parse_sent(&text)).flatten();
         let payload = projection.unwrap_or(Value::String(text));
         let artifact_ref = Some(handle);
         Ok(Outcome::Done(CompactResult { firewalled: true, status, payload, facts, artifact_ref, views, stats }))

@@ -4,6 +4,7 @@ mod floats;
 mod nearest;
 pub mod numbers;
 pub mod python;
+mod sent;
 
 use std::fmt::Write as _;
 
@@ -15,6 +16,7 @@ use contextweaver_text::quote::quote;
 
 pub use floats::{float_text, parse_float, plain_text};
 pub use nearest::nearest;
+pub use sent::{inexact_number, parse_sent, whole_escapes};
 
 /// A JSON object in the caller's key order.
 pub type JsonMap = serde_json::Map<String, Value>;

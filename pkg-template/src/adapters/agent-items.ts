@@ -1,5 +1,6 @@
 // Items of OpenAI's Agents SDK as items of OpenAI's Responses, which they are near to, and back.
 import { encodeBase64 } from "../base64.js";
+import { keyText } from "./text-hash.js";
 import type { OpenAiResponsesItem } from "contextweaver";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -18,7 +19,7 @@ export class AgentItems {
       const fields = item as Fields;
       const translated = itemOf(fields);
       const { type, callId } = fields;
-      this.#originals.set(JSON.stringify(translated), fields);
+      this.#originals.set(keyText(translated), fields);
       if (type === "function_call_result") this.#results.set(callId, fields);
       else if (callId !== undefined && !this.#calls.has(callId)) this.#calls.set(callId, fields);
       return translated;

@@ -17,6 +17,7 @@ import type {
 } from "contextweaver";
 import { findAgain, findAgainAsync, readOn, readOnAsync } from "./read-on.js";
 import type { DrilldownInput, RecallInput } from "./read-on.js";
+import { wellFormed } from "../repairs.js";
 import { TextHash } from "./text-hash.js";
 import { CALL_TOOL, ToolFront } from "./tool-front.js";
 import type { FrontCall, ResolvedCall } from "./tool-front.js";
@@ -322,7 +323,7 @@ export class AgentLoop {
     const synced = this.#sync(format, messages, turn);
     const warnings: MessageWarning[] = [];
     try {
-      if (this.manager.embeds) await this.manager.embedMissing(turn.query);
+      if (this.manager.embeds) await this.manager.embedMissing(wellFormed(turn.query));
     } catch (error) {
       if (!ContextWeaverError.is(error) || error.code !== "CALLBACK_FAILED") throw error;
       // A prompt by words alone is better than none.
@@ -340,9 +341,10 @@ export class AgentLoop {
   #compile<F extends MessageFormat>(
     format: F,
     synced: SyncedMessages,
-    { query, called, demanded = [], reserved_tokens = 0, before = "", chosen, model, prices, translated }: AgentLoopTurn<F>,
+    { query: asked, called, demanded = [], reserved_tokens = 0, before = "", chosen, model, prices, translated }: AgentLoopTurn<F>,
     warnings: readonly MessageWarning[],
   ): AgentLoopStep<F> {
+    const query = wellFormed(asked);
     const factor = this.factorOf(model);
     const { budget_tokens, phase = "answer", onStep } = this.#options;
     const turn: ToolTurn = { query, called, demanded, factor };
@@ -704,8 +706,9 @@ export class AgentLoop {
   }
 
   /** What the present turn brings: the tools for what the user said last, completed from what was said before if need be. */
-  #ofTurn(query: string, ahead?: ConversationAhead): { readonly names: readonly string[]; readonly completion?: QueryCompletion | undefined } {
+  #ofTurn(asked: string, ahead?: ConversationAhead): { readonly names: readonly string[]; readonly completion?: QueryCompletion | undefined } {
     if (!this.#router) return { names: [...this.#tools.keys()] };
+    const query = wellFormed(asked);
     // A second "yes" is about something else.
     const key = JSON.stringify([query, ahead?.user_turn ?? this.#userTurn]);
     if (this.#turn?.key !== key) {

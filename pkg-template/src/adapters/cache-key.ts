@@ -1,6 +1,6 @@
 // The key by which OpenAI sends the calls of a conversation to where its prompt is cached: `prompt_cache_key`.
 import { ContextWeaverError } from "contextweaver";
-import { TextHash } from "./text-hash.js";
+import { TextHash, keyText } from "./text-hash.js";
 
 /** How the key of a conversation is made. */
 export type CacheKeyOption = boolean | string;
@@ -33,7 +33,7 @@ export class CacheKey {
    */
   of(isOpenAi: boolean, begins: () => readonly unknown[]): string | undefined {
     if (!(this.#option ?? isOpenAi)) return undefined;
-    return (this.#key ??= `contextweaver-${new TextHash().add(JSON.stringify(begins()))}`);
+    return (this.#key ??= `contextweaver-${new TextHash().add(keyText(begins()))}`);
   }
 }
 

@@ -1,6 +1,7 @@
 // Messages of LangChain as messages of the AI SDK, which the engine reads, and back. What the engine left as it was comes back as
 // the very object that it was read from; the rest is made by the classes of the messages that are there.
 import { encodeBase64 } from "../base64.js";
+import { keyText } from "./text-hash.js";
 import { ContextWeaverError } from "contextweaver";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -37,7 +38,7 @@ export class LangChainMessages {
     const add = (message: object, path: string): void => {
       this.#learn(message);
       const made = readMessage(message as Fields, names, path);
-      const key = JSON.stringify(made);
+      const key = keyText(made);
       originals.set(key, [...(originals.get(key) ?? []), message]);
       read.push(made);
     };

@@ -1,5 +1,14 @@
 // A hash of texts that goes on where it stopped: what is common to the beginning of two lists of texts shows in equal values.
 
+/** The JSON by which two values are told apart; empty of what has none, such as a cycle, which is like no other. */
+export function keyText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    return "";
+  }
+}
+
 /** A running hash of 64 bits, cyrb53 before it is cut to a number. It tells texts apart; it keeps nothing secret. */
 export class TextHash {
   #one = 0xdeadbeef;

@@ -1,4 +1,5 @@
 // One connection to an upstream server: made when it is needed, again when it was lost, and never two at a time.
+import { withRounded } from "../exact-numbers.js";
 import { quietly } from "../quietly.js";
 import type { JsonObject } from "../types.js";
 import { awaitedLogin, loginMessage } from "./auth-provider.js";
@@ -192,7 +193,7 @@ export class UpstreamConnection {
       // Without the schema of its output, so that the SDK checks nothing and throws nothing away.
       const result = await unlessLost(live, () =>
         tool
-          ? live.client.callTool(all as never, { ...how, toolDefinition: { name: tool["name"], inputSchema: tool["inputSchema"] } } as never)
+          ? live.client.callTool(withRounded(all) as never, { ...how, toolDefinition: { name: tool["name"], inputSchema: tool["inputSchema"] } } as never)
           : live.client.request({ method, params: all }, ANY_RESULT as never, how as never),
       );
       this.#failures = 0;

@@ -3,6 +3,7 @@
 import { ContextManager } from "../context-manager.js";
 import { ContextWeaverError } from "../errors.js";
 import type { ErrorCode } from "../errors.js";
+import { keepsNumbers, withRounded } from "../exact-numbers.js";
 import { fields } from "../guard.js";
 import { resultTokens } from "../mcp-digest.js";
 import type { ResultSizeOptions } from "../mcp-digest.js";
@@ -255,6 +256,7 @@ class RunningGateway {
     const { clients, host } = await this.#started();
     // The client is told with its first answer what the servers say of themselves.
     await host.started();
+    keepsNumbers(transport);
     const { serveStdio } = (sdk ?? (await imported("server/stdio"))) as ServerStdioSdk;
     const joined = new Set<ReturnType<GatewayClients["join"]>>();
     let modern: ReturnType<GatewayClients["join"]> | undefined;
@@ -327,7 +329,7 @@ class RunningGateway {
       metaAllowed: this.#metaAllowed,
       schemaWithHeaders: (session, caller, name) => {
         const has_mirrored = [...upstreams.values()].some(({ listing }) => listing?.has_mirrored === true);
-        return has_mirrored ? schemaOf(runtime.listTools(session, caller).tools, name) : undefined;
+        return has_mirrored ? withRounded(schemaOf(runtime.listTools(session, caller).tools, name)) : undefined;
       },
       upstream: (name) => {
         const upstream = upstreams.get(name);

@@ -1,4 +1,5 @@
 // The gateway over HTTP: who may ask, sessions of the revisions before 2026-07-28, requests of that one, and what is beside MCP.
+import { keepingNumbers, withBody, withNumbers } from "../exact-numbers.js";
 import { Access, hostName, isLoopback } from "../mcp-access.js";
 import { ContextWeaverError } from "../errors.js";
 import { BodyError, readBody } from "../http-body.js";
@@ -113,7 +114,7 @@ export class GatewayHttp {
 
   readonly fetch = async (request: Request): Promise<Response> => {
     const cors = this.#access.cors(request);
-    const answer = cors ? (this.#access.preflight(request) ?? (await this.#answer(request))) : failure(403, INVALID_REQUEST, "pages of this origin may not ask");
+    const answer = cors ? (this.#access.preflight(request) ?? withBody(await this.#answer(request), withNumbers)) : failure(403, INVALID_REQUEST, "pages of this origin may not ask");
     const headers = { ...cors, vary: "Origin" };
     try {
       for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value);
@@ -182,7 +183,9 @@ export class GatewayHttp {
     }
     // A client is told with its first answer what the servers say of themselves.
     await this.#parts.started();
-    const parsedBody = parsed(text);
+    // Arguments that are repeated in headers are compared with those.
+    const isMirrored = [...request.headers.keys()].some((name) => name.startsWith("mcp-param-"));
+    const parsedBody = parsed(isMirrored ? text : keepingNumbers(text));
     // Where it is no JSON, the SDK reads it again and says what is wrong.
     const readable = (): Request => (parsedBody ? request : new Request(request.url, { method, headers: request.headers, body: text, signal: request.signal }));
     if (await sdk.isLegacyRequest(readable(), parsedBody, { maxRequestBodySize: max_body_bytes })) return this.#inSession(readable(), caller, parsedBody);

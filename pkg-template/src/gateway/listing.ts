@@ -1,6 +1,6 @@
 // What a server offers: every page of every list, within bounds.
 import { ContextWeaverError } from "../errors.js";
-import { encode, utf8 } from "../guard.js";
+import { readValue, utf8 } from "../guard.js";
 import type { Limits } from "../guard.js";
 import type { JsonObject, JsonValue } from "../types.js";
 import type { ServerConfig } from "./config-types.js";
@@ -21,9 +21,9 @@ export interface ListingProblem {
   readonly list: ListKind;
   /**
    * `failed`: the server did not answer, and what it listed before still counts. `incomplete`: a later page failed, or there were too
-   * many. `skipped`: an entry that is none, or too large.
+   * many. `skipped`: an entry that is none, or too large. `repaired`: an entry that is listed, though not all of it was JSON.
    */
-  readonly kind: "failed" | "incomplete" | "skipped";
+  readonly kind: "failed" | "incomplete" | "skipped" | "repaired";
   /** Position in the list, of an entry. */
   readonly index?: number;
   readonly message: string;
@@ -86,7 +86,7 @@ export const CHANGED: Readonly<Record<string, readonly ListKind[]>> = {
   "notifications/prompts/list_changed": ["prompts"],
 };
 /** One entry: a tool with its schemas. Deeper ones are refused by the engine, with all others beside them. */
-const ENTRY: Limits = { depth: 62, nodes: 100_000, string: 1024 * 1024, total: 4 * 1024 * 1024 };
+const ENTRY: Limits = { depth: 62, nodes: 100_000, string: 1024 * 1024, total: 4 * 1024 * 1024, exact: true };
 const MAX_CURSOR = 64 * 1024;
 const MAX_PROBLEMS = 100;
 const MAX_INSTRUCTIONS = 64 * 1024;
@@ -180,7 +180,11 @@ class ListReader {
       return undefined;
     }
     try {
-      const text = encode(entry, `/${this.#kind}/${index}`, ENTRY);
+      const { json: text, repairs } = readValue(entry, `/${this.#kind}/${index}`, ENTRY);
+      const cut = repairs.find(({ code }) => code === "VALUE_CUT");
+      // A part of a schema would say something else.
+      if (cut) return this.#skip(index, cut.message);
+      for (const { message, path } of repairs) this.#note({ list: this.#kind, kind: "repaired", index, message: `${path}: ${message}` });
       if (this.#kind !== "tools" || !isMirrored(text)) return text;
       this.#hasMirrored = true;
       if (!this.#isMirroring) return text;
@@ -195,7 +199,11 @@ class ListReader {
   }
 
   #skip(index: number, message: string): undefined {
-    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ list: this.#kind, kind: "skipped", index, message });
+    this.#note({ list: this.#kind, kind: "skipped", index, message });
+  }
+
+  #note(problem: ListingProblem): void {
+    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push(problem);
   }
 
   list(): List {

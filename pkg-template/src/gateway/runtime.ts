@@ -3,7 +3,9 @@ import { EngineObject, disposable } from "../engine-object.js";
 import type { Kind } from "../engine-object.js";
 import { gateway } from "../engines.js";
 import type { GatewayGlue } from "../engines.js";
-import { MCP_RESULT, encode, fields } from "../guard.js";
+import { parseKeeping } from "../exact-numbers.js";
+import { INPUT, MCP_RESULT, encode, fields, readArgument } from "../guard.js";
+import type { Limits } from "../guard.js";
 import type { JsonObject, JsonValue } from "../types.js";
 import type {
   AcceptedTools,
@@ -38,6 +40,11 @@ interface Recipe {
   /** Statuses that were told since. */
   readonly statuses: Map<string, string>;
 }
+
+/** A call of a client: its arguments are a model's. */
+const CALL: Limits = { ...INPUT, repaired: ["arguments", "meta"], exact: true };
+const FAILED: Limits = { ...MCP_RESULT, repaired: ["failure"] };
+const FINISHED: Limits = { ...MCP_RESULT, repaired: ["reply", "envelope"] };
 
 const KIND: Kind<GatewayGlue> = {
   name: "gateway",
@@ -117,7 +124,7 @@ export class GatewayRuntime {
 
   /** Says what to do with a call of a client. */
   beginCall(request: CallRequest): NextStep {
-    return this.#run("begin_call", encode(request));
+    return this.#run("begin_call", readArgument(request, CALL).json);
   }
 
   /** Goes on with a call after its user was asked. */
@@ -127,12 +134,12 @@ export class GatewayRuntime {
 
   /** Ends a call that failed, or says when to try again. */
   failCall(failed: FailedCall): NextStep {
-    return this.#run("fail_call", encode(failed, "", MCP_RESULT));
+    return this.#run("fail_call", readArgument(failed, FAILED).json);
   }
 
   /** Ends a call that a server answered, and says what the client gets. */
   finishCall(finished: FinishedCall): FinishedReply {
-    return this.#run("finish_call", encode(finished, "", MCP_RESULT));
+    return this.#run("finish_call", readArgument(finished, FINISHED).json);
   }
 
   /** Gives a call up. */
@@ -208,5 +215,5 @@ export class GatewayRuntime {
 disposable(GatewayRuntime);
 
 function done<T>(answer: string): T {
-  return (JSON.parse(answer) as { done: T }).done;
+  return (parseKeeping(answer) as { done: T }).done;
 }

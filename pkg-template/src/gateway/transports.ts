@@ -6,6 +6,7 @@ import { HttpLink } from "./http-link.js";
 import type { Fetch } from "./http-link.js";
 import type { SdkHttpTransport, SdkStdioTransport, SdkTransport, UpstreamSdk } from "./sdk.js";
 import { StderrTail } from "./stderr-tail.js";
+import { keepingNumbers, keepsNumbers, withBody, withNumbers } from "../exact-numbers.js";
 
 /**
  * Bytes of one message: 12 MiB of a file as base64. The SDK's reader of a program's output copies what it has with every piece, so that
@@ -52,6 +53,7 @@ export async function openLink({ name, transport }: ServerConfig, options: LinkO
   const { command, args, env, cwd } = transport;
   // The SDK adds the few variables of its own environment that every program may see.
   const made = new StdioClientTransport({ command, args: [...args], env: { ...env }, ...(cwd !== undefined && { cwd }), stderr: "pipe", maxBufferSize } as never) as SdkStdioTransport;
+  keepsNumbers(made);
   // It is read even if nobody asks: a program stops when this pipe is full.
   return { transport: made, kind: "stdio", stderr: new StderrTail(made.stderr) };
 }
@@ -71,9 +73,10 @@ function httpLink({ type, url, headers }: HttpTransport, options: LinkOptions): 
     if (token !== null) onsecret?.(token);
     // The SDK would send them to authorization servers, too, which are anybody's.
     if (isOwn) for (const [name, value] of sent) if (!asked.has(name)) asked.set(name, value);
-    const response = await link.fetch(input, { ...init, headers: asked });
+    const body = isOwn && typeof init?.body === "string" ? { body: withNumbers(init.body) } : {};
+    const response = await link.fetch(input, { ...init, ...body, headers: asked });
     if (isOwn) await tellChallenge(auth_provider, response);
-    return response;
+    return isOwn ? withBody(response, keepingNumbers) : response;
   };
   const made = { fetch: fetcher, ...(auth_provider && { authProvider: auth_provider }) } as never;
   const inner = is_sse ? new sdk.client.SSEClientTransport(address, made) : new sdk.client.StreamableHTTPClientTransport(address, made);

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use contextweaver_model::json::parse_sent;
 use contextweaver_text::unicode::trim;
 
 /// Splits a call into the tool and the JSON text of its arguments, if the text is nothing but that. Where the tool is
@@ -33,7 +34,7 @@ fn is_name(word: &str) -> bool {
 
 /// Tells whether a text is a JSON object.
 pub fn is_object(text: &str) -> bool {
-    trim(text).starts_with('{') && matches!(serde_json::from_str(text), Ok(Value::Object(_)))
+    trim(text).starts_with('{') && matches!(parse_sent(text), Some(Value::Object(_)))
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ mod media;
 mod media_list;
 mod media_parts;
 mod message;
+mod nameless_calls;
 mod names;
 mod openai_chat;
 mod openai_responses;
@@ -185,7 +186,7 @@ pub struct WrittenMessages {
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
 pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions) -> Result<ReadMessages> {
-    let list = match messages {
+    let mut list = match messages {
         Value::Array(list) if list.len() > limits::MAX_ITEMS => {
             let message = format!("{} messages, the limit is {}", list.len(), limits::MAX_ITEMS);
             return Err(Error::new(ErrorCode::TooLarge, message).at("/messages"));
@@ -200,6 +201,7 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
     to_items::check_depth(&list, options.system.as_ref())?;
     other_format::refuse_other_formats(&list, format)?;
     let mut warnings = Warnings::default();
+    nameless_calls::name_calls(&mut list, format, options, &mut warnings);
     let read = match format {
         Format::OpenAiChat => openai_chat::read(list, options.start)?,
         Format::OpenAiResponses => openai_responses::read(list)?,

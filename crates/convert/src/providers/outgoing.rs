@@ -6,7 +6,7 @@ use super::message::Role;
 use super::names::call_id;
 use super::stored::{StoredMessage, StoredPart, StoredPartKind};
 use contextweaver_model::ContextItem;
-use contextweaver_model::json::JsonMap;
+use contextweaver_model::json::{JsonMap, inexact_number, parse_sent, whole_escapes};
 use contextweaver_text::unicode::trim;
 
 /// What one role says until another does. A format writes it as one message or as several.
@@ -82,26 +82,27 @@ impl ToolCallPart {
         if text.is_empty() {
             return JsonMap::new();
         }
-        match serde_json::from_str(text) {
-            Ok(Value::Object(map)) => map,
+        match parse_sent(text) {
+            Some(Value::Object(map)) => map,
             _ => [("input".to_owned(), Value::from(self.arguments.as_str()))].into_iter().collect(),
         }
     }
 
     /// Returns the arguments as the JSON text of an object, unchanged if they are one.
     pub fn json_text(&self) -> String {
-        match serde_json::from_str(&self.arguments) {
-            Ok(Value::Object(_)) => self.arguments.clone(),
+        match parse_sent(&self.arguments) {
+            Some(Value::Object(_)) => whole_escapes(&self.arguments).into_owned(),
             _ => Value::Object(self.object()).to_string(),
         }
     }
 }
 
 impl ToolResultPart {
-    /// Returns the result as a JSON value: text that is an object or a list as that, other text as a string.
+    /// Returns the result as a JSON value: text that is an object or a list as that, other text as a string, and so what has a number
+    /// that would be another one as a value of JavaScript.
     pub fn value(&self) -> Value {
-        match serde_json::from_str(&self.text) {
-            Ok(value @ (Value::Object(_) | Value::Array(_))) => value,
+        match parse_sent(&self.text) {
+            Some(value @ (Value::Object(_) | Value::Array(_))) if inexact_number(&self.text).is_none() => value,
             _ => Value::from(self.text.as_str()),
         }
     }

@@ -17,6 +17,7 @@ use super::sources::{self, MessageGroup, SourceItem, group_items, sources};
 use super::stored::{StoredMessage, StoredPart, StoredPartKind, StoredSlot};
 use super::{Format, Warnings, call_text};
 use contextweaver_base::order::sort_by;
+use contextweaver_model::json::{inexact_number, whole_escapes};
 use contextweaver_model::{ContextItem, ItemKind};
 use contextweaver_text::quote::quote;
 use contextweaver_text::unicode::trim;
@@ -284,7 +285,28 @@ impl MessageBuilder<'_, '_, '_> {
             let message = format!("the name of a tool was changed to {}", quote(&name));
             self.warn("NAME_CHANGED", message, index);
         }
+        if !self.is_stored_call(index) {
+            self.warn_of_arguments(&text, &id, index);
+        }
         ToolCallPart { id, name, arguments: text }
+    }
+
+    /// Warns of what JSON text holds and a value of JavaScript does not.
+    fn warn_of_arguments(&mut self, text: &str, id: &str, index: usize) {
+        if !matches!(self.format, Format::OpenAiChat | Format::OpenAiResponses)
+            && let Some(number) = inexact_number(text)
+        {
+            let message = format!(
+                "{number} in the arguments of call {} is rounded to a number of JavaScript; as a string it stays what it is",
+                quote(id)
+            );
+            self.warn("NUMBER_ROUNDED", message, index);
+        }
+        if matches!(whole_escapes(text), std::borrow::Cow::Owned(_)) {
+            let message =
+                format!("half of a surrogate pair in the arguments of call {} is written as U+FFFD", quote(id));
+            self.warn("TEXT_REPAIRED", message, index);
+        }
     }
 
     fn is_stored_call(&self, index: usize) -> bool {

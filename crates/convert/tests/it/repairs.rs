@@ -209,4 +209,120 @@ fn what_the_provider_wants_back_as_it_was_is_never_changed() {
     let (changed, _) = written(&items, Format::Anthropic);
     assert_eq!(changed[1]["content"][0]["text"], "[web_search] {\"query\":\"tides\"}\nA page on tides");
     assert!(!json!(changed).to_string().contains("srv_1"));
+
+/// Two calls and their results, with ids as given, and how the format names the field of an id.
+fn two_calls(format: Format, id: &str) -> Value {
+    let (first, second) = (json!({ "n": 1 }), json!({ "n": 2 }));
+    match format {
+        Format::OpenAiChat => {
+            let call = |args: &Value| json!({ "id": id, "type": "function", "function": { "name": "f", "arguments": args.to_string() } });
+            let result = |text: &str| json!({ "role": "tool", "tool_call_id": id, "content": text });
+            json!([{ "role": "assistant", "content": null, "tool_calls": [call(&first), call(&second)] }, result("one"), result("two")])
+        }
+        Format::OpenAiResponses => {
+            let call = |args: &Value| json!({ "type": "function_call", "call_id": id, "name": "f", "arguments": args.to_string() });
+            let result = |text: &str| json!({ "type": "function_call_output", "call_id": id, "output": text });
+            json!([call(&first), call(&second), result("one"), result("two")])
+        }
+        Format::Anthropic => {
+            let call = |args: &Value| json!({ "type": "tool_use", "id": id, "name": "f", "input": args });
+            let result = |text: &str| json!({ "type": "tool_result", "tool_use_id": id, "content": text });
+            json!([{ "role": "assistant", "content": [call(&first), call(&second)] }, { "role": "user", "content": [result("one"), result("two")] }])
+        }
+        Format::AiSdkModel => {
+            let call = |args: &Value| json!({ "type": "tool-call", "toolCallId": id, "toolName": "f", "input": args });
+            let result = |text: &str| json!({ "type": "tool-result", "toolCallId": id, "toolName": "f", "output": { "type": "text", "value": text } });
+            json!([{ "role": "assistant", "content": [call(&first), call(&second)] }, { "role": "tool", "content": [result("one"), result("two")] }])
+        }
+        _ => {
+            let part = |args: &Value, text: &str| json!({ "type": "tool-f", "toolCallId": id, "state": "output-available", "input": args, "output": text });
+            json!([{ "id": "m1", "role": "assistant", "parts": [part(&first, "one"), part(&second, "two")] }])
+        }
+    }
+}
+
+#[test]
+fn calls_without_an_id_get_one_and_their_results_the_same_in_order() {
+    for format in Format::ALL.iter().copied().filter(|format| *format != Format::Gemini) {
+        let read = messages_to_items(two_calls(format, ""), format, &ReadOptions::default()).unwrap();
+        assert!(read.warnings.iter().all(|warning| warning.code == "ID_MISSING"), "{:?}", read.warnings);
+        let text = |id: &str| {
+            let result = read.items.iter().find(|item| item.parent_id.as_deref() == Some(id));
+            result.map(|item| item.text.clone())
+        };
+        let calls: Vec<_> = read.items.iter().filter(|item| item.kind == ItemKind::ToolCall).collect();
+        assert_eq!(calls.len(), 2, "{}", format.as_str());
+        for (call, (argument, result)) in calls.iter().zip([("\"n\":1", "one"), ("\"n\":2", "two")]) {
+            assert!(call.id.starts_with("unnamed_call_") && call.text.contains(argument), "{call:?}");
+            assert!(text(&call.id).is_some_and(|text| text.contains(result)), "{}", format.as_str());
+        }
+        // Written, each result answers its call, and read again nothing is left to repair.
+        for target in Format::ALL.iter().copied().filter(|target| *target != Format::Gemini) {
+            let (messages, codes) = written(&read.items, target);
+            assert!(
+                codes.iter().all(|code| *code == "BEGINNING_MISSING"),
+                "{} to {}: {codes:?}",
+                format.as_str(),
+                target.as_str()
+            );
+            let again = messages_to_items(json!(messages), target, &ReadOptions::default()).unwrap();
+            assert_eq!(again.warnings, [], "{} to {}", format.as_str(), target.as_str());
+        }
+    }
+    // A null counts as empty, and a result may come later than its call.
+    let mut messages = two_calls(Format::OpenAiChat, "");
+    messages[1]["tool_call_id"] = Value::Null;
+    let calls = json!([messages[0]]);
+    let first = messages_to_items(calls, Format::OpenAiChat, &ReadOptions::default()).unwrap().items;
+    let open = first.iter().map(|item| ("f".to_owned(), item.id.clone())).collect();
+    let known = first.iter().map(|item| (item.id.clone(), item.id.clone())).collect();
+    let options = ReadOptions { start: 1, open_calls: open, known_calls: known, ..ReadOptions::default() };
+    let rest = json!([messages[1], messages[2]]);
+    let later = messages_to_items(rest, Format::OpenAiChat, &options).unwrap();
+    assert!(later.items.iter().zip(&first).all(|(result, call)| result.parent_id.as_deref() == Some(&call.id)));
+    // One that is not there is a mistake of whoever made the message.
+    let mut missing = two_calls(Format::Anthropic, "c1");
+    missing[0]["content"][0].as_object_mut().unwrap().remove("id");
+    let error = messages_to_items(missing, Format::Anthropic, &ReadOptions::default()).unwrap_err();
+    assert_eq!(error.path(), "/messages/0/content/0/id");
+}
+
+#[test]
+fn calls_that_name_no_tool_are_read_as_one() {
+    for format in Format::ALL.iter().copied().filter(|format| !matches!(format, Format::Gemini | Format::AiSdkUi)) {
+        let text = two_calls(format, "").to_string().replace("\"f\"", "\"\"");
+        let read = messages_to_items(serde_json::from_str(&text).unwrap(), format, &ReadOptions::default()).unwrap();
+        assert!(read.warnings.iter().any(|warning| warning.code == "NAME_MISSING"), "{}", format.as_str());
+        assert_eq!(read.items[0].metadata_str("function_name"), Some("tool"), "{}", format.as_str());
+    }
+}
+
+#[test]
+fn numbers_that_javascript_rounds_stay_where_text_holds_them_and_are_told_elsewhere() {
+    let arguments = r#"{"id":725653563933458433,"name":"cut \ud83d"}"#;
+    let call = json!({ "id": "c1", "type": "function", "function": { "name": "f", "arguments": arguments } });
+    let found = r#"{"rows":[725653563933458433]}"#;
+    let messages = json!([
+        { "role": "user", "content": "go" },
+        { "role": "assistant", "content": null, "tool_calls": [call] },
+        { "role": "tool", "tool_call_id": "c1", "content": found },
+    ]);
+    let items = messages_to_items(messages.clone(), Format::OpenAiChat, &ReadOptions::default()).unwrap().items;
+    for format in Format::ALL {
+        let (messages_out, codes) = written(&items, *format);
+        let text = json!(messages_out).to_string();
+        assert!(text.contains("725653563933458433"), "{}: {text}", format.as_str());
+        // The result is a text wherever it would be a value that is rounded.
+        let is_text = text.contains(r#"{\"rows\":[725653563933458433]}"#);
+        assert!(is_text, "{}: {text}", format.as_str());
+        let wanted: &[&str] = match format {
+            Format::OpenAiChat => &[],
+            Format::OpenAiResponses => &["TEXT_REPAIRED"],
+            _ => &["NUMBER_ROUNDED", "TEXT_REPAIRED"],
+        };
+        assert_eq!(codes, wanted, "{}", format.as_str());
+        let is_same = *format == Format::OpenAiChat;
+        assert!(is_same || !text.contains("\\ud83d") && !text.contains("\"input\":\"{"), "{}: {text}", format.as_str());
+    }
+    assert_eq!(written(&items, Format::OpenAiChat).0, *messages.as_array().unwrap());
 }
