@@ -209,6 +209,7 @@ fn what_the_provider_wants_back_as_it_was_is_never_changed() {
     let (changed, _) = written(&items, Format::Anthropic);
     assert_eq!(changed[1]["content"][0]["text"], "[web_search] {\"query\":\"tides\"}\nA page on tides");
     assert!(!json!(changed).to_string().contains("srv_1"));
+}
 
 /// Two calls and their results, with ids as given, and how the format names the field of an id.
 fn two_calls(format: Format, id: &str) -> Value {
