@@ -273,9 +273,10 @@ pub fn envelope_item(
 
 /// Keeps a text as it is.
 pub fn pass_through(mut item: ContextItem, result: &ToolResult, options: &ManagerOptions) -> Compaction {
-    let facts = facts(&item.text);
     let original = item.text.clone();
     item.text = options.mask_secrets(&original).into_owned();
+    // Of the masked text: a fact of half a credential would not be known for one.
+    let facts = facts(&item.text);
     item.token_estimate = Estimator::V2.tokens(&item.text);
     let mut provenance = ResultEnvelope::provenance_of(&item.id);
     provenance.insert("tool_name".into(), result.tool_name.clone().into());
@@ -292,7 +293,7 @@ pub fn pass_through(mut item: ContextItem, result: &ToolResult, options: &Manage
     let envelope = ResultEnvelope {
         status: Status::Ok,
         summary: item.text.clone(),
-        facts: facts.iter().map(|fact| options.mask_secrets(fact).into_owned()).collect(),
+        facts,
         artifacts: Vec::new(),
         views: Vec::new(),
         provenance,
