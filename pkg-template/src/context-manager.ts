@@ -668,6 +668,11 @@ export class ContextManager {
     return this.#session.run<AbridgedResult | null>("abridged", encode({ item_id, max_tokens, asked })).value ?? undefined;
   }
 
+  /** A text as models get it of this manager, its secrets masked. @internal */
+  masked(text: string): string {
+    return this.#session.run<string>("mask_secrets", encode({ text })).value;
+  }
+
   /** Makes changes of which all are made, or none. @internal */
   whole<T>(change: () => T): T {
     return this.#session.whole(change);

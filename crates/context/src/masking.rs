@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::options::ManagerOptions;
 use contextweaver_model::{ArtifactRef, JsonMap, ResultEnvelope};
-use contextweaver_text::redact::{SECRET_MASK, redact_names};
 
 /// Provenance of a result of the log: the id of its item.
 const SOURCE: &str = "source_item_id";
@@ -41,7 +40,7 @@ pub fn mask_envelope(envelope: &mut ResultEnvelope, options: &ManagerOptions) {
 
 fn mask_map(map: &mut JsonMap, options: &ManagerOptions) {
     let value = Value::Object(std::mem::take(map));
-    if let Value::Object(masked) = redact_names(&value, options.rules.secrets, SECRET_MASK) {
+    if let Value::Object(masked) = options.mask_names(&value) {
         *map = masked;
     }
 }

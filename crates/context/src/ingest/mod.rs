@@ -161,16 +161,20 @@ impl ContextManager {
     }
 
     pub(super) fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {
-        let clean = self.options.mask_secrets(text);
+        self.digest_masked(result, text, &self.options.mask_secrets(text))
+    }
+
+    /// Makes the item of a text of which the secrets were masked: `clean`, or nothing had to be where that is the text itself.
+    pub(super) fn digest_masked(&self, result: &ToolResult, text: &str, clean: &Cow<str>) -> Compaction {
         let mut item = result.item("");
-        self.label_by_whole_text(&mut item, &clean);
-        if self.options.estimator.fits(&clean, self.options.firewall.threshold_tokens) {
+        self.label_by_whole_text(&mut item, clean);
+        if self.options.estimator.fits(clean, self.options.firewall.threshold_tokens) {
             text.clone_into(&mut item.text);
             return pass_through(item, result, &self.options);
         }
         let reduction = Reduction {
             item: &item,
-            source: &SniffedText::new(&result.media_type, &clean),
+            source: &SniffedText::new(&result.media_type, clean),
             keep: &result.keep,
             options: &self.options,
             answers: &self.answers,

@@ -46,7 +46,7 @@ use contextweaver_text::quote::quote;
 use self::message::Role;
 
 pub use image_size::ImageSize;
-pub use media_list::{MediaBytes, MediaRecord, keep_media, note_media, text_before_media};
+pub use media_list::{MediaBytes, MediaRecord, keep_media, note_media, restore_media_data, text_before_media};
 pub use names::{call_id, called_tool, tool_name};
 pub use sources::last_part;
 pub use to_items::ReadOptions;

@@ -5,7 +5,8 @@ use super::chars::{
     skip_space_back, starts_ignoring_case, tick,
 };
 use super::keys::{
-    KeyKind, MAX_KEY, MIN_GENERATED, MIN_VALUE, is_code, is_placeholder, is_secret, key_kind, may_tell, names_service,
+    KeyKind, MAX_KEY, MIN_GENERATED, MIN_VALUE, is_code, is_generated, is_path, is_placeholder, is_secret, key_kind, may_tell,
+    names_service,
 };
 use super::scanner::Scanner;
 
@@ -82,9 +83,21 @@ impl<'a> Scanner<'a> {
         if (compares || empty) && !quoted {
             return None;
         }
+        // The end of such a value need not be looked for, which may be far.
+        let is_known = match kind {
+            KeyKind::Directory => is_path(rest(self.text, start)),
+            KeyKind::Generated => start < self.plain_end,
+            _ => false,
+        };
+        if is_known && !quoted {
+            return None;
+        }
         let (start, end) = self.value_at(start, crossed)?;
         self.value_end = end;
         let value = part(self.text, start, end);
+        if kind == KeyKind::Generated && !quoted && !is_generated(value) {
+            self.plain_end = end;
+        }
         // A condition ends in a colon as well.
         let key_end = part(self.text, floor, at).trim_end_matches(['"', '\'', '`', '\\', ' ']).len() + floor;
         let word = crossed && block == line && !quoted && !value.bytes().any(|b| b.is_ascii_digit());
@@ -168,7 +181,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns the end of an assignment separator, or nothing for operators that look like one.
-    fn separator_end(&self, at: usize) -> Option<usize> {
+    pub(super) fn separator_end(&self, at: usize) -> Option<usize> {
         let bytes = self.text.as_bytes();
         let nth = |offset: usize| bytes.get(at + offset).copied().unwrap_or(b' ');
         let previous = at.checked_sub(1).and_then(|before| bytes.get(before));
@@ -210,7 +223,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns the key that ends before a separator, without quotes.
-    fn key_before(&self, at: usize, floor: usize) -> &'a str {
+    pub(super) fn key_before(&self, at: usize, floor: usize) -> &'a str {
         let mut end = skip_space_back(self.text, floor, at);
         if part(self.text, end, at).contains('\n') {
             return "";
@@ -241,7 +254,19 @@ impl<'a> Scanner<'a> {
             start = if word < start - 1 { word } else { start };
         }
         // The name of a type, as in `AWS::IAM::AccessKey`.
-        if part(self.text, floor, start).ends_with("::") { "" } else { part(self.text, start, end) }
+        if part(self.text, floor, start).ends_with("::") { "" } else { self.without_escape(floor, start, end) }
+    }
+
+    /// Returns a key without what an escape before it ends in, such as the letter of a line break in JSON.
+    fn without_escape(&self, floor: usize, start: usize, end: usize) -> &'a str {
+        let key = part(self.text, start, end);
+        let length = match (start > floor && byte(self.text, start - 1) == Some(b'\\'), key.as_bytes()) {
+            (true, [b'n' | b'r' | b't', ..]) => 1,
+            (true, [b'u', b'0', b'0', ..]) => 5,
+            _ => return key,
+        };
+        // A path may have a name that begins with one of these letters.
+        if key_kind(key).is_some() { key } else { rest(key, length) }
     }
 
     /// Reports whether an earlier mask is the whole value.

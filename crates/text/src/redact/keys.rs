@@ -360,7 +360,7 @@ pub(super) fn is_secret(kind: KeyKind, value: &str, quoted: bool) -> bool {
 }
 
 /// Reports whether a value is an absolute path.
-fn is_path(value: &str) -> bool {
+pub(super) fn is_path(value: &str) -> bool {
     value.starts_with('/') || value.starts_with("~/") || value.get(1..3) == Some(":\\")
 }
 

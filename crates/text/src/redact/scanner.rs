@@ -84,6 +84,8 @@ pub(super) struct Scanner<'a> {
     pub(super) hidden: HiddenSearch,
     /// Where the last value of a key ended.
     pub(super) value_end: usize,
+    /// Where the last value without quotes ends that has no generated part.
+    pub(super) plain_end: usize,
     /// Where the last words start that may be the prefix of a token.
     pub(super) opened: [usize; 4],
     /// Whether a line break inside of a word was met.
@@ -107,6 +109,7 @@ impl<'a> Scanner<'a> {
             manifest: Manifest::default(),
             hidden: HiddenSearch::Off,
             value_end: 0,
+            plain_end: 0,
             opened: [0; 4],
             met_wrap: false,
         }

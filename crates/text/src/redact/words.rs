@@ -10,7 +10,7 @@ use super::keys::{KeyKind, MAX_KEY, is_placeholder, is_secret, key_kind};
 use super::rules::{WORDS, Word};
 use super::scanner::Scanner;
 
-impl Scanner<'_> {
+impl<'a> Scanner<'a> {
     /// Finds what a word announces, other than blocks and schemes.
     pub(super) fn announced(&mut self, word: Word, at: usize, floor: usize) -> Option<(usize, usize)> {
         match word {
@@ -258,6 +258,11 @@ impl Scanner<'_> {
 
     /// Reports whether a key is the value of a pair that names a credential, as in `name: DB_PASSWORD, value: x`.
     pub(super) fn named_before(&self, key_start: usize, floor: usize) -> Option<KeyKind> {
+        key_kind(self.pair_name(key_start, floor)?)
+    }
+
+    /// Returns what the pair is called of which a key is the value.
+    pub(super) fn pair_name(&self, key_start: usize, floor: usize) -> Option<&'a str> {
         let gap = |end: usize| {
             let head = part(self.text, floor, end);
             let trimmed = head.trim_end_matches([' ', '\n', '\r', '\t', ',', '"', '\'', '\\', '-']);
@@ -275,7 +280,7 @@ impl Scanner<'_> {
             before = run_back(self.text, name_end, DOTTED, 64);
             let name = part(self.text, before, name_end);
             if ["name", "key", "variable"].iter().any(|word| name.eq_ignore_ascii_case(word)) {
-                return key_kind(part(self.text, start, end));
+                return Some(part(self.text, start, end));
             }
         }
         None
