@@ -1,12 +1,13 @@
 //! Values assigned to keys that name a credential.
 
+use super::accounts::{follows_word, is_sentence, is_type};
 use super::chars::{
     DIGIT, DOTTED, LETTER, PATH, TOKEN68, byte, fold, is, is_space, is_word, part, rest, run, run_back, skip_space,
     skip_space_back, starts_ignoring_case, tick,
 };
 use super::keys::{
-    KeyKind, MAX_KEY, MIN_GENERATED, MIN_VALUE, is_code, is_generated, is_path, is_placeholder, is_secret, key_kind, may_tell,
-    names_service,
+    KeyKind, MAX_KEY, MIN_GENERATED, MIN_VALUE, is_code, is_generated, is_path, is_placeholder, is_secret, key_kind,
+    may_tell, names_service,
 };
 use super::scanner::Scanner;
 
@@ -73,7 +74,12 @@ impl<'a> Scanner<'a> {
         let block = block_start(self.text, start);
         let crossed = block > start || part(self.text, after, start).contains('\n');
         start = block;
+        let scheme = start;
         start = skip_scheme(self.text, start);
+        if start > scheme && part(self.text, scheme, start).contains("-") {
+            // The signature stands behind the value.
+            self.request_signature(scheme);
+        }
         if rest(self.text, start).starts_with("-----BEGIN ") || self.starts_with_mask(start) {
             return None;
         }
@@ -92,6 +98,11 @@ impl<'a> Scanner<'a> {
         if is_known && !quoted {
             return None;
         }
+        let listed = !quoted && byte(self.text, start) == Some(b'[');
+        if listed && self.open_quote(skip_space(self.text, start + 1)).is_some() {
+            self.list_at(start, kind);
+            return None;
+        }
         let (start, end) = self.value_at(start, crossed)?;
         self.value_end = end;
         let value = part(self.text, start, end);
@@ -104,7 +115,26 @@ impl<'a> Scanner<'a> {
         if word && !self.starts_line(key_end) {
             return None;
         }
+        if !quoted
+            && !crossed
+            && after == at + 1
+            && byte(self.text, at) == Some(b':')
+            && self.is_said(at, kind, start, end)
+        {
+            return None;
+        }
         (is_secret(kind, value, quoted) && !self.is_mask(start, end)).then_some((start, end))
+    }
+
+    /// Reports whether what stands behind a colon is the type of a field, or goes on as a sentence: that of a password only
+    /// where a word stands before its key, as passwords may be sentences, too.
+    fn is_said(&self, at: usize, kind: KeyKind, start: usize, end: usize) -> bool {
+        let tail = rest(self.text, start);
+        let key_start = run_back(self.text, at, DOTTED, MAX_KEY);
+        let key = part(self.text, key_start, at);
+        is_type(key, kind, part(tail, 0, bare_length(tail)))
+            || (kind != KeyKind::Password || follows_word(self.text, key_start))
+                && is_sentence(part(self.text, start, end), rest(self.text, end))
     }
 
     /// Returns where a value is that starts at an offset, in quotes or without.
@@ -170,11 +200,7 @@ impl<'a> Scanner<'a> {
 
     /// Finds the value of a cookie that holds a session, by its name.
     fn cookie_at(&self, at: usize) -> Option<(usize, usize)> {
-        const NAMES: [&str; 10] =
-            ["sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "login", "remember", "__host-"];
-        let name = part(self.text, run_back(self.text, at, DOTTED, MAX_KEY), at);
-        let known = (0..name.len()).any(|from| NAMES.iter().any(|word| starts_ignoring_case(name, from, word)))
-            || name.eq_ignore_ascii_case("id");
+        let known = holds_session(part(self.text, run_back(self.text, at, DOTTED, MAX_KEY), at));
         let end = run(self.text, at + 1, PATH, usize::MAX);
         let value = part(self.text, at + 1, end);
         (known && value.len() >= 8 && !is_placeholder(value) && !self.is_mask(at + 1, end)).then_some((at + 1, end))
@@ -382,6 +408,15 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Reports whether a cookie holds a session, by its name.
+pub(super) fn holds_session(name: &str) -> bool {
+    const NAMES: [&str; 10] = ["sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "login", "remember", "__host-"];
+    tick(name.len());
+    name.len() <= MAX_KEY
+        && ((0..name.len()).any(|from| NAMES.iter().any(|word| starts_ignoring_case(name, from, word)))
+            || name.eq_ignore_ascii_case("id"))
+}
+
 /// Measures a value without quotes: up to white space, a quote, a closing tag or the next pair.
 fn bare_length(tail: &str) -> usize {
     let mut end = tail.len();
@@ -427,8 +462,9 @@ fn is_pair(text: &str, at: usize) -> bool {
 
 /// Skips the scheme in front of an authorization value, so that the credentials are masked.
 pub(super) fn skip_scheme(text: &str, start: usize) -> usize {
-    let scheme =
-        ["bearer ", "basic ", "token ", "digest "].iter().find(|scheme| starts_ignoring_case(text, start, scheme));
+    let scheme = ["bearer ", "basic ", "token ", "digest ", "aws4-hmac-sha256 ", "goog4-rsa-sha256 "]
+        .iter()
+        .find(|scheme| starts_ignoring_case(text, start, scheme));
     scheme.map_or(start, |scheme| skip_space(text, start + scheme.len()))
 }
 

@@ -126,7 +126,9 @@ fn add_addresses(text: &str, spans: &mut Vec<(usize, usize)>) {
         let colon = from + step;
         from = colon + 1;
         // JSON may have a backslash before a slash.
-        let Some(signs) = ["//", "\\/\\/"].iter().find(|signs| rest(text, colon + 1).starts_with(**signs)) else { continue };
+        let Some(signs) = ["//", "\\/\\/"].iter().find(|signs| rest(text, colon + 1).starts_with(**signs)) else {
+            continue;
+        };
         let start = colon + 1 + signs.len();
         let ends = |b: &u8| b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`' | b'<' | b'>') || *b < b' ';
         let tail = text.as_bytes().get(start..).unwrap_or_default();

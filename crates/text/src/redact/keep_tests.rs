@@ -73,7 +73,10 @@ fn tokens_against_forged_requests_reach_the_model() {
         &[
             ("{\"csrf_token\":\"$S\",\"token\":\"$S\"}", "{\"csrf_token\":\"$S\",\"token\":\"#\"}"),
             ("X-CSRF-Token: $S", "X-CSRF-Token: $S"),
-            ("<input name=\"_token\" type=\"hidden\" value=\"$S\">", "<input name=\"_token\" type=\"hidden\" value=\"$S\">"),
+            (
+                "<input name=\"_token\" type=\"hidden\" value=\"$S\">",
+                "<input name=\"_token\" type=\"hidden\" value=\"$S\">",
+            ),
             (
                 "{\"name\":\"authenticity_token\",\"value\":\"$S\"}",
                 "{\"name\":\"authenticity_token\",\"value\":\"$S\"}",
@@ -85,12 +88,25 @@ fn tokens_against_forged_requests_reach_the_model() {
 
 #[test]
 fn exempted_fields_stay() {
-    let text = "{\"a\":{\"token\":\"$S\",\"list\":[{\"key\":\"password=hunter22\"}]},\"b\":{\"token\":\"$S\"},\"other\":1}";
+    let text =
+        "{\"a\":{\"token\":\"$S\",\"list\":[{\"key\":\"password=hunter22\"}]},\"b\":{\"token\":\"$S\"},\"other\":1}";
     for (field, wanted) in [
-        ("a.token", "{\"a\":{\"token\":\"$S\",\"list\":[{\"key\":\"password=#\"}]},\"b\":{\"token\":\"#\"},\"other\":1}"),
-        ("/A/*", "{\"a\":{\"token\":\"$S\",\"list\":[{\"key\":\"password=hunter22\"}]},\"b\":{\"token\":\"#\"},\"other\":1}"),
-        ("tok?n", "{\"a\":{\"token\":\"$S\",\"list\":[{\"key\":\"password=#\"}]},\"b\":{\"token\":\"$S\"},\"other\":1}"),
-        ("list.key", "{\"a\":{\"token\":\"#\",\"list\":[{\"key\":\"password=hunter22\"}]},\"b\":{\"token\":\"#\"},\"other\":1}"),
+        (
+            "a.token",
+            "{\"a\":{\"token\":\"$S\",\"list\":[{\"key\":\"password=#\"}]},\"b\":{\"token\":\"#\"},\"other\":1}",
+        ),
+        (
+            "/A/*",
+            "{\"a\":{\"token\":\"$S\",\"list\":[{\"key\":\"password=hunter22\"}]},\"b\":{\"token\":\"#\"},\"other\":1}",
+        ),
+        (
+            "tok?n",
+            "{\"a\":{\"token\":\"$S\",\"list\":[{\"key\":\"password=#\"}]},\"b\":{\"token\":\"$S\"},\"other\":1}",
+        ),
+        (
+            "list.key",
+            "{\"a\":{\"token\":\"#\",\"list\":[{\"key\":\"password=hunter22\"}]},\"b\":{\"token\":\"#\"},\"other\":1}",
+        ),
     ] {
         let keep = for_model(&[field]);
         check(&keep, &[(text, wanted)]);

@@ -8,9 +8,12 @@
 //!
 //! Both are hand-written scanners with linear running time on any input.
 
+mod accounts;
 mod assign;
 mod chars;
 mod context;
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod everyday_tests;
 mod handed_on;
 mod hidden;
 mod keep;
@@ -22,6 +25,7 @@ mod openings;
 mod rules;
 mod scan;
 mod scanner;
+mod statements;
 mod tables;
 // The properties need a crate that does not exist on WebAssembly.
 #[cfg(all(test, not(target_arch = "wasm32")))]
@@ -35,9 +39,9 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 pub(crate) use chars::{after, before, digit, is_word};
+use hidden::{HiddenReading, VisibleText, hides, readings};
 pub use keep::Keep;
 use keep::KeptSpans;
-use hidden::{HiddenReading, VisibleText, hides, readings};
 use scan::SecretSpan;
 use scanner::{ALL, ASSIGN, HiddenSearch, PEM, Scanner};
 use wraps::is_wrapped;
@@ -311,8 +315,14 @@ fn mask_in_order(text: &str, mask: &str, found: u32) -> Option<String> {
     while pending != 0 {
         let rule = pending & pending.wrapping_neg();
         pending &= !rule;
-        if let Some(masked) =
-            mask_reading(current.as_deref().unwrap_or(text), HiddenReading::Plain, (false, mask), rule, &Keep::default()).0
+        if let Some(masked) = mask_reading(
+            current.as_deref().unwrap_or(text),
+            HiddenReading::Plain,
+            (false, mask),
+            rule,
+            &Keep::default(),
+        )
+        .0
         {
             // A mask is arbitrary text, so it may complete the shape of a later rule.
             let later = ALL & !(rule | (rule - 1));

@@ -19,6 +19,23 @@ impl<'a> Scanner<'a> {
             Word::Identified => self.identified_at(at, floor),
             Word::Pair => self.pair_behind(at, floor),
             Word::Call => self.call_at(at, floor),
+            Word::Login(length) => self.login_at(at + length, floor),
+            Word::Sasl(length) => self.sasl_at(at + length, floor),
+            Word::Prompt(length) => self.prompted_at(at + length, floor),
+            Word::NumberedKey(length) => self.numbered_key_at(at + length, floor),
+            Word::CookieLine => self.cookie_line_at(at, floor),
+            Word::Insert(length) => {
+                self.insert_at(at + length);
+                None
+            }
+            Word::Copy(length) => {
+                self.copy_at(at + length);
+                None
+            }
+            Word::Signed => {
+                self.request_signature(at);
+                None
+            }
             command => {
                 self.command = Some((command, at));
                 None
@@ -107,7 +124,7 @@ impl<'a> Scanner<'a> {
     /// Finds the value in `set("NAME", "value")`.
     fn call_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
         let open = at + rest(self.text, at).bytes().take(MAX_KEY).position(|b| b == b'(')?;
-        let (name, slashes, quote) = self.open_quote(open + 1)?;
+        let (name, slashes, quote) = self.open_quote(skip_space(self.text, open + 1))?;
         let end = run(self.text, name, DOTTED, MAX_KEY);
         let kind = key_kind(part(self.text, name, end))?;
         let comma = end + slashes + 1;

@@ -13,9 +13,7 @@ use crate::options::ManagerOptions;
 use crate::source_message::{forget_source_message, source_message};
 use contextweaver_base::Result;
 use contextweaver_convert::providers::cost::{ItemCost, ShownAs, Weigh, message_quarters};
-use contextweaver_convert::providers::{
-    Format, WriteOptions, items_to_messages_with, keep_media, restore_media_data,
-};
+use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages_with, keep_media, restore_media_data};
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 use contextweaver_text::tokens::Estimator;
 
