@@ -651,7 +651,9 @@ export class ContextManager {
     if (!callbacks.hears("tool_executed")) return answer;
     try {
       const call = { name, ...(call_id !== undefined && { call_id }), arguments: redactSecrets(JSON.stringify(input)) };
-      this.#session.tell([{ hook: "tool_executed", ...call, ...answer, duration_ms: performance.now() - began }]);
+      // Whoever looks on has no next call to make.
+      const told = { ...answer, result: redactSecrets(answer.result) };
+      this.#session.tell([{ hook: "tool_executed", ...call, ...told, duration_ms: performance.now() - began }]);
     } catch {
       // What cannot be told, such as arguments that no JSON can hold, is no reason not to answer.
       callbacks.hookErrors += 1;

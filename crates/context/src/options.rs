@@ -1,6 +1,5 @@
 //! What a manager can be told.
 
-use std::borrow::Cow;
 
 use serde_json::Value;
 
@@ -12,9 +11,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, pointer, wrong_type};
 use contextweaver_model::{ContextBudget, ContextPolicy, JsonMap, ProfileConfig, ScoringConfig, ScoringMethod};
 use contextweaver_text::quote::quote;
-use contextweaver_text::redact::{
-    Keep, SECRET_MASK, SecretRules, redact_keeping, redact_names_keeping, redact_secrets, redact_value_keeping,
-};
+use contextweaver_text::redact::{Keep, SecretRules};
 use contextweaver_text::tokens::Estimator;
 
 /// Who labels items beyond what the caller said.
@@ -404,43 +401,6 @@ impl ManagerOptions {
         self.custom_hooks = fields.strings("redaction_hooks")?;
         self.listens = fields.bool_or("listens", true)?;
         Ok(())
-    }
-
-    /// Masks the secrets in a text, where that is asked for.
-    ///
-    /// ```
-    /// let options = contextweaver_context::ManagerOptions::default();
-    /// assert_eq!(options.mask_secrets("password: hunter2222"), "password: [REDACTED-SECRET]");
-    /// ```
-    pub fn mask_secrets<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.redact_secrets {
-            redact_keeping(text, self.rules.secrets, SECRET_MASK, &self.keep)
-        } else {
-            Cow::Borrowed(text)
-        }
-    }
-
-    /// Masks the secrets in the values of a record, where that is asked for.
-    pub(crate) fn mask_value(&self, value: &Value) -> Value {
-        if self.redact_secrets {
-            redact_value_keeping(value, self.rules.secrets, SECRET_MASK, &self.keep)
-        } else {
-            value.clone()
-        }
-    }
-
-    /// Does the same in its names.
-    pub(crate) fn mask_names(&self, value: &Value) -> Value {
-        if self.redact_secrets {
-            redact_names_keeping(value, self.rules.secrets, SECRET_MASK, &self.keep)
-        } else {
-            value.clone()
-        }
-    }
-
-    /// Masks the secrets in a text for a record of what was done, where nobody has to repeat any of them.
-    pub(crate) fn mask_record<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.redact_secrets { redact_secrets(text, self.rules.secrets, SECRET_MASK) } else { Cow::Borrowed(text) }
     }
 
     fn check(&self) -> Result<()> {

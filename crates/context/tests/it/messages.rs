@@ -577,7 +577,9 @@ fn signed_addresses() -> Vec<String> {
 #[test]
 fn addresses_of_pictures_are_sent_as_they_are() {
     for address in signed_addresses() {
-        for said in ["What is in this picture?", "My key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789. What is it?"] {
+        for said in
+            ["What is in this picture?", "My key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789. What is it?"]
+        {
             let image = json!({ "type": "image_url", "image_url": { "url": address } });
             let given = json!([{ "role": "user", "content": [{ "type": "text", "text": said }, image] }]);
             let items = messages_to_items(given.clone(), Format::OpenAiChat, &ReadOptions::default()).unwrap().items;

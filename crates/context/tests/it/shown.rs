@@ -1,8 +1,8 @@
 //! Credentials that stand where nobody looks for them, and texts above the floor, in what is returned: none is there, and
 //! what is stored stays as it came.
 
-use contextweaver_context::memory::ConsolidationPolicy;
 use contextweaver_base::ErrorCode;
+use contextweaver_context::memory::ConsolidationPolicy;
 use contextweaver_context::{
     BuildRequest, CompactRequest, ContextManager, DrilldownRequest, ManagerOptions, McpResult, ToolResult,
 };
@@ -117,7 +117,8 @@ fn facts_are_taken_out_of_the_masked_text() {
         format!("password | {PASSWORD}\nname     | bob"),
     ] {
         let mut manager = manager();
-        let ingested = manager.ingest_tool_result(&ToolResult::new("c1", "f"), text.as_bytes()).unwrap().done().unwrap();
+        let ingested =
+            manager.ingest_tool_result(&ToolResult::new("c1", "f"), text.as_bytes()).unwrap().done().unwrap();
         assert!(!json!(ingested).to_string().contains(PASSWORD), "{ingested:?}");
         let result = json!({ "content": [{ "type": "text", "text": text }] });
         let converted = mcp_result_to_envelope(&result, "f", &McpResultOptions::default()).unwrap();
@@ -140,7 +141,8 @@ fn facts_are_taken_out_of_the_masked_text() {
 fn what_the_next_call_repeats_reaches_the_model_and_no_record() {
     let signature = "9f8e7d6c5b4a39281706f5e4d3c2b1a0";
     let address = format!("https://b.s3.amazonaws.com/up?X-Amz-Expires=900&X-Amz-Signature={signature}");
-    let text = format!("{{\"upload_url\":\"{address}\",\"csrf_token\":\"{signature}\",\"own\":\"password={PASSWORD}\"}}");
+    let text =
+        format!("{{\"upload_url\":\"{address}\",\"csrf_token\":\"{signature}\",\"own\":\"password={PASSWORD}\"}}");
     let mut manager = manager();
     let ingested = manager.ingest_tool_result(&ToolResult::new("c1", "f"), text.as_bytes()).unwrap().done().unwrap();
     assert_eq!(ingested.item.text, text.replace(PASSWORD, "[REDACTED-SECRET]"));

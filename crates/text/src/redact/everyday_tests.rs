@@ -34,7 +34,7 @@ const MASKED: &[&str] = &[
     "\"passwd\": [\"$P\", \"$P\"]",
     // In strings of JSON, behind a break of lines.
     "\"a\\npass: $P\"", "\"a\\nansible_ssh_pass: $P\"", "\"a\\nDB_PASS: $P\\n\"", "\"a\\tpw: $P\"", "\"x\\r\\npass=$P\"", "\"?a=1\\u0026pw=$P\"", "{\\\"m\\\":\\\"a\\\\npass: $P\\\"}",
-    "postgres://app:$P@db:5432/x", "secret: $K and more", "password: hunter is my dog2",
+    "{\"m\":\"kind: Secret\\ndata:\\n  user: $P\\ntype: Opaque\"}", "postgres://app:$P@db:5432/x", "secret: $K and more", "password: hunter is my dog2",
 ];
 
 #[rustfmt::skip]

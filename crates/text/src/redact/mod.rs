@@ -22,6 +22,7 @@ mod keep_tests;
 mod keys;
 mod manifest;
 mod openings;
+mod reference;
 mod rules;
 mod scan;
 mod scanner;

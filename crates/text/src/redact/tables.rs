@@ -48,7 +48,7 @@ fn inner(line: &str, from: usize, to: usize) -> (usize, usize) {
 }
 
 /// Returns the end of an escaped line break at an offset, of at most four backslashes.
-fn escaped_break(text: &str, at: usize) -> Option<usize> {
+pub(super) fn escaped_break(text: &str, at: usize) -> Option<usize> {
     let letter = skip_slashes(text, at);
     let next = match byte(text, letter)? {
         b'n' => return (letter > at).then_some(letter + 1),
