@@ -72,7 +72,7 @@ test("our own fields, and those of others that mean the same", () => {
 test("how results of a server are masked", () => {
   for (const redact of [true, false, { except: [] }, { except: ["csrf*", "upload.key"] }]) {
     const { servers: [server], warnings } = one({ command: "a", redact });
-    assert.deepEqual([shownOf(server).redact, warnings], [redact, []]);
+    assert.deepEqual([shownOf(server).redact, describeServer(server).redact, warnings], [redact, redact, []]);
   }
   assert.ok(!("redact" in one({ command: "a" }).servers[0]));
   for (const [redact, code, path] of [

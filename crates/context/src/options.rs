@@ -1,6 +1,5 @@
 //! What a manager can be told.
 
-
 use serde_json::Value;
 
 use crate::memory::MemoryWords;

@@ -111,6 +111,7 @@ export interface ServerDescription {
   readonly variables?: readonly string[];
   readonly forward_headers?: readonly string[];
   readonly oauth?: true;
+  readonly redact?: Masking;
   readonly connection: "shared" | "session";
   readonly disabled: boolean;
   readonly timeout_ms: number;

@@ -40,7 +40,7 @@ impl<'a> Scanner<'a> {
         start = block;
         let scheme = start;
         start = skip_scheme(self.text, start);
-        if start > scheme && part(self.text, scheme, start).contains("-") {
+        if start > scheme && part(self.text, scheme, start).contains('-') {
             // The signature stands behind the value.
             self.request_signature(scheme);
         }

@@ -100,7 +100,7 @@ impl KeptSpans {
         if !keep.fields.is_empty() && text.trim_start().starts_with(['{', '[']) {
             JsonWalk { text, keep, at: 0, spans: &mut spans }.values(&mut Vec::new(), false, MAX_DEPTH);
         }
-        contextweaver_base::order::sort_by(&mut spans, |a, b| a.cmp(b));
+        contextweaver_base::order::sort_by(&mut spans, Ord::cmp);
         // The last of those that start before an offset has to be the one that ends last.
         let mut end = 0;
         for span in &mut spans {
@@ -132,7 +132,7 @@ fn add_addresses(text: &str, spans: &mut Vec<(usize, usize)>) {
         let start = colon + 1 + signs.len();
         let ends = |b: &u8| b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`' | b'<' | b'>') || *b < b' ';
         let tail = text.as_bytes().get(start..).unwrap_or_default();
-        let length = tail.iter().take(MAX_ADDRESS).position(|b| ends(b)).unwrap_or(tail.len().min(MAX_ADDRESS));
+        let length = tail.iter().take(MAX_ADDRESS).position(ends).unwrap_or(tail.len().min(MAX_ADDRESS));
         tick(length);
         from = start + length;
         let Some(question) = part(text, start, start + length).find('?') else { continue };
