@@ -359,7 +359,10 @@ impl ManagerOptions {
         let path = fields.at("redact_secrets");
         match fields.take("redact_secrets") {
             None => {}
-            Some(Value::Bool(is_on)) => self.redact_secrets = is_on,
+            Some(Value::Bool(is_on)) => {
+                self.redact_secrets = is_on;
+                self.keep = Self::default().keep;
+            }
             Some(value @ Value::Object(_)) => {
                 let mut own = Fields::open(value, &path)?;
                 let except = own.strings("except")?;

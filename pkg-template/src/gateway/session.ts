@@ -178,7 +178,9 @@ export class GatewaySessions {
   /** A session that is full makes room: what goes is read from the store again, or its handle says that it is gone. */
   #managerOptions(masking: Masking | undefined): ContextManagerOptions {
     const { limits, ...rest } = this.#options.manager ?? {};
-    return { ...rest, ...(masking !== undefined && { redact_secrets: masking }), limits: { eviction: "lru", ...limits } };
+    // Said in any case: what was stored says how it was masked then.
+    const redact_secrets = masking ?? rest.redact_secrets ?? rest.compat === undefined;
+    return { ...rest, redact_secrets, limits: { eviction: "lru", ...limits } };
   }
 
   get drilldown(): string {

@@ -164,8 +164,8 @@ impl ContextManager {
         self.digest_masked(result, text, &self.options.mask_secrets(text))
     }
 
-    /// Makes the item of a text of which the secrets were masked: `clean`, or nothing had to be where that is the text itself.
-    pub(super) fn digest_masked(&self, result: &ToolResult, text: &str, clean: &Cow<str>) -> Compaction {
+    /// Makes the item of a text of which `clean` has the secrets masked.
+    pub(super) fn digest_masked(&self, result: &ToolResult, text: &str, clean: &str) -> Compaction {
         let mut item = result.item("");
         self.label_by_whole_text(&mut item, clean);
         if self.options.estimator.fits(clean, self.options.firewall.threshold_tokens) {
@@ -179,7 +179,7 @@ impl ContextManager {
             options: &self.options,
             answers: &self.answers,
         };
-        let is_clean = matches!(clean, Cow::Borrowed(_));
+        let is_clean = clean == text;
         Compaction { is_clean, ..firewall::compact(text, &result.media_type, &reduction) }
     }
 

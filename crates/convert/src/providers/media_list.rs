@@ -197,11 +197,7 @@ pub fn restore_media_data(before: &JsonMap, changed: &mut JsonMap) {
 /// Puts a text back where it stood.
 fn put_back(before: &Value, changed: &mut Value, data: &str) {
     match (before, changed) {
-        (Value::String(text), changed) if text == data => {
-            if changed != before {
-                changed.clone_from(before);
-            }
-        }
+        (Value::String(text), changed) if text == data => changed.clone_from(before),
         (Value::Object(map), Value::Object(changed)) => {
             for (key, value) in map {
                 if let Some(changed) = changed.get_mut(key) {
