@@ -183,7 +183,7 @@ test("what the next call has to repeat reaches the client, and servers and field
     assert.deepEqual(shown(served.stderr()), []);
   }
   // After a restart each is masked as its server says then.
-  const config = await configured(folder, "handing.json", { ...servers(["usual", "fields"]), open: { ...handing("open"), redact: true } });
+  const config = await configured(folder, "handing.json", { ...servers(["usual", "fields", "closed"]), open: { command: process.execPath, args: [join(folder, "handing.mjs"), "open"] } });
   const served = await gatewayIn(folder, config, ["--mode", "firewall", "--store", store]).http(t);
   const user = await connected(t, "SDK 1.x", { url: served.url });
   for (const [name, wanted] of [["usual", needed], ["fields", all.fields], ["open", needed]]) {
