@@ -670,7 +670,9 @@ export class ContextManager {
     if (!callbacks.hears("tool_executed")) return answer;
     try {
       const call = { name, ...(call_id !== undefined && { call_id }), arguments: redactSecrets(JSON.stringify(input)) };
-      this.#session.tell([{ hook: "tool_executed", ...call, ...answer, duration_ms: performance.now() - began }]);
+      // Whoever looks on has no next call to make.
+      const told = { ...answer, result: redactSecrets(answer.result) };
+      this.#session.tell([{ hook: "tool_executed", ...call, ...told, duration_ms: performance.now() - began }]);
     } catch {
       // What cannot be told, such as arguments that no JSON can hold, is no reason not to answer.
       callbacks.hookErrors += 1;
@@ -696,6 +698,11 @@ export class ContextManager {
   /** Writes what a tool returned or a model said as JSON, repaired where need be. @internal */
   jsonOf(value: unknown): Reading {
     return readValue(value, "", SENT);
+  }
+
+  /** A text as models get it of this manager, its secrets masked. @internal */
+  masked(text: string): string {
+    return this.#session.run<string>("mask_secrets", encode({ text })).value;
   }
 
   /** Makes changes of which all are made, or none. @internal */

@@ -75,7 +75,7 @@ export interface ToolExecuted {
   readonly call_id?: string;
   /** What the model said, as JSON; credentials are masked. */
   readonly arguments: string;
-  /** What the model was answered. */
+  /** What the model was answered; credentials are masked, also those that it may repeat. */
   readonly result: string;
   /** The code of the error that the model was told. */
   readonly error_type?: string;

@@ -3,7 +3,7 @@
 import type { ContextManager } from "./context-manager.js";
 import { parseKeeping } from "./exact-numbers.js";
 import { wholeWithin } from "./guard.js";
-import { countTokens, redactSecrets } from "./text.js";
+import { countTokens } from "./text.js";
 import type { JsonObject, ResultEnvelope, Selector } from "./types.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -135,7 +135,7 @@ export class ResultDigests {
   /** Whether data is more than a client gets, or has in it what it may not. */
   #isTooMuch(data: unknown): boolean {
     const { json: text } = this.#manager.jsonOf(data);
-    return countTokens(text) > this.#most || redactSecrets(text) !== text;
+    return countTokens(text) > this.#most || this.#manager.masked(text) !== text;
   }
 
   /** A name for a call, which the protocol gives none; a log that was restored has some already. */

@@ -241,8 +241,12 @@ export interface ContextManagerOptions {
    * run of many steps ends there. Default: `trim`. Without effect under `compat`.
    */
   readonly active_turn?: "keep" | "trim";
-  /** Mask secrets on every rendered surface; stored bytes stay as they are. Default: true; false under `compat`. */
-  readonly redact_secrets?: boolean;
+  /**
+   * Mask secrets on every rendered surface; stored bytes stay as they are. What the model's next call has to repeat stays: signatures
+   * of signed addresses, tokens against forged requests, cursors. `{ except }` names fields that stay as well. Default: true; false
+   * under `compat`.
+   */
+  readonly redact_secrets?: Masking;
   /**
    * Default: `heuristic/v3`; `heuristic/v2` under `compat`. An encoding of `gpt-tokenizer` or `js-tiktoken` is taken as it is;
    * texts that spell special tokens count as texts. Each text is counted once as long as it stands in the log.
@@ -298,6 +302,13 @@ export interface CompactOptions {
   /** Up to it the data stays as it is, and nothing returned is above it. Default: `firewall.threshold_tokens`. */
   readonly budget_tokens?: number;
 }
+
+/**
+ * Whether secrets are masked in what models get, and where not. `except` has names of fields (`csrf*`) and ends of their paths
+ * (`upload.token`), at most 100 of at most 1,024 bytes; `*` stands for any letters, `?` for one, and case does not matter. What such a
+ * field holds stays as it came, in JSON and wherever a name stands before a value. Errors: `INVALID_INPUT`, `TOO_LARGE`.
+ */
+export type Masking = boolean | { readonly except: readonly string[] };
 
 /** The same under `compat: "0.18"`, as the Python library's `compact_tool_result` takes it. */
 export interface CompatCompactOptions {

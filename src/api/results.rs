@@ -27,6 +27,7 @@ pub fn call(
         "abridged" => AbridgeRequest::from_value(arguments)
             .and_then(|request| manager.abridged(&request))
             .and_then(|shown| done(&shown)),
+        "mask_secrets" => masked(manager, arguments),
         "artifact_views" => views(manager, arguments),
         "hydrate" => hydrate(manager, arguments),
         "compact" => compact(manager, arguments),
@@ -34,6 +35,14 @@ pub fn call(
         "supply_summary" => supply_summary(manager, arguments),
         _ => return Err(arguments),
     })
+}
+
+/// Masks a text as the manager does for models: `{text}` answers the text.
+fn masked(manager: &ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
+    let text = fields.string("text")?;
+    fields.finish()?;
+    done(&manager.options().mask_secrets(&text))
 }
 
 fn views(manager: &mut ContextManager, arguments: Value) -> Result<String> {

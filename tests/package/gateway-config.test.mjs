@@ -69,6 +69,24 @@ test("our own fields, and those of others that mean the same", () => {
   assert.deepEqual(gateway, { mode: "search", unheard_of: [1, null] }, "options of the runtime pass as they are: it checks them");
 });
 
+test("how results of a server are masked", () => {
+  for (const redact of [true, false, { except: [] }, { except: ["csrf*", "upload.key"] }]) {
+    const { servers: [server], warnings } = one({ command: "a", redact });
+    assert.deepEqual([shownOf(server).redact, describeServer(server).redact, warnings], [redact, redact, []]);
+  }
+  assert.ok(!("redact" in one({ command: "a" }).servers[0]));
+  for (const [redact, code, path] of [
+    ["no", "INVALID_INPUT", "/mcpServers/it/redact"],
+    [null, "INVALID_INPUT", "/mcpServers/it/redact"],
+    [{}, "INVALID_INPUT", "/mcpServers/it/redact"],
+    [{ except: ["a", ""] }, "INVALID_INPUT", "/mcpServers/it/redact/except/1"],
+    [{ except: ["a"], exept: 1 }, "UNKNOWN_FIELD", "/mcpServers/it/redact/exept"],
+  ]) {
+    const error = refused({ mcpServers: { it: { command: "a", redact } } });
+    assert.deepEqual([error.code, error.path], [code, path]);
+  }
+});
+
 test("variables are expanded everywhere they may stand", () => {
   const { servers: [program] } = one({ command: "${HOME}/bin/x", args: ["--key=${API_KEY}", "${MISSING:-none}", "${EMPTY:-given}", "${env:HOME}", "${userHome}/y", "a${EMPTY}b"], env: { KEY: "${API_KEY}" }, cwd: "${HOME}" });
   assert.deepEqual(shownOf(program).transport, { type: "stdio", command: "/home/ann/bin/x", args: [`--key=${SECRET}`, "none", "given", "/home/ann", "/home/ann/y", "ab"], env: { KEY: SECRET }, cwd: "/home/ann" });

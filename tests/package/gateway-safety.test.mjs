@@ -123,6 +123,92 @@ test("credentials are in nothing that the gateway says, in any mode", async (t) 
   }
 });
 
+/** A program that hands out what the next call needs. */
+const HANDING = `
+import { createInterface } from "node:readline";
+const handed = ${JSON.stringify({
+  upload_url: `https://b.s3.amazonaws.com/up?X-Amz-Credential=${"AKIA"}ABCDEFGHIJKLMNOP%2F20260101%2Feu-west-1%2Fs3%2Faws4_request&X-Amz-Expires=900&X-Amz-Signature=${"9f8e7d6c".repeat(8)}`,
+  csrf_token: "5b4a3928".repeat(4), next_page_token: "c1d2e3f4a5b6c7d8", session: { key: "password=Tr0ub4dorXyz9" }, password: "Hunter22Xyz9",
+})};
+const reply = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
+const methods = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "handing", version: "1" } }),
+  "tools/list": () => ({ tools: ["small", "large"].map((name) => ({ name: process.argv[2] + "_" + name, inputSchema: { type: "object" } })) }),
+  "tools/call": ({ name }) => {
+    const value = name.endsWith("large") ? { ...handed, rows: Array.from({ length: 900 }, (_, at) => ({ at, state: "row number " + at })) } : handed;
+    return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value };
+  },
+};
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id !== undefined) reply(id, methods[method]?.(params ?? {}) ?? {});
+}).on("close", () => process.exit(0));
+`;
+
+test("what the next call has to repeat reaches the client, and servers and fields are exempted from masking", async (t) => {
+  await writeFile(join(folder, "handing.mjs"), HANDING);
+  const maskings = { usual: undefined, open: false, fields: { except: ["session.key"] }, closed: true };
+  const handing = (name) => ({ command: process.execPath, args: [join(folder, "handing.mjs"), name], ...(maskings[name] !== undefined && { redact: maskings[name] }) });
+  const servers = (names) => Object.fromEntries(names.map((name) => [name, handing(name)]));
+  const store = join(folder, "handing-store");
+  /** Which of the values are in a text. */
+  const shown = (value) => {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    const has = { signature: "X-Amz-Signature=9f8e7d6c9f8e7d6c", credential: "AKIAABCDEFGHIJKLMNOP", csrf: "5b4a39285b4a3928", page: "c1d2e3f4a5b6c7d8", key: "Tr0ub4dorXyz9", password: "Hunter22Xyz9" };
+    return Object.keys(has).filter((name) => text.includes(has[name]));
+  };
+  const needed = ["signature", "credential", "csrf", "page"];
+  const all = { usual: needed, open: [...needed, "key", "password"], fields: [...needed, "key"], closed: needed };
+  const handles = {};
+  {
+    const config = await configured(folder, "handing.json", servers(Object.keys(maskings)));
+    const served = await gatewayIn(folder, config, ["--mode", "firewall", "--store", store]).http(t);
+    const user = await connected(t, "SDK 1.x", { url: served.url });
+    for (const name of Object.keys(maskings)) {
+      const small = await user.call(`${name}_small`);
+      assert.deepEqual(shown(small), all[name], name);
+      assert.equal(small.structuredContent === undefined, name === "usual" || name === "closed" || name === "fields", "what has a credential in it is left out");
+      const large = await user.call(`${name}_large`);
+      handles[name] = handleIn(large);
+      const read = await user.call("drilldown", { handle: handles[name], selector: { type: "head", chars: 900 } });
+      assert.deepEqual(shown(read), all[name], `${name}, read on`);
+      assert.deepEqual(shown(large).filter((value) => !all[name].includes(value)), [], name);
+    }
+    const found = textOf(await user.call("recall", { query: "state row number" }));
+    for (const handle of Object.values(handles)) assert.ok(found.includes(handle), `${handle} is found again: ${found}`);
+    // Nothing of it is for people who look on.
+    assert.deepEqual(shown(await (await fetch(new URL("/stats", served.url))).text()), []);
+    await user.close();
+    await served.stop();
+    assert.deepEqual(shown(served.stderr()), []);
+  }
+  // After a restart each is masked as its server says then.
+  const config = await configured(folder, "handing.json", { ...servers(["usual", "fields", "closed"]), open: { command: process.execPath, args: [join(folder, "handing.mjs"), "open"] } });
+  const served = await gatewayIn(folder, config, ["--mode", "firewall", "--store", store]).http(t);
+  const user = await connected(t, "SDK 1.x", { url: served.url });
+  for (const [name, wanted] of [["usual", needed], ["fields", all.fields], ["open", needed]]) {
+    const read = await user.call("drilldown", { handle: handles[name], selector: { type: "head", chars: 900 } });
+    assert.deepEqual(shown(read), wanted, `${name}, after a restart`);
+  }
+  await user.close();
+  await served.stop();
+});
+
+test("masking is switched off for all servers by the manager's settings", async (t) => {
+  await writeFile(join(folder, "handing.mjs"), HANDING);
+  const usual = { command: process.execPath, args: [join(folder, "handing.mjs"), "usual"] };
+  const config = await configured(folder, "off.json", { usual, closed: { ...usual, args: [usual.args[0], "closed"], redact: true } }, { manager: { redact_secrets: false } });
+  const served = await gatewayIn(folder, config).http(t);
+  const user = await connected(t, "SDK 1.x", { url: served.url });
+  assert.match(textOf(await user.call("usual_small")), /Hunter22Xyz9/);
+  assert.doesNotMatch(textOf(await user.call("closed_small")), /Hunter22Xyz9/);
+  const body = JSON.stringify({ data: "password=Hunter22Xyz9" });
+  const compacted = await fetch(new URL("/v1/compact", served.url), { method: "POST", headers: { "content-type": "application/json" }, body });
+  assert.equal(compacted.status, 200, await compacted.clone().text());
+  await user.close();
+  await served.stop();
+});
+
 /** A gateway in this process, over HTTP. */
 async function served(t, options) {
   const events = [];

@@ -15,7 +15,6 @@ use contextweaver_content::{KeepPath, SniffedText, views_sniffed};
 use contextweaver_model::json::{Fields, parse_sent};
 use contextweaver_model::{ContextItem, FirewallStats, ItemKind, Status, Strategy, ViewSpec};
 use contextweaver_text::quote::quote;
-use contextweaver_text::redact::{SECRET_MASK, redact_names};
 use contextweaver_text::tokens::Estimator;
 
 /// A result to be reduced.
@@ -183,10 +182,9 @@ impl ContextManager {
     }
 
     fn passed(&self, request: &CompactRequest, raw: &str) -> CompactResult {
-        let payload = match (&request.data, self.options.redact_secrets) {
-            (Value::String(text), _) => self.options.mask_secrets(text).into_owned().into(),
-            (data, true) => redact_names(data, self.options.rules.secrets, SECRET_MASK),
-            (data, false) => data.clone(),
+        let payload = match &request.data {
+            Value::String(text) => self.options.mask_secrets(text).into_owned().into(),
+            data => self.options.mask_names(data),
         };
         CompactResult {
             firewalled: false,

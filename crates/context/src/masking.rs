@@ -1,4 +1,4 @@
-//! Credentials in what callers get of results: envelopes and references to stored bytes.
+//! Credentials in what models and callers get: texts, records, envelopes and references to stored bytes.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,51 @@ use serde_json::Value;
 
 use crate::options::ManagerOptions;
 use contextweaver_model::{ArtifactRef, JsonMap, ResultEnvelope};
-use contextweaver_text::redact::{SECRET_MASK, redact_names};
+use contextweaver_text::redact::{
+    SECRET_MASK, redact_keeping, redact_names_keeping, redact_secrets, redact_value_keeping,
+};
 
 /// Provenance of a result of the log: the id of its item.
 const SOURCE: &str = "source_item_id";
+
+impl ManagerOptions {
+    /// Masks the secrets in a text, where that is asked for.
+    ///
+    /// ```
+    /// let options = contextweaver_context::ManagerOptions::default();
+    /// assert_eq!(options.mask_secrets("password: hunter2222"), "password: [REDACTED-SECRET]");
+    /// ```
+    pub fn mask_secrets<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.redact_secrets {
+            redact_keeping(text, self.rules.secrets, SECRET_MASK, &self.keep)
+        } else {
+            Cow::Borrowed(text)
+        }
+    }
+
+    /// Masks the secrets in the values of a record, where that is asked for.
+    pub(crate) fn mask_value(&self, value: &Value) -> Value {
+        if self.redact_secrets {
+            redact_value_keeping(value, self.rules.secrets, SECRET_MASK, &self.keep)
+        } else {
+            value.clone()
+        }
+    }
+
+    /// Does the same in its names.
+    pub(crate) fn mask_names(&self, value: &Value) -> Value {
+        if self.redact_secrets {
+            redact_names_keeping(value, self.rules.secrets, SECRET_MASK, &self.keep)
+        } else {
+            value.clone()
+        }
+    }
+
+    /// Masks the secrets in a text for a record of what was done, where nobody has to repeat any of them.
+    pub(crate) fn mask_record<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.redact_secrets { redact_secrets(text, self.rules.secrets, SECRET_MASK) } else { Cow::Borrowed(text) }
+    }
+}
 
 /// Masks the credentials in what an envelope says. Ids and handles in it stay, or nothing could be found by them.
 pub fn mask_envelope(envelope: &mut ResultEnvelope, options: &ManagerOptions) {
@@ -41,7 +82,7 @@ pub fn mask_envelope(envelope: &mut ResultEnvelope, options: &ManagerOptions) {
 
 fn mask_map(map: &mut JsonMap, options: &ManagerOptions) {
     let value = Value::Object(std::mem::take(map));
-    if let Value::Object(masked) = redact_names(&value, options.rules.secrets, SECRET_MASK) {
+    if let Value::Object(masked) = options.mask_names(&value) {
         *map = masked;
     }
 }

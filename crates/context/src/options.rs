@@ -1,7 +1,5 @@
 //! What a manager can be told.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use crate::memory::MemoryWords;
@@ -12,7 +10,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, pointer, wrong_type};
 use contextweaver_model::{ContextBudget, ContextPolicy, JsonMap, ProfileConfig, ScoringConfig, ScoringMethod};
 use contextweaver_text::quote::quote;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::redact::{Keep, SecretRules};
 use contextweaver_text::tokens::Estimator;
 
 /// Who labels items beyond what the caller said.
@@ -214,6 +212,8 @@ pub struct ManagerOptions {
     pub trim_active_turn: bool,
     /// Whether secrets are masked on every rendered surface.
     pub redact_secrets: bool,
+    /// What of them stays, as the next call of the model has to repeat it, or as the caller says.
+    pub keep: Keep,
     /// How tokens are counted; every budget is in its tokens.
     pub estimator: Estimator,
     /// Who labels items beyond what the caller said of them.
@@ -244,6 +244,7 @@ impl Default for ManagerOptions {
             calibrate: true,
             trim_active_turn: true,
             redact_secrets: true,
+            keep: Keep::for_model(&[], "").unwrap_or_default(),
             estimator: Estimator::V3,
             classifier: Classifier::None,
             summarizer: None,
@@ -336,7 +337,7 @@ impl ManagerOptions {
             other => Err(Error::new(ErrorCode::InvalidInput, format!("unknown active_turn {}", quote(other)))
                 .hint("one of: keep trim")),
         })?;
-        self.redact_secrets = fields.bool_or("redact_secrets", self.redact_secrets)?;
+        self.read_masking(fields)?;
         if let Some(mut bounds) = fields.nested("limits")? {
             let mut bound = |key: &'static str, max: usize| -> Result<usize> {
                 Ok(bounds.uint_or(key, max as u64, max as u64)? as usize)
@@ -349,6 +350,27 @@ impl ManagerOptions {
             store.ttl_seconds = bounds.opt_number("artifact_ttl_seconds", 0.0, limits::MAX_TTL_SECONDS)?;
             store.eviction = bounds.parsed_or("eviction", Eviction::None, Eviction::parse)?;
             bounds.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Reads whether secrets are masked, or `{except}`: in which fields they stay.
+    fn read_masking(&mut self, fields: &mut Fields) -> Result<()> {
+        let path = fields.at("redact_secrets");
+        match fields.take("redact_secrets") {
+            None => {}
+            Some(Value::Bool(is_on)) => {
+                self.redact_secrets = is_on;
+                self.keep = Self::default().keep;
+            }
+            Some(value @ Value::Object(_)) => {
+                let mut own = Fields::open(value, &path)?;
+                let except = own.strings("except")?;
+                own.finish()?;
+                self.keep = Keep::for_model(&except, &format!("{path}/except"))?;
+                self.redact_secrets = true;
+            }
+            Some(other) => return Err(wrong_type(&path, "true, false or an object with `except`", &other)),
         }
         Ok(())
     }
@@ -381,16 +403,6 @@ impl ManagerOptions {
         self.custom_hooks = fields.strings("redaction_hooks")?;
         self.listens = fields.bool_or("listens", true)?;
         Ok(())
-    }
-
-    /// Masks the secrets in a text, where that is asked for.
-    ///
-    /// ```
-    /// let options = contextweaver_context::ManagerOptions::default();
-    /// assert_eq!(options.mask_secrets("password: hunter2222"), "password: [REDACTED-SECRET]");
-    /// ```
-    pub fn mask_secrets<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.redact_secrets { redact_secrets(text, self.rules.secrets, SECRET_MASK) } else { Cow::Borrowed(text) }
     }
 
     fn check(&self) -> Result<()> {

@@ -6,7 +6,6 @@ pub mod browse_path;
 pub mod cache;
 pub mod failure;
 mod front;
-pub mod glob;
 mod index;
 mod instructions;
 mod options;
@@ -26,9 +25,9 @@ pub mod visibility;
 
 pub use browse_path::BrowsePath;
 pub use cache::{CachePolicy, ResultCache, cache_key};
+pub use contextweaver_text::glob::{self, Glob};
 pub use failure::{FailureKind, GatewayError, GatewayErrorCode, UpstreamFailure, classify, upstream_detail};
 pub use front::{FrontMode, ToolList};
-pub use glob::Glob;
 pub use options::{GatewayMode, GatewayOptions, OnFinding, OwnNames, ReferenceOptions, ServerOptions, ToolPins};
 pub use policy::{PolicyAction, PolicyRuling, PolicySubject, ToolPolicy};
 pub use preset::{Preset, PresetParts};

@@ -20,6 +20,7 @@
 pub mod classify;
 pub mod data;
 pub mod families;
+pub mod glob;
 pub mod hash;
 pub mod lines;
 pub mod markdown;
@@ -38,5 +39,5 @@ pub mod unicode;
 
 pub use classify::{ClassifierRules, DetectedLevel, detect};
 pub use pattern::{Dialect, Pattern};
-pub use redact::{SECRET_MASK, SecretRules, contains_secret, redact_secrets, redact_value};
+pub use redact::{Keep, SECRET_MASK, SecretRules, contains_secret, redact_secrets, redact_value};
 pub use tokens::Estimator;

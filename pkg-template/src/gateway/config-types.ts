@@ -1,4 +1,5 @@
 // What a configuration of the gateway says: upstream servers, how each is reached, and what was found in the files.
+import type { Masking } from "../options.js";
 import type { JsonObject } from "../types.js";
 
 /** How one upstream server is reached. */
@@ -59,6 +60,8 @@ export interface ServerConfig {
   /** Whether all sessions share a connection or each has its own. Default: `shared` for stdio, `session` for others. */
   readonly connection: "shared" | "session";
   readonly oauth?: ServerOAuth;
+  /** Whether credentials in results are masked, and in which fields not. Default: as `manager.redact_secrets` says, which is true by itself. */
+  readonly redact?: Masking;
   /** A ToolPolicy, checked by the runtime. */
   readonly policy?: JsonObject;
 }
@@ -108,6 +111,7 @@ export interface ServerDescription {
   readonly variables?: readonly string[];
   readonly forward_headers?: readonly string[];
   readonly oauth?: true;
+  readonly redact?: Masking;
   readonly connection: "shared" | "session";
   readonly disabled: boolean;
   readonly timeout_ms: number;

@@ -314,7 +314,8 @@ class RunningGateway {
     if (pins) this.#withPins(pins);
     const runtime = this.#runtime;
     const { drilldown = "drilldown", recall = "recall" } = this.#options.names ?? {};
-    const sessions = new GatewaySessions({ store, manager, result_tokens: this.#resultTokens, drilldown, recall, tells_all: this.#options.mode === "reference" });
+    const maskings = new Map(this.#servers.flatMap(({ name, redact }) => (redact === undefined ? [] : [[name, redact] as const])));
+    const sessions = new GatewaySessions({ store, manager, maskings, result_tokens: this.#resultTokens, drilldown, recall, tells_all: this.#options.mode === "reference" });
     const upstreams = new Map<string, Upstream>();
     let started: Promise<void> = Promise.resolve();
     const forwarded = [...new Set(this.#servers.flatMap(({ forward_headers = [] }) => forward_headers))];
@@ -373,6 +374,8 @@ class RunningGateway {
       manager: new ContextManager(manager),
       // Who asks was found out before.
       authorize: (request) => ({ tenant: callers.get(request) ?? "" }),
+      // What the manager shows is for its settings to say.
+      redact_secrets: manager?.redact_secrets !== false,
       onError: this.#onError,
     });
     const beside = async (request: Request, path: string, caller: string): Promise<Response | undefined> => {

@@ -2,6 +2,7 @@
 import { ContextWeaverError } from "../errors.js";
 import { encode, fields, listed, token } from "../guard.js";
 import { nearest } from "../nearest.js";
+import type { Masking } from "../options.js";
 import type { JsonObject } from "../types.js";
 import type { ConfigWarning, ServerConfig, ServerOAuth, ServerTransport } from "./config-types.js";
 import type { Expansion } from "./expand.js";
@@ -20,7 +21,7 @@ const MAX_ENTRIES = 1_000;
 const KNOWN = [
   "type", "transport", "command", "args", "env", "cwd", "url", "serverUrl", "httpUrl", "headers", "http_headers", "disabled", "enabled",
   "timeout", "timeout_ms", "include_tools", "includeTools", "enabledTools", "tools", "exclude_tools", "excludeTools", "disabledTools",
-  "forward_headers", "connection", "policy", "oauth",
+  "forward_headers", "connection", "policy", "oauth", "redact",
 ];
 /** Fields of other programs that mean nothing here, and why. */
 const IGNORED: Readonly<Record<string, string>> = {
@@ -62,6 +63,7 @@ export class ServerReader {
     const exclude_tools = this.#tools("exclude_tools", "excludeTools", "disabledTools");
     const forward_headers = this.#forwarded(transport);
     const oauth = this.#written["oauth"] === undefined ? undefined : this.#oauth(transport);
+    const redact = this.#masking();
     const { policy } = this.#written;
     return {
       name: this.#name,
@@ -73,6 +75,7 @@ export class ServerReader {
       ...(forward_headers && { forward_headers }),
       connection: this.#connection(transport),
       ...(oauth && { oauth }),
+      ...(redact !== undefined && { redact }),
       ...(policy !== undefined && { policy: JSON.parse(encode(fields(policy, this.#at("policy")), this.#at("policy"))) as JsonObject }),
     };
   }
@@ -250,6 +253,22 @@ export class ServerReader {
     if (value === undefined) return transport.type === "stdio" ? "shared" : "session";
     if (value === "shared" || value === "session") return value;
     throw new ContextWeaverError("INVALID_INPUT", "expected `shared` or `session`", { path: this.#at("connection") });
+  }
+
+  #masking(): Masking | undefined {
+    const value = this.#written["redact"];
+    if (value === undefined || typeof value === "boolean") return value;
+    const path = this.#at("redact");
+    const { except, ...rest } = fields(value, path);
+    const other = Object.keys(rest)[0];
+    if (other !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${token(other)}\``, { path: `${path}/${token(other)}`, hint: "`except` has the fields that are not masked" });
+    const list = listed(except, `${path}/except`);
+    if (list === undefined) throw new ContextWeaverError("INVALID_INPUT", "expected true, false, or an object with `except`: names of fields", { path });
+    const names = list.map((name, place) => {
+      if (typeof name === "string" && name !== "") return name;
+      throw new ContextWeaverError("INVALID_INPUT", "expected the name of a field, such as `csrf*` or `upload.token`", { path: `${path}/except/${place}` });
+    });
+    return { except: names };
   }
 
   #oauth({ type }: ServerTransport): ServerOAuth {

@@ -6,12 +6,12 @@ import { ContextManager } from "../context-manager.js";
 import { ContextWeaverError } from "../errors.js";
 import { ResultDigests } from "../mcp-digest.js";
 import type { AnsweredCall, DigestedResult } from "../mcp-digest.js";
-import type { ContextManagerOptions } from "../options.js";
+import type { ContextManagerOptions, Masking } from "../options.js";
 import type { RecallAnswer } from "../types.js";
 import type { OwnedHandle, StoredSearch, ViewOutcome } from "./runtime-types.js";
 import { openSession } from "../stored-session.js";
 import type { StoredSession } from "../stored-session.js";
-import type { SessionStore } from "../storage/storage-types.js";
+import type { SessionStorage, SessionStore } from "../storage/storage-types.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -44,6 +44,8 @@ export interface SessionsOptions {
   readonly result_tokens: number;
   /** Of the managers: masking, limits, how results stand in prompts of their own. */
   readonly manager?: ContextManagerOptions | undefined;
+  /** How results of servers are masked that say so themselves. */
+  readonly maskings?: ReadonlyMap<string, Masking> | undefined;
   /** The name of the tool that reads on. */
   readonly drilldown: string;
   /** The name of the tool that finds again. */
@@ -67,6 +69,14 @@ interface Shelf {
 interface Lane {
   shelves: readonly Shelf[];
   opening?: Promise<Shelf> | undefined;
+}
+
+/** Where results are kept that are masked alike. */
+interface Lanes {
+  readonly masking: Masking | undefined;
+  readonly large: Lane;
+  /** What will pass whole, for all that is known before it is read. */
+  readonly small: Lane;
 }
 
 /** The sessions of a gateway. Who has a handle reads on in it, if it is of the same caller. @internal */
@@ -102,11 +112,12 @@ export class GatewaySessions {
   }
 
   /** Makes the place for the next results of a caller. */
-  async begin(caller: string): Promise<Shelf> {
+  async begin(caller: string, masking: Masking | undefined): Promise<Shelf> {
     const { store } = this.#options;
     const name = randomName();
-    if (!store) return this.#shelf(name, new ContextManager(this.#managerOptions()), undefined);
-    const stored = await openSession(store.session(storedName(caller, name)), this.#managerOptions());
+    const options = this.#managerOptions(masking);
+    if (!store) return this.#shelf(name, new ContextManager(options), undefined);
+    const stored = await openSession(store.session(storedName(caller, name)), options);
     return this.#shelf(name, stored.manager, stored);
   }
 
@@ -134,7 +145,7 @@ export class GatewaySessions {
     }
     const storage = this.#options.store?.session(key);
     if (!storage || (await storage.load({ salvage: true })).parts.length === 0) return undefined;
-    const stored = await openSession(storage, { ...this.#managerOptions(), salvage: true });
+    const stored = await this.#reopen(storage);
     const shelf = this.#shelf(name, stored.manager, stored);
     this.#reopened.set(key, shelf);
     for (const [oldest, { manager }] of this.#reopened) {
@@ -145,14 +156,31 @@ export class GatewaySessions {
     return shelf;
   }
 
+  /** Opens what was stored, masked as its server says now; where it has results of servers that differ in that, as by itself. */
+  async #reopen(storage: SessionStorage): Promise<StoredSession> {
+    const stored = await openSession(storage, { ...this.#managerOptions(undefined), salvage: true });
+    const servers = new Set(stored.manager.events.list({ kinds: ["tool_result"] }).map(({ metadata }) => metadata?.["server"]));
+    const [masking, ...others] = new Set([...servers].map((server) => JSON.stringify(this.maskingOf(String(server)))));
+    if (masking === undefined || others.length > 0) return stored;
+    stored.manager.free();
+    return openSession(storage, { ...this.#managerOptions(JSON.parse(masking) as Masking), salvage: true });
+  }
+
+  /** How results of a server are masked, where it says so itself. */
+  maskingOf(server: string | undefined): Masking | undefined {
+    return server === undefined ? undefined : this.#options.maskings?.get(server);
+  }
+
   #shelf(name: string, manager: ContextManager, stored: StoredSession | undefined): Shelf {
     return { name, manager, digests: new ResultDigests(manager, this.#options.drilldown, this.#options.result_tokens, name), stored, results: 0, isTold: this.#options.tells_all };
   }
 
   /** A session that is full makes room: what goes is read from the store again, or its handle says that it is gone. */
-  #managerOptions(): ContextManagerOptions {
+  #managerOptions(masking: Masking | undefined): ContextManagerOptions {
     const { limits, ...rest } = this.#options.manager ?? {};
-    return { ...rest, limits: { eviction: "lru", ...limits } };
+    // Said in any case: what was stored says how it was masked then.
+    const redact_secrets = masking ?? rest.redact_secrets ?? rest.compat === undefined;
+    return { ...rest, redact_secrets, limits: { eviction: "lru", ...limits } };
   }
 
   get drilldown(): string {
@@ -172,12 +200,20 @@ export class GatewaySessions {
 export class GatewaySession {
   readonly caller: string;
   readonly #all: GatewaySessions;
-  readonly #large: Lane = { shelves: [] };
-  /** What will pass whole, for all that is known before it is read. */
-  readonly #small: Lane = { shelves: [] };
+  /** By how their results are masked. */
+  readonly #lanes = new Map<string, Lanes>();
 
   constructor(caller: string, all: GatewaySessions) {
     [this.caller, this.#all] = [caller, all];
+  }
+
+  /** Where results of a server are kept; without one those of servers that say nothing of masking. */
+  #lanesOf(server?: string): Lanes {
+    const masking = this.#all.maskingOf(server);
+    const key = JSON.stringify(masking) ?? "";
+    const lanes = this.#lanes.get(key) ?? { masking, large: { shelves: [] }, small: { shelves: [] } };
+    this.#lanes.set(key, lanes);
+    return lanes;
   }
 
   shelf(name: string): Shelf | undefined {
@@ -185,7 +221,7 @@ export class GatewaySession {
   }
 
   #shelves(): readonly Shelf[] {
-    return [...this.#large.shelves, ...this.#small.shelves];
+    return [...this.#lanes.values()].flatMap(({ large, small }) => [...large.shelves, ...small.shelves]);
   }
 
   /**
@@ -193,7 +229,9 @@ export class GatewaySession {
    * then, and what it got whole is stored without being waited for.
    */
   async digest(call: AnsweredCall, onError: (error: unknown) => void): Promise<DigestedResult> {
-    const shelf = await this.#current(isSmall(call.result, CHARS_PER_TOKEN * this.#all.resultTokens) ? this.#small : this.#large);
+    const lanes = this.#lanesOf(call.server);
+    const isSmall = isLittle(call.result, CHARS_PER_TOKEN * this.#all.resultTokens);
+    const shelf = await this.#current(lanes, isSmall ? lanes.small : lanes.large);
     const { result, missing } = bounded(call.result);
     const digested = shelf.digests.digest({ ...call, result });
     shelf.results += 1;
@@ -209,7 +247,7 @@ export class GatewaySession {
   /** Answers a call of the tool that reads on: a part of a text, or the whole of a picture, a sound or a file. */
   async read(input: DrilldownInput): Promise<{ readonly reply: Fields; readonly error_type?: string }> {
     const handle = String((input as Partial<DrilldownInput>).handle ?? "");
-    const { manager } = (await this.#all.find(this.caller, handle)) ?? (await this.#current(this.#large));
+    const { manager } = (await this.#all.find(this.caller, handle)) ?? (await this.#writable());
     const { result, error_type } = await manager.runAddedAsync({ name: this.#all.drilldown, input }, () => readOnAsync(manager, input, DEFAULT_ROOM));
     // What no selector fits is in memory by now, also where it was evicted.
     const block = error_type === undefined ? undefined : mediaBlock(manager, handle);
@@ -220,7 +258,7 @@ export class GatewaySession {
 
   /** Answers a call of the tool that finds again: the places with results share the tokens, where more than one has something. */
   async recall({ query, ...options }: StoredSearch): Promise<{ readonly reply: Fields; readonly error_type?: string }> {
-    const { manager } = await this.#current(this.#large);
+    const { manager } = await this.#writable();
     const input = { query, ...(options.max_tokens !== undefined && { max_tokens: options.max_tokens }) };
     const { result, error_type } = await manager.runAddedAsync({ name: this.#all.recall, input }, async () => {
       const limits = { ...options, ...atMost(options, DEFAULT_ROOM) };
@@ -236,7 +274,7 @@ export class GatewaySession {
 
   /** Reads a part of a stored result, or says why there is none. */
   async slice({ handle, selector = { type: "lines" }, max_tokens }: DrilldownInput): Promise<ViewOutcome> {
-    const { manager } = (await this.#all.find(this.caller, handle)) ?? (await this.#current(this.#large));
+    const { manager } = (await this.#all.find(this.caller, handle)) ?? (await this.#writable());
     try {
       const slice = await manager.drilldownAsync(handle, selector, max_tokens === undefined ? {} : { max_tokens });
       const { text, unit, start, end, total, truncated } = slice;
@@ -263,7 +301,7 @@ export class GatewaySession {
 
   async close(): Promise<void> {
     const shelves = this.#shelves();
-    this.#large.shelves = this.#small.shelves = [];
+    this.#lanes.clear();
     for (const { manager, stored } of shelves) {
       try {
         await stored?.save();
@@ -273,15 +311,20 @@ export class GatewaySession {
     }
   }
 
-  async #current(lane: Lane): Promise<Shelf> {
+  async #writable(): Promise<Shelf> {
+    const lanes = this.#lanesOf();
+    return this.#current(lanes, lanes.large);
+  }
+
+  async #current(lanes: Lanes, lane: Lane): Promise<Shelf> {
     const [current] = lane.shelves;
-    if (current && current.results < (current.isTold || lane === this.#large ? MAX_RESULTS : MAX_WHOLE)) return current;
-    lane.opening ??= this.#next(lane).finally(() => (lane.opening = undefined));
+    if (current && current.results < (current.isTold || lane === lanes.large ? MAX_RESULTS : MAX_WHOLE)) return current;
+    lane.opening ??= this.#next(lane, lanes.masking).finally(() => (lane.opening = undefined));
     return lane.opening;
   }
 
-  async #next(lane: Lane): Promise<Shelf> {
-    const shelf = await this.#all.begin(this.caller);
+  async #next(lane: Lane, masking: Masking | undefined): Promise<Shelf> {
+    const shelf = await this.#all.begin(this.caller, masking);
     const [before, ...older] = lane.shelves;
     // What a client was told stays until as much was told again.
     const told = before?.isTold ? undefined : older.find(({ isTold }) => isTold);
@@ -316,7 +359,7 @@ function mediaBlock(manager: ContextManager, handle: string): Fields | undefined
 }
 
 /** Whether a result is a little text. */
-function isSmall({ content, structuredContent }: Fields, most: number): boolean {
+function isLittle({ content, structuredContent }: Fields, most: number): boolean {
   if (!Array.isArray(content)) return true;
   const texts = (content as readonly Fields[]).map((block) => (block?.["type"] === "text" ? String(block["text"]).length : Infinity));
   if (texts.reduce((sum, length) => sum + length, 0) > most) return false;

@@ -53,7 +53,7 @@ pub fn explain(build: &BuildState, selection: &UnitSelection, stats: &BuildStats
         explain_row(build, index, included[index], record, reasons_by_id.get(id).copied().unwrap_or(""))
     }));
     sort_by(&mut candidates, |a, b| order((a.score, a), (b.score, b)));
-    let query = build.sources.options.mask_secrets(&build.request.query).into_owned();
+    let query = build.sources.options.mask_record(&build.request.query).into_owned();
     Explanation {
         version: 1,
         phase: build.request.phase,

@@ -68,11 +68,12 @@ impl ContextManager {
             return Err(Error::new(ErrorCode::DuplicateId, message).at("/tool_call_id"));
         }
         self.check_parts(&parts, raw.len())?;
-        let mut done = self.digest_text(&result.call, &result.full_text);
+        let clean = self.options.mask_secrets(&result.full_text);
+        let mut done = self.digest_masked(&result.call, &result.full_text, &clean);
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
-        result.complete(&mut done, &self.options);
+        result.complete(&mut done, &clean, &self.options);
         self.events.check(std::slice::from_ref(&done.item))?;
         // Masked bytes have another size than was checked.
         let before = self.artifacts.options().redact_secrets.map(|_| self.artifacts.clone());

@@ -9,7 +9,6 @@ use contextweaver_base::limits;
 use contextweaver_convert::mcp::ConvertedResult;
 use contextweaver_convert::providers::{MediaRecord, note_media};
 use contextweaver_model::{ResultEnvelope, Status};
-use contextweaver_text::redact::{SECRET_MASK, redact_value};
 use contextweaver_text::unicode::prefix;
 
 /// A result of an MCP tool, taken apart.
@@ -78,7 +77,8 @@ impl McpResult {
     }
 
     /// Adds to a digest of the text what is known of the result.
-    pub(super) fn complete(&self, done: &mut Compaction, options: &ManagerOptions) {
+    /// `clean` is the text with its secrets masked.
+    pub(super) fn complete(&self, done: &mut Compaction, clean: &str, options: &ManagerOptions) {
         done.item.metadata.insert("protocol".into(), "mcp".into());
         if self.envelope.status == Status::Error {
             done.item.metadata.insert("is_error".into(), true.into());
@@ -93,12 +93,12 @@ impl McpResult {
         if digest.firewall_stats.as_ref().is_none_or(|stats| !stats.triggered) {
             prefix(&done.item.text, limits::SUMMARY_CHARS).clone_into(&mut digest.summary);
         }
-        digest.facts = known.facts.iter().map(|fact| options.mask_secrets(fact).into_owned()).collect();
-        let mut provenance = Value::Object(known.provenance.clone());
-        if options.redact_secrets {
-            provenance = redact_value(&provenance, options.rules.secrets, SECRET_MASK);
-        }
-        if let Value::Object(provenance) = provenance {
+        // A line by itself may not show what it is, such as one of a manifest of secrets.
+        let is_gone = |fact: &str| clean != self.full_text && !clean.contains(fact) && self.full_text.contains(fact);
+        let facts = known.facts.iter().map(|fact| (fact, options.mask_secrets(fact)));
+        let facts = facts.filter(|(fact, masked)| **masked != **fact || !is_gone(fact));
+        digest.facts = facts.map(|(_, masked)| masked.into_owned()).collect();
+        if let Value::Object(provenance) = options.mask_value(&Value::Object(known.provenance.clone())) {
             digest.provenance.extend(provenance);
         }
     }

@@ -168,21 +168,25 @@ impl ContextManager {
     }
 
     pub(super) fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {
-        let clean = self.options.mask_secrets(text);
+        self.digest_masked(result, text, &self.options.mask_secrets(text))
+    }
+
+    /// Makes the item of a text of which `clean` has the secrets masked.
+    pub(super) fn digest_masked(&self, result: &ToolResult, text: &str, clean: &str) -> Compaction {
         let mut item = result.item("");
-        self.label_by_whole_text(&mut item, &clean);
-        if self.options.estimator.fits(&clean, self.options.firewall.threshold_tokens) {
+        self.label_by_whole_text(&mut item, clean);
+        if self.options.estimator.fits(clean, self.options.firewall.threshold_tokens) {
             text.clone_into(&mut item.text);
             return pass_through(item, result, &self.options);
         }
         let reduction = Reduction {
             item: &item,
-            source: &SniffedText::new(&result.media_type, &clean),
+            source: &SniffedText::new(&result.media_type, clean),
             keep: &result.keep,
             options: &self.options,
             answers: &self.answers,
         };
-        let is_clean = matches!(clean, Cow::Borrowed(_));
+        let is_clean = clean == text;
         Compaction { is_clean, ..firewall::compact(text, &result.media_type, &reduction) }
     }
 
@@ -280,9 +284,10 @@ pub fn envelope_item(
 
 /// Keeps a text as it is.
 pub fn pass_through(mut item: ContextItem, result: &ToolResult, options: &ManagerOptions) -> Compaction {
-    let facts = facts(&item.text);
     let original = item.text.clone();
     item.text = options.mask_secrets(&original).into_owned();
+    // Of the masked text: a fact of half a credential would not be known for one.
+    let facts = facts(&item.text);
     item.token_estimate = Estimator::V2.tokens(&item.text);
     let mut provenance = ResultEnvelope::provenance_of(&item.id);
     provenance.insert("tool_name".into(), result.tool_name.clone().into());
@@ -299,7 +304,7 @@ pub fn pass_through(mut item: ContextItem, result: &ToolResult, options: &Manage
     let envelope = ResultEnvelope {
         status: Status::Ok,
         summary: item.text.clone(),
-        facts: facts.iter().map(|fact| options.mask_secrets(fact).into_owned()).collect(),
+        facts,
         artifacts: Vec::new(),
         views: Vec::new(),
         provenance,

@@ -186,7 +186,7 @@ pub fn explanation(
     Explanation {
         version: 1,
         phase: request.phase,
-        query: sources.options.mask_secrets(&request.query).into_owned(),
+        query: sources.options.mask_record(&request.query).into_owned(),
         total_candidates: stats.total_candidates,
         included_count: stats.included_count,
         dropped_count: stats.dropped_count,

@@ -619,3 +619,49 @@ fn equal_words_with_other_images_are_no_repeats() {
         assert_eq!(Value::from(built.written.messages), messages);
     }
 }
+
+/// Addresses that are signed, with what of them is a credential.
+fn signed_addresses() -> Vec<String> {
+    let hex = "9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c5b4a39281706f5e4d3c2b1a0";
+    let scope = "AKIAABCDEFGHIJKLMNOP%2F20260101%2Feu-west-1%2Fs3%2Faws4_request";
+    vec![
+        format!("https://b.s3.amazonaws.com/a.png?X-Amz-Credential={scope}&X-Amz-Expires=900&X-Amz-Signature={hex}"),
+        format!("https://acc.blob.core.windows.net/c/a.png?sv=2022-11-02&sr=b&sp=r&sig={hex}%3D"),
+        format!("https://p.supabase.co/storage/v1/object/sign/b/a.png?token=eyJhbGciOiJIUzI1NiJ9.eyJ1cmwiOiIifQ.{hex}"),
+        // Not by its form, but it is where the picture is.
+        format!("https://bob:hunter2222@h.example/a.png?api_key={hex}&password=hunter2222"),
+        format!("https://h.example/{hex}/ghp_A1b2C3d4E5f6G7h8A1b2C3d4E5f6G7h8A1b2/a.png"),
+    ]
+}
+
+#[test]
+fn addresses_of_pictures_are_sent_as_they_are() {
+    for address in signed_addresses() {
+        for said in
+            ["What is in this picture?", "My key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789. What is it?"]
+        {
+            let image = json!({ "type": "image_url", "image_url": { "url": address } });
+            let given = json!([{ "role": "user", "content": [{ "type": "text", "text": said }, image] }]);
+            let items = messages_to_items(given.clone(), Format::OpenAiChat, &ReadOptions::default()).unwrap().items;
+            assert!(!items[0].text.contains("hunter2222") && !items[0].text.contains("ghp_A1"), "{}", items[0].text);
+            let mut manager = ContextManager::new(ManagerOptions::default());
+            manager.ingest_all(items).unwrap();
+            for format in [Format::OpenAiChat, Format::OpenAiResponses, Format::Anthropic, Format::AiSdkModel] {
+                let built = build(&mut manager, &asked(4000), format).unwrap();
+                assert_eq!(built.written.warnings, [], "{format:?}");
+                let messages = json!(built.written.messages).to_string();
+                assert!(messages.contains(&address), "{format:?} {messages}");
+                // Once, and without its label as text.
+                assert_eq!(messages.matches("a.png").count(), 1, "{messages}");
+                assert!(!messages.contains("sk-ant-api03"), "{messages}");
+                let pack = built.pack.unwrap();
+                assert!(!pack.prompt.contains("hunter2222") && !pack.prompt.contains("ghp_A1"), "{}", pack.prompt);
+                assert!(json!(built.written.messages).to_string().contains("picture") || said.contains("key"));
+            }
+            if said.starts_with("What") {
+                let built = build(&mut manager, &asked(4000), Format::OpenAiChat).unwrap();
+                assert_eq!(json!(built.written.messages), given);
+            }
+        }
+    }
+}

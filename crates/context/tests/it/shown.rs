@@ -1,8 +1,12 @@
 //! Credentials that stand where nobody looks for them, and texts above the floor, in what is returned: none is there, and
 //! what is stored stays as it came.
 
+use contextweaver_base::ErrorCode;
 use contextweaver_context::memory::ConsolidationPolicy;
-use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions, ToolResult};
+use contextweaver_context::{
+    BuildRequest, CompactRequest, ContextManager, DrilldownRequest, ManagerOptions, McpResult, ToolResult,
+};
+use contextweaver_convert::mcp::{McpResultOptions, mcp_result_to_envelope};
 use contextweaver_model::{ArtifactRef, ContextItem, Episode, ItemKind, JsonMap, Phase, ResultEnvelope, Sensitivity};
 use serde_json::json;
 
@@ -93,4 +97,85 @@ fn handles_and_ids_that_look_like_credentials_are_masked_where_somebody_reads_th
     let error = manager.ingest_all(vec![ContextItem::new(secret(), ItemKind::UserTurn, "again")]).unwrap_err();
     assert!(error.message().contains("`[REDACTED-SECRET]`"), "{error}");
     assert_eq!(manager.events().items()[0].id, secret(), "the log has it as it came");
+}
+
+/// A password that only what stands around it tells.
+const PASSWORD: &str = "Tr0ub4dorXyz9";
+
+#[test]
+fn facts_are_taken_out_of_the_masked_text() {
+    let address = format!("postgres://app:{PASSWORD}@db:5432/x");
+    let manifest = format!("kind: Secret\ndata:\n  user: {PASSWORD}\n");
+    let long = "info line of log text\n".repeat(600);
+    for text in [
+        address.clone(),
+        format!("{address}\nstatus: ok\n{long}"),
+        format!("{long}{address}\n"),
+        format!("- {address}"),
+        manifest.clone(),
+        format!("{manifest}{long}"),
+        format!("password | {PASSWORD}\nname     | bob"),
+    ] {
+        let mut manager = manager();
+        let ingested =
+            manager.ingest_tool_result(&ToolResult::new("c1", "f"), text.as_bytes()).unwrap().done().unwrap();
+        assert!(!json!(ingested).to_string().contains(PASSWORD), "{ingested:?}");
+        let result = json!({ "content": [{ "type": "text", "text": text }] });
+        let converted = mcp_result_to_envelope(&result, "f", &McpResultOptions::default()).unwrap();
+        let result = McpResult::new(ToolResult::new("c2", "f"), converted);
+        let ingested = manager.ingest_mcp_result(result).unwrap().done().unwrap();
+        assert!(!json!(ingested).to_string().contains(PASSWORD), "{ingested:?}");
+        let pack = build(&mut manager, &BuildRequest { explain: true, ..BuildRequest::new(Phase::Answer, &address) });
+        assert!(!json!(pack.unwrap()).to_string().contains(PASSWORD));
+        for data in [json!(text), json!({ "log": text })] {
+            for budget_tokens in [Some(20), None] {
+                let request = CompactRequest { budget_tokens, ..CompactRequest::new(data.clone()) };
+                let compacted = manager.compact(&request).unwrap().done().unwrap();
+                assert!(!json!(compacted).to_string().contains(PASSWORD), "{compacted:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_the_next_call_repeats_reaches_the_model_and_no_record() {
+    let signature = "9f8e7d6c5b4a39281706f5e4d3c2b1a0";
+    let address = format!("https://b.s3.amazonaws.com/up?X-Amz-Expires=900&X-Amz-Signature={signature}");
+    let text =
+        format!("{{\"upload_url\":\"{address}\",\"csrf_token\":\"{signature}\",\"own\":\"password={PASSWORD}\"}}");
+    let mut manager = manager();
+    let ingested = manager.ingest_tool_result(&ToolResult::new("c1", "f"), text.as_bytes()).unwrap().done().unwrap();
+    assert_eq!(ingested.item.text, text.replace(PASSWORD, "[REDACTED-SECRET]"));
+    let request = BuildRequest { explain: true, ..BuildRequest::new(Phase::Answer, &format!("upload to {address}")) };
+    let pack = build(&mut manager, &request).unwrap();
+    assert!(pack.prompt.contains(&address), "{}", pack.prompt);
+    let record = pack.explanation.unwrap();
+    assert!(!json!(record).to_string().contains(signature), "{record:?}");
+    let slice = manager.drilldown(&DrilldownRequest::new("artifact:result:c1", json!({ "type": "lines" })));
+    assert!(slice.unwrap().done().unwrap().text.contains(&address));
+}
+
+#[test]
+fn fields_are_exempted_by_name_and_path() {
+    let text = format!("{{\"a\":{{\"password\":\"{PASSWORD}\"}},\"b\":{{\"password\":\"{PASSWORD}\"}}}}");
+    for (option, wanted) in [
+        (json!({ "except": ["a.password"] }), "{\"a\":{\"password\":\"P\"},\"b\":{\"password\":\"#\"}}"),
+        (json!({ "except": ["pass*"] }), "{\"a\":{\"password\":\"P\"},\"b\":{\"password\":\"P\"}}"),
+        (json!({ "except": [] }), "{\"a\":{\"password\":\"#\"},\"b\":{\"password\":\"#\"}}"),
+        (json!(false), "{\"a\":{\"password\":\"P\"},\"b\":{\"password\":\"P\"}}"),
+    ] {
+        let options = ManagerOptions::from_value(json!({ "redact_secrets": option })).unwrap();
+        let mut manager = ContextManager::new(options);
+        let result = ToolResult::new("c1", "f");
+        let ingested = manager.ingest_tool_result(&result, text.as_bytes()).unwrap().done().unwrap();
+        assert_eq!(ingested.item.text, wanted.replace('P', PASSWORD).replace('#', "[REDACTED-SECRET]"));
+    }
+    for (option, code, path) in [
+        (json!("yes"), ErrorCode::InvalidInput, "/redact_secrets"),
+        (json!({ "except": [""] }), ErrorCode::InvalidInput, "/redact_secrets/except/0"),
+        (json!({ "excpet": [] }), ErrorCode::UnknownField, "/redact_secrets/excpet"),
+    ] {
+        let error = ManagerOptions::from_value(json!({ "redact_secrets": option })).unwrap_err();
+        assert_eq!((error.code(), error.path()), (code, path));
+    }
 }

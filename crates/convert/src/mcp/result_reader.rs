@@ -1,5 +1,7 @@
 //! The state of reading a result: what was found, and the limits of it.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use crate::media_label::{MediaSize, kind_of, media_label};
@@ -8,6 +10,7 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_model::json::{JsonMap, type_name};
 use contextweaver_model::{ArtifactRef, Warning};
 use contextweaver_text::markdown::one_line;
+use contextweaver_text::redact::mask_secrets;
 use contextweaver_text::unicode;
 
 /// Characters of a label, a name or an address where people or models read it.
@@ -263,7 +266,9 @@ fn cloned((key, value): (&String, &Value)) -> (String, Value) {
     (key.clone(), value.clone())
 }
 
-/// Returns a name of the server's as one short line.
+/// Returns a name of the server's as one short line. Half of a credential would not be known for one, so they are masked before
+/// something is cut off.
 pub(super) fn short(text: &str) -> String {
-    unicode::truncate(&one_line(unicode::prefix(text, LABEL_CHARS)), LABEL_CHARS)
+    let text = if text.len() > LABEL_CHARS { mask_secrets(text) } else { Cow::Borrowed(text) };
+    unicode::truncate(&one_line(unicode::prefix(&text, LABEL_CHARS)), LABEL_CHARS)
 }

@@ -10,7 +10,7 @@ use super::image_size::{ImageSize, size_of_bytes};
 use super::media::MediaInfo;
 use super::stored::{MESSAGE_KEY, NO_TEXT, StoredMessage, TEXT_OF_MEDIA, begins_as_marked, digest, is_opaque, mark_of};
 use crate::media_label::kind_of;
-use contextweaver_model::{ContextItem, RESERVED_KEY};
+use contextweaver_model::{ContextItem, JsonMap, RESERVED_KEY};
 
 /// Key below [`RESERVED_KEY`] of the list.
 const MEDIA_KEY: &str = "media";
@@ -202,6 +202,59 @@ pub fn has_more_than_text(item: &ContextItem) -> bool {
     let parts = own.get(MESSAGE_KEY).and_then(|message| message.get("parts")).and_then(Value::as_array);
     let is_opaque = |part: &Value| part.get("kind").and_then(Value::as_str).is_some_and(is_opaque);
     own.get(MEDIA_KEY).is_some() || parts.is_some_and(|parts| parts.iter().any(is_opaque))
+}
+
+/// Puts back, in metadata of an item of which the values were changed, where images and the like are: the bytes or the
+/// address in the message that the item was read from, and the handles of those that are stored.
+///
+/// ```
+/// use contextweaver_convert::providers::{Format, messages_to_items, restore_media_data};
+/// use serde_json::json;
+///
+/// let image = json!({ "type": "image_url", "image_url": { "url": "https://example.org/a.png?sig=1" } });
+/// let messages = json!([{ "role": "user", "content": [image] }]);
+/// let item = messages_to_items(messages, Format::OpenAiChat, &Default::default())?.items.remove(0);
+/// let changed = serde_json::to_string(&item.metadata)?.replace("sig=1", "sig=x");
+/// let mut changed = serde_json::from_str(&changed)?;
+/// restore_media_data(&item.metadata, &mut changed);
+/// assert_eq!(changed, item.metadata);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn restore_media_data(before: &JsonMap, changed: &mut JsonMap) {
+    let (Some(before), Some(changed)) = (before.get(RESERVED_KEY), changed.get_mut(RESERVED_KEY)) else { return };
+    let parts = before.pointer("/message/parts").and_then(Value::as_array);
+    for (at, part) in parts.into_iter().flatten().enumerate() {
+        let slots = part.get("slots").and_then(Value::as_array).into_iter().flatten();
+        for pointer in slots.filter_map(|slot| slot.get(3)?.as_str()) {
+            let pointer = format!("/original{pointer}");
+            let info = part.pointer(&pointer).and_then(Value::as_object).and_then(MediaInfo::of);
+            let target = changed.pointer_mut(&format!("/message/parts/{at}{pointer}"));
+            if let (Some(info), Some(before), Some(target)) = (info, part.pointer(&pointer), target) {
+                put_back(before, target, info.data);
+            }
+        }
+    }
+    let list = before.pointer("/media/list").and_then(Value::as_array);
+    for (at, record) in list.into_iter().flatten().enumerate() {
+        if let Some(target) = changed.pointer_mut(&format!("/media/list/{at}/handle")) {
+            target.clone_from(&record["handle"]);
+        }
+    }
+}
+
+/// Puts a text back where it stood.
+fn put_back(before: &Value, changed: &mut Value, data: &str) {
+    match (before, changed) {
+        (Value::String(text), changed) if text == data => changed.clone_from(before),
+        (Value::Object(map), Value::Object(changed)) => {
+            for (key, value) in map {
+                if let Some(changed) = changed.get_mut(key) {
+                    put_back(value, changed, data);
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Returns what is noted of media of an item, and whether its text is still the one they belong to.

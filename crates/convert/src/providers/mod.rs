@@ -49,7 +49,8 @@ use self::message::Role;
 
 pub use image_size::ImageSize;
 pub use media_list::{
-    MediaBytes, MediaRecord, has_more_than_text, keep_media, note_media, show_text_alone, text_before_media,
+    MediaBytes, MediaRecord, has_more_than_text, keep_media, note_media, restore_media_data, show_text_alone,
+    text_before_media,
 };
 pub use names::{call_id, called_tool, tool_name};
 pub use server_tools::{is_compaction, is_provider_run};

@@ -1,54 +1,20 @@
 //! Values assigned to keys that name a credential.
 
+use super::accounts::{follows_word, is_sentence, is_type};
 use super::chars::{
-    DIGIT, DOTTED, LETTER, PATH, TOKEN68, byte, fold, is, is_space, is_word, part, rest, run, run_back, skip_space,
-    skip_space_back, starts_ignoring_case, tick,
+    DIGIT, DOTTED, LETTER, PATH, TOKEN68, byte, is, is_space, part, rest, run, run_back, skip_space, skip_space_back,
+    starts_ignoring_case, tick,
 };
 use super::keys::{
-    KeyKind, MAX_KEY, MIN_GENERATED, MIN_VALUE, is_code, is_placeholder, is_secret, key_kind, may_tell, names_service,
+    KeyKind, MAX_KEY, MIN_GENERATED, MIN_VALUE, is_code, is_generated, is_path, is_placeholder, is_secret, key_kind,
+    may_tell, names_service,
 };
 use super::scanner::Scanner;
 
 /// Longest header of cookies that is looked at, in bytes.
 const MAX_COOKIES: usize = 4096;
-/// Key words of contextweaver 0.18; `?` stands for an optional hyphen or underscore.
-const COMPAT_WORDS: [&[u8]; 7] = [b"api?key", b"secret", b"token", b"password", b"passwd", b"pwd", b"access?key"];
 
 impl<'a> Scanner<'a> {
-    /// Finds the value after a separator as contextweaver 0.18 does.
-    ///
-    /// The key part of its pattern can only be the whole run of key characters before the
-    /// separator, and a key word anywhere in that run is enough; so no backtracking is needed.
-    pub(super) fn assign_reference(&self, at: usize, floor: usize) -> Option<(usize, usize)> {
-        let end = skip_space_back(self.text, floor, at);
-        let head = part(self.text, floor, end);
-        let key = head.trim_end_matches(|c| matches!(c, '.' | '-') || is_word(c));
-        tick(head.len() - key.len());
-        if !has_reference_word(rest(head, key.len())) {
-            return None;
-        }
-        let start = skip_space(self.text, at + 1);
-        let quote = |c: char| matches!(c, '"' | '\'');
-        let tail = rest(self.text, start);
-        let value = tail.strip_prefix(quote).unwrap_or(tail);
-        let mut length = value.len();
-        let mut count = 0;
-        for (offset, c) in value.char_indices() {
-            if is_space(c) || quote(c) {
-                length = offset;
-                break;
-            }
-            count += 1;
-        }
-        tick(count);
-        if count < MIN_VALUE {
-            return None;
-        }
-        let left = rest(value, length);
-        let left = left.strip_prefix(quote).unwrap_or(left);
-        Some((start, self.text.len() - left.len()))
-    }
-
     /// Finds the value after a separator under the full rules.
     pub(super) fn assign_full(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
         let after = self.separator_end(at)?;
@@ -72,7 +38,12 @@ impl<'a> Scanner<'a> {
         let block = block_start(self.text, start);
         let crossed = block > start || part(self.text, after, start).contains('\n');
         start = block;
+        let scheme = start;
         start = skip_scheme(self.text, start);
+        if start > scheme && part(self.text, scheme, start).contains('-') {
+            // The signature stands behind the value.
+            self.request_signature(scheme);
+        }
         if rest(self.text, start).starts_with("-----BEGIN ") || self.starts_with_mask(start) {
             return None;
         }
@@ -82,16 +53,52 @@ impl<'a> Scanner<'a> {
         if (compares || empty) && !quoted {
             return None;
         }
+        // The end of such a value need not be looked for, which may be far.
+        let is_known = match kind {
+            KeyKind::Directory => is_path(rest(self.text, start)),
+            KeyKind::Generated => start < self.plain_end,
+            _ => false,
+        };
+        if is_known && !quoted {
+            return None;
+        }
+        let listed = !quoted && byte(self.text, start) == Some(b'[');
+        if listed && self.open_quote(skip_space(self.text, start + 1)).is_some() {
+            self.list_at(start, kind);
+            return None;
+        }
         let (start, end) = self.value_at(start, crossed)?;
         self.value_end = end;
         let value = part(self.text, start, end);
+        if kind == KeyKind::Generated && !quoted && !is_generated(value) {
+            self.plain_end = end;
+        }
         // A condition ends in a colon as well.
         let key_end = part(self.text, floor, at).trim_end_matches(['"', '\'', '`', '\\', ' ']).len() + floor;
         let word = crossed && block == line && !quoted && !value.bytes().any(|b| b.is_ascii_digit());
         if word && !self.starts_line(key_end) {
             return None;
         }
+        if !quoted
+            && !crossed
+            && after == at + 1
+            && byte(self.text, at) == Some(b':')
+            && self.is_said(at, kind, start, end)
+        {
+            return None;
+        }
         (is_secret(kind, value, quoted) && !self.is_mask(start, end)).then_some((start, end))
+    }
+
+    /// Reports whether what stands behind a colon is the type of a field, or goes on as a sentence: that of a password only
+    /// where a word stands before its key, as passwords may be sentences, too.
+    fn is_said(&self, at: usize, kind: KeyKind, start: usize, end: usize) -> bool {
+        let tail = rest(self.text, start);
+        let key_start = run_back(self.text, at, DOTTED, MAX_KEY);
+        let key = part(self.text, key_start, at);
+        is_type(key, kind, part(tail, 0, bare_length(tail)))
+            || (kind != KeyKind::Password || follows_word(self.text, key_start))
+                && is_sentence(part(self.text, start, end), rest(self.text, end))
     }
 
     /// Returns where a value is that starts at an offset, in quotes or without.
@@ -157,18 +164,14 @@ impl<'a> Scanner<'a> {
 
     /// Finds the value of a cookie that holds a session, by its name.
     fn cookie_at(&self, at: usize) -> Option<(usize, usize)> {
-        const NAMES: [&str; 10] =
-            ["sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "login", "remember", "__host-"];
-        let name = part(self.text, run_back(self.text, at, DOTTED, MAX_KEY), at);
-        let known = (0..name.len()).any(|from| NAMES.iter().any(|word| starts_ignoring_case(name, from, word)))
-            || name.eq_ignore_ascii_case("id");
+        let known = holds_session(part(self.text, run_back(self.text, at, DOTTED, MAX_KEY), at));
         let end = run(self.text, at + 1, PATH, usize::MAX);
         let value = part(self.text, at + 1, end);
         (known && value.len() >= 8 && !is_placeholder(value) && !self.is_mask(at + 1, end)).then_some((at + 1, end))
     }
 
     /// Returns the end of an assignment separator, or nothing for operators that look like one.
-    fn separator_end(&self, at: usize) -> Option<usize> {
+    pub(super) fn separator_end(&self, at: usize) -> Option<usize> {
         let bytes = self.text.as_bytes();
         let nth = |offset: usize| bytes.get(at + offset).copied().unwrap_or(b' ');
         let previous = at.checked_sub(1).and_then(|before| bytes.get(before));
@@ -210,7 +213,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns the key that ends before a separator, without quotes.
-    fn key_before(&self, at: usize, floor: usize) -> &'a str {
+    pub(super) fn key_before(&self, at: usize, floor: usize) -> &'a str {
         let mut end = skip_space_back(self.text, floor, at);
         if part(self.text, end, at).contains('\n') {
             return "";
@@ -241,7 +244,19 @@ impl<'a> Scanner<'a> {
             start = if word < start - 1 { word } else { start };
         }
         // The name of a type, as in `AWS::IAM::AccessKey`.
-        if part(self.text, floor, start).ends_with("::") { "" } else { part(self.text, start, end) }
+        if part(self.text, floor, start).ends_with("::") { "" } else { self.without_escape(floor, start, end) }
+    }
+
+    /// Returns a key without what an escape before it ends in, such as the letter of a line break in JSON.
+    fn without_escape(&self, floor: usize, start: usize, end: usize) -> &'a str {
+        let key = part(self.text, start, end);
+        let length = match (start > floor && byte(self.text, start - 1) == Some(b'\\'), key.as_bytes()) {
+            (true, [b'n' | b'r' | b't', ..]) => 1,
+            (true, [b'u', b'0', b'0', ..]) => 5,
+            _ => return key,
+        };
+        // A path may have a name that begins with one of these letters.
+        if key_kind(key).is_some() { key } else { rest(key, length) }
     }
 
     /// Reports whether an earlier mask is the whole value.
@@ -357,6 +372,15 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Reports whether a cookie holds a session, by its name.
+pub(super) fn holds_session(name: &str) -> bool {
+    const NAMES: [&str; 10] = ["sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "login", "remember", "__host-"];
+    tick(name.len());
+    name.len() <= MAX_KEY
+        && ((0..name.len()).any(|from| NAMES.iter().any(|word| starts_ignoring_case(name, from, word)))
+            || name.eq_ignore_ascii_case("id"))
+}
+
 /// Measures a value without quotes: up to white space, a quote, a closing tag or the next pair.
 fn bare_length(tail: &str) -> usize {
     let mut end = tail.len();
@@ -402,27 +426,8 @@ fn is_pair(text: &str, at: usize) -> bool {
 
 /// Skips the scheme in front of an authorization value, so that the credentials are masked.
 pub(super) fn skip_scheme(text: &str, start: usize) -> usize {
-    let scheme =
-        ["bearer ", "basic ", "token ", "digest "].iter().find(|scheme| starts_ignoring_case(text, start, scheme));
+    let scheme = ["bearer ", "basic ", "token ", "digest ", "aws4-hmac-sha256 ", "goog4-rsa-sha256 "]
+        .iter()
+        .find(|scheme| starts_ignoring_case(text, start, scheme));
     scheme.map_or(start, |scheme| skip_space(text, start + scheme.len()))
-}
-
-/// Reports whether a run of key characters contains one of [`COMPAT_WORDS`].
-fn has_reference_word(key: &str) -> bool {
-    tick(key.len());
-    key.char_indices().any(|(at, c)| {
-        matches!(fold(c), 'a' | 's' | 't' | 'p') && COMPAT_WORDS.iter().any(|word| folds_to(rest(key, at), word))
-    })
-}
-
-/// Reports whether text starts with a key word, ignoring case as Python does.
-fn folds_to(text: &str, word: &[u8]) -> bool {
-    let mut chars = text.chars().peekable();
-    word.iter().all(|&wanted| {
-        if wanted == b'?' {
-            chars.next_if(|&c| matches!(c, '-' | '_'));
-            return true;
-        }
-        chars.next().is_some_and(|c| fold(c) == char::from(wanted))
-    })
 }

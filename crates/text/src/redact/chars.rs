@@ -22,6 +22,8 @@ pub(super) const EQUALS: u16 = 1 << 9;
 /// Marks the tilde.
 pub(super) const TILDE: u16 = 1 << 10;
 const OF_PATH: u16 = 1 << 11;
+/// Marks the percent sign.
+pub(super) const PERCENT: u16 = 1 << 12;
 /// Marks the ASCII letters.
 pub(super) const LETTER: u16 = UPPER_HEX | UPPER_REST | LOWER_HEX | LOWER_REST;
 /// Marks the hexadecimal digits in either case.
@@ -43,7 +45,7 @@ pub(super) const TOKEN68: u16 = DOTTED | PLUS_SLASH | EQUALS | TILDE;
 /// Marks the standard base64 alphabet with padding.
 pub(super) const BASE64: u16 = ALNUM | PLUS_SLASH | EQUALS;
 /// Marks what stands in the path and the query of a URL, and the backslash that JSON may have before a slash.
-pub(super) const PATH: u16 = TOKEN68 | OF_PATH;
+pub(super) const PATH: u16 = TOKEN68 | OF_PATH | PERCENT;
 
 const CLASSES: [u16; 256] = classes();
 
@@ -63,7 +65,8 @@ const fn classes() -> [u16; 256] {
             b'+' | b'/' => PLUS_SLASH,
             b'=' => EQUALS,
             b'~' => TILDE,
-            b'%' | b'@' | b'?' | b'&' | b':' | b'\\' => OF_PATH,
+            b'%' => PERCENT,
+            b'@' | b'?' | b'&' | b':' | b'\\' => OF_PATH,
             _ => 0,
         };
         code += 1;

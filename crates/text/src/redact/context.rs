@@ -214,7 +214,12 @@ fn bearer_run(text: &str, from: usize) -> usize {
 /// Prose such as "basic authentication" is valid base64 too, but decodes to control characters or
 /// to something without a colon.
 fn is_basic(value: &str) -> bool {
-    let (mut bits, mut filled, mut colon) = (0_u32, 0, false);
+    value.len() >= 6 && decoded_has(value, b':')
+}
+
+/// Reports whether a value decodes to text that has a sign, which may be a control character.
+pub(super) fn decoded_has(value: &str, sign: u8) -> bool {
+    let (mut bits, mut filled, mut found) = (0_u32, 0, false);
     tick(value.len());
     for b in value.trim_end_matches('=').bytes() {
         let six = match b {
@@ -230,13 +235,13 @@ fn is_basic(value: &str) -> bool {
         if filled >= 8 {
             filled -= 8;
             let byte = bits >> filled & 0xff;
-            if byte < 0x20 || byte == 0x7f {
+            found |= byte == u32::from(sign);
+            if byte != u32::from(sign) && (byte < 0x20 || byte == 0x7f) {
                 return false;
             }
-            colon |= byte == u32::from(b':');
         }
     }
-    colon && value.len() >= 6
+    found
 }
 
 /// Skips white space and the escaped line breaks of JSON strings.

@@ -45,7 +45,7 @@ enum WordFit {
 }
 
 /// Key words of the full rules, lower case and without separators.
-const WORDS: [(&str, WordFit, KeyKind); 40] = [
+const WORDS: [(&str, WordFit, KeyKind); 48] = [
     ("password", WordFit::Suffix, KeyKind::Password),
     ("passwd", WordFit::Suffix, KeyKind::Password),
     ("passphrase", WordFit::Suffix, KeyKind::Password),
@@ -85,6 +85,18 @@ const WORDS: [(&str, WordFit, KeyKind); 40] = [
     ("phpsessid", WordFit::Suffix, KeyKind::Generated),
     ("requirepass", WordFit::Suffix, KeyKind::Password),
     ("amzsignature", WordFit::Suffix, KeyKind::Generated),
+    // Rails.
+    ("secretkeybase", WordFit::Suffix, KeyKind::Secret),
+    // Of a kubeconfig.
+    ("clientkeydata", WordFit::Suffix, KeyKind::Secret),
+    // Of wpa_supplicant, NetworkManager and WireGuard.
+    ("psk", WordFit::Segment, KeyKind::Password),
+    ("presharedkey", WordFit::Suffix, KeyKind::Secret),
+    // Of Vault.
+    ("unsealkey", WordFit::Suffix, KeyKind::Generated),
+    ("unsealkeysb", WordFit::Suffix, KeyKind::Generated),
+    ("unsealkeyshex", WordFit::Suffix, KeyKind::Generated),
+    ("recoverykey", WordFit::Suffix, KeyKind::Generated),
     ("googsignature", WordFit::Suffix, KeyKind::Generated),
 ];
 
@@ -92,8 +104,9 @@ const WORDS: [(&str, WordFit, KeyKind); 40] = [
 ///
 /// They are no credentials, and masking them would stop an agent from fetching the next page.
 #[rustfmt::skip]
-const HARMLESS_TOKENS: [&str; 17] = [
+const HARMLESS_TOKENS: [&str; 25] = [
     "input", "output", "version", "page", "next", "pagination", "design", "continuation", "sync", "bos", "eos", "pad", "unk", "sep", "cls", "mask", "stop",
+    "resume", "scroll", "starting", "delta", "skip", "progress", "bookmark", "cursor",
 ];
 
 /// Segments that say which credential is meant, not what it is, and may follow the key word.
@@ -360,7 +373,7 @@ pub(super) fn is_secret(kind: KeyKind, value: &str, quoted: bool) -> bool {
 }
 
 /// Reports whether a value is an absolute path.
-fn is_path(value: &str) -> bool {
+pub(super) fn is_path(value: &str) -> bool {
     value.starts_with('/') || value.starts_with("~/") || value.get(1..3) == Some(":\\")
 }
 

@@ -2,6 +2,7 @@
 
 use super::chars::{byte, part, rest, skip_space, tick};
 use super::scanner::Scanner;
+use super::tables::escaped_break;
 
 /// Longest map of values that is looked at, in bytes.
 const MAX_MAP: usize = 1 << 20;
@@ -53,7 +54,7 @@ impl Scanner<'_> {
             return start + length.unwrap_or(tail.len());
         }
         if !part(self.text, after, start).contains('\n') {
-            return after;
+            return if escaped_break(self.text, after).is_some() { self.escaped_map_end(after) } else { after };
         }
         let indent = self.text.as_bytes().iter().take(key_start).rev().take_while(|&&b| b == b' ').count();
         tick(indent);
@@ -67,6 +68,33 @@ impl Scanner<'_> {
             end += line.len();
         }
         end
+    }
+}
+
+impl Scanner<'_> {
+    /// Does the same in a string of JSON, of which the line breaks are escaped.
+    fn escaped_map_end(&self, after: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let mut at = after;
+        while let Some(line) = escaped_break(self.text, at) {
+            tick(1);
+            if at > after && bytes.get(line) != Some(&b' ') {
+                break;
+            }
+            let tail = bytes.get(line..).unwrap_or_default();
+            let ends = |(offset, b): (usize, &u8)| {
+                *b == b'"' && offset > 0 && tail.get(offset - 1) != Some(&b'\\')
+                    || *b == b'\n'
+                    || *b == b'\\' && escaped_break(self.text, line + offset).is_some()
+            };
+            let length = tail.iter().take(MAX_MAP).enumerate().position(ends).unwrap_or(tail.len());
+            tick(length);
+            at = line + length;
+            if at > after + MAX_MAP {
+                break;
+            }
+        }
+        at
     }
 }
 

@@ -8,16 +8,25 @@
 //!
 //! Both are hand-written scanners with linear running time on any input.
 
+mod accounts;
 mod assign;
 mod chars;
 mod context;
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod everyday_tests;
+mod handed_on;
 mod hidden;
+mod keep;
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod keep_tests;
 mod keys;
 mod manifest;
 mod openings;
+mod reference;
 mod rules;
 mod scan;
 mod scanner;
+mod statements;
 mod tables;
 // The properties need a crate that does not exist on WebAssembly.
 #[cfg(all(test, not(target_arch = "wasm32")))]
@@ -32,6 +41,8 @@ use serde_json::Value;
 
 pub(crate) use chars::{after, before, digit, is_word};
 use hidden::{HiddenReading, VisibleText, hides, readings};
+pub use keep::Keep;
+use keep::KeptSpans;
 use scan::SecretSpan;
 use scanner::{ALL, ASSIGN, HiddenSearch, PEM, Scanner};
 use wraps::is_wrapped;
@@ -43,6 +54,9 @@ pub const SECRET_MASK: &str = "[REDACTED-SECRET]";
 ///
 /// One round is enough for all but contrived text in which masking one secret reveals another.
 const MAX_ROUNDS: usize = 8;
+
+/// How far a value may go on behind a part that is left alone, in bytes.
+const MAX_BEHIND_KEPT: usize = 512;
 
 /// Bounds how deep [`redact_value`] follows nested values.
 const MAX_DEPTH: usize = 128;
@@ -72,12 +86,18 @@ pub enum SecretRules {
 /// ```
 #[must_use]
 pub fn redact_secrets<'a>(text: &'a str, rules: SecretRules, mask: &str) -> Cow<'a, str> {
+    redact_keeping(text, rules, mask, &Keep::default())
+}
+
+/// Does the same, but for what is to be left alone. [`SecretRules::Compat`] leaves nothing alone.
+#[must_use]
+pub fn redact_keeping<'a>(text: &'a str, rules: SecretRules, mask: &str, keep: &Keep) -> Cow<'a, str> {
     let full = rules == SecretRules::Full;
     let found = rules_present(text, full, mask, ALL);
     if found.rules == 0 {
         return Cow::Borrowed(text);
     }
-    let masked = if full { mask_full(text, mask, found) } else { mask_in_order(text, mask, found.rules) };
+    let masked = if full { mask_full(text, mask, found, keep) } else { mask_in_order(text, mask, found.rules) };
     masked.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
@@ -137,28 +157,54 @@ pub(crate) fn read(text: &str, rules: SecretRules) -> impl Iterator<Item = Cow<'
 /// ```
 #[must_use]
 pub fn redact_value(value: &Value, rules: SecretRules, mask: &str) -> Value {
-    redact_leaf(value, rules, mask, None, MAX_DEPTH)
+    redact_value_keeping(value, rules, mask, &Keep::default())
 }
 
-fn redact_leaf(value: &Value, rules: SecretRules, mask: &str, kind: Option<keys::KeyKind>, depth: usize) -> Value {
-    let Some(below) = depth.checked_sub(1) else {
-        return Value::String(mask.to_owned());
-    };
-    let named = |text: &str, quoted| kind.is_some_and(|kind| keys::is_secret(kind, text, quoted));
-    match value {
-        Value::String(text) if named(text, true) => Value::String(mask.to_owned()),
-        Value::String(text) => Value::String(redact_secrets(text, rules, mask).into_owned()),
-        Value::Number(number) if named(&number.to_string(), false) => Value::String(mask.to_owned()),
-        Value::Array(items) => items.iter().map(|item| redact_leaf(item, rules, mask, kind, below)).collect(),
-        Value::Object(fields) => {
-            let redact = |(key, field): (&String, &Value)| {
-                let full = rules == SecretRules::Full;
-                let kind = full.then(|| read(key, rules).find_map(|key| keys::key_kind(&key))).flatten();
-                (key.clone(), redact_leaf(field, rules, mask, kind, below))
-            };
-            Value::Object(fields.iter().map(redact).collect())
+/// Does the same, but for what is to be left alone.
+#[must_use]
+pub fn redact_value_keeping(value: &Value, rules: SecretRules, mask: &str, keep: &Keep) -> Value {
+    Leaves { rules, mask, keep, path: Vec::new() }.redact(value, None, MAX_DEPTH)
+}
+
+/// Masks the leaves of a value.
+struct Leaves<'a> {
+    rules: SecretRules,
+    mask: &'a str,
+    keep: &'a Keep,
+    /// Names of the fields above.
+    path: Vec<&'a str>,
+}
+
+impl<'a> Leaves<'a> {
+    fn redact(&mut self, value: &'a Value, kind: Option<keys::KeyKind>, depth: usize) -> Value {
+        let mask = || Value::String(self.mask.to_owned());
+        let Some(below) = depth.checked_sub(1) else {
+            return mask();
+        };
+        let named = |text: &str, quoted| kind.is_some_and(|kind| keys::is_secret(kind, text, quoted));
+        match value {
+            Value::String(text) if named(text, true) => mask(),
+            Value::String(text) => redact_keeping(text, self.rules, self.mask, self.keep).into_owned().into(),
+            Value::Number(number) if named(&number.to_string(), false) => mask(),
+            Value::Array(items) => items.iter().map(|item| self.redact(item, kind, below)).collect(),
+            Value::Object(fields) => {
+                let fields = fields.iter().map(|(name, field)| (name.clone(), self.field(name, field, below)));
+                Value::Object(fields.collect())
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+
+    fn field(&mut self, name: &'a str, value: &'a Value, depth: usize) -> Value {
+        let is_full = self.rules == SecretRules::Full;
+        if is_full && self.keep.keeps(&self.path, name) {
+            return value.clone();
+        }
+        let kind = is_full.then(|| read(name, self.rules).find_map(|name| keys::key_kind(&name))).flatten();
+        self.path.push(name);
+        let masked = self.redact(value, kind, depth);
+        self.path.pop();
+        masked
     }
 }
 
@@ -175,6 +221,12 @@ fn redact_leaf(value: &Value, rules: SecretRules, mask: &str, kind: Option<keys:
 /// ```
 #[must_use]
 pub fn redact_names(value: &Value, rules: SecretRules, mask: &str) -> Value {
+    redact_names_keeping(value, rules, mask, &Keep::default())
+}
+
+/// Does the same, but for what is to be left alone.
+#[must_use]
+pub fn redact_names_keeping(value: &Value, rules: SecretRules, mask: &str, keep: &Keep) -> Value {
     fn names(value: Value, rules: SecretRules, mask: &str) -> Value {
         let masked = |name: String| match redact_secrets(&name, rules, mask) {
             Cow::Borrowed(_) => name,
@@ -189,7 +241,7 @@ pub fn redact_names(value: &Value, rules: SecretRules, mask: &str) -> Value {
         }
     }
     // Values first: a name says whether its value is a secret. It also bounds the depth.
-    names(redact_value(value, rules, mask), rules, mask)
+    names(redact_value_keeping(value, rules, mask, keep), rules, mask)
 }
 
 /// Masks credentials in an id, a handle or a path. Its parts are looked at one by one: in `result:api_token:c1` nothing
@@ -264,8 +316,14 @@ fn mask_in_order(text: &str, mask: &str, found: u32) -> Option<String> {
     while pending != 0 {
         let rule = pending & pending.wrapping_neg();
         pending &= !rule;
-        if let Some(masked) =
-            mask_reading(current.as_deref().unwrap_or(text), HiddenReading::Plain, false, mask, rule).0
+        if let Some(masked) = mask_reading(
+            current.as_deref().unwrap_or(text),
+            HiddenReading::Plain,
+            (false, mask),
+            rule,
+            &Keep::default(),
+        )
+        .0
         {
             // A mask is arbitrary text, so it may complete the shape of a later rule.
             let later = ALL & !(rule | (rule - 1));
@@ -280,17 +338,21 @@ fn mask_in_order(text: &str, mask: &str, found: u32) -> Option<String> {
 ///
 /// Tokens go first because an assigned value without quotes ends at white space, which a longer
 /// secret may contain.
-fn mask_full(text: &str, mask: &str, found: Found) -> Option<String> {
+fn mask_full(text: &str, mask: &str, found: Found, keep: &Keep) -> Option<String> {
     let mut current: Option<String> = None;
     let mut found = found;
     let rounds = if mask == SECRET_MASK { MAX_ROUNDS } else { 1 };
     found.hides |= hides(mask, 0);
-    for _ in 0..rounds {
+    for round in 1..=rounds {
+        let mut is_changed = false;
         for rules in [found.rules & !ASSIGN, ASSIGN] {
-            let source = current.as_deref().unwrap_or(text);
-            current = mask_rules(source, found, mask, rules).or(current);
+            if let Some(masked) = mask_rules(current.as_deref().unwrap_or(text), found, mask, rules, keep) {
+                current = Some(masked);
+                is_changed = true;
+            }
         }
-        if rounds == 1 {
+        // What is left alone is found each time.
+        if !is_changed || round == rounds {
             break;
         }
         found = rules_present(current.as_deref().unwrap_or(text), true, mask, ALL);
@@ -302,11 +364,11 @@ fn mask_full(text: &str, mask: &str, found: Found) -> Option<String> {
 }
 
 /// Masks every match of the given rules, in each reading of the text.
-fn mask_rules(text: &str, found: Found, mask: &str, rules: u32) -> Option<String> {
+fn mask_rules(text: &str, found: Found, mask: &str, rules: u32, keep: &Keep) -> Option<String> {
     let mut current: Option<String> = None;
     let unwrapped: &[_] = if found.wraps { &[HiddenReading::Unwrapped] } else { &[] };
     for &reading in unwrapped.iter().chain(readings(found.hides)) {
-        let (masked, parts) = mask_reading(current.as_deref().unwrap_or(text), reading, true, mask, rules);
+        let (masked, parts) = mask_reading(current.as_deref().unwrap_or(text), reading, (true, mask), rules, keep);
         current = masked.or(current);
         if reading == HiddenReading::Joined && !parts {
             break;
@@ -315,21 +377,37 @@ fn mask_rules(text: &str, found: Found, mask: &str, rules: u32) -> Option<String
     current
 }
 
-/// Masks every match of the given rules from left to right.
+/// Masks every match of the given rules from left to right, but for what is to be left alone.
 ///
 /// Also tells whether the text has to be read in parts as well.
-fn mask_reading(text: &str, reading: HiddenReading, full: bool, mask: &str, rules: u32) -> (Option<String>, bool) {
+fn mask_reading(
+    text: &str,
+    reading: HiddenReading,
+    (full, mask): (bool, &str),
+    rules: u32,
+    keep: &Keep,
+) -> (Option<String>, bool) {
     if rules == 0 {
         return (None, false);
     }
     let (shown, shown_mask) = (VisibleText::new(text, reading), VisibleText::new(mask, reading));
+    let kept = KeptSpans::of(&shown.text, keep);
     let mut scanner = Scanner::new(&shown.text, full, &shown_mask.text);
     let mut masked = String::new();
     let (mut copied, mut from) = (0, 0);
     while let Some(hit) = scanner.next(from, from, rules) {
+        let mut start = hit.start;
+        if let Some(end) = kept.end_at(hit.start) {
+            from = end;
+            // What follows may be a secret of its own. But a value that goes on and on is not read again and again.
+            if hit.end <= end + MAX_BEHIND_KEPT {
+                continue;
+            }
+            start = end;
+        }
         from = hit.end;
         if is_whole(text, &shown, &hit) {
-            masked.push_str(chars::part(text, copied, shown.start(hit.start)));
+            masked.push_str(chars::part(text, copied, shown.start(start)));
             masked.push_str(mask);
             copied = shown.end(hit.end);
         }

@@ -452,11 +452,27 @@ pub(super) enum Word {
     Pair,
     /// A call of which the arguments are a name and a value.
     Call,
+    /// `user/password@database`, so many bytes behind.
+    Login(usize),
+    /// The response of a client that logs in to a mail server.
+    Sasl(usize),
+    /// The question of a mail server for a password.
+    Prompt(usize),
+    /// The number of a key, and its value.
+    NumberedKey(usize),
+    /// The second field of a line of a file of cookies.
+    CookieLine,
+    /// The table and the columns of a statement that inserts.
+    Insert(usize),
+    /// The table and the columns of rows that follow.
+    Copy(usize),
+    /// The scheme of a signed request.
+    Signed,
 }
 
 /// The words, in lower case and three bytes or longer. Options are those of the manuals of the commands.
 #[rustfmt::skip]
-pub(super) const WORDS: [(&str, Word); 46] = [
+pub(super) const WORDS: [(&str, Word); 65] = [
     ("begin ", Word::Begin), ("bearer", Word::Scheme), ("basic", Word::Scheme),
     ("curl ", Word::User), ("sshpass ", Word::Option(b'p')), ("docker login ", Word::Option(b'p')),
     ("podman login ", Word::Option(b'p')), ("az login ", Word::Option(b'p')), ("redis-cli ", Word::Option(b'a')),
@@ -471,5 +487,16 @@ pub(super) const WORDS: [(&str, Word); 46] = [
     ("password", Word::Netrc), ("identified by ", Word::Identified), ("is \"", Word::Is), ("is '", Word::Is), ("is `", Word::Is), ("is \\", Word::Is),
     ("env ", Word::Pair), ("setx ", Word::Pair), ("setenv ", Word::Pair), ("aws configure set ", Word::Pair),
     ("set(", Word::Call), ("put(", Word::Call), ("setheader(", Word::Call),
-    ("setproperty(", Word::Call),
+    ("setproperty(", Word::Call), ("define(", Word::Call), ("setenv(", Word::Call), ("append(", Word::Call),
+    // Oracle, "JDBC URL format"; SQL*Plus.
+    ("jdbc:oracle:thin:", Word::Login(17)), ("jdbc:oracle:oci:", Word::Login(16)), ("sqlplus ", Word::Login(8)),
+    // RFC 4616, and the question of AUTH LOGIN: `Password:` as base64.
+    ("auth plain ", Word::Sasl(11)), ("authenticate plain ", Word::Sasl(19)), ("334 ugfzc3dvcmq6", Word::Prompt(16)),
+    // developer.hashicorp.com/vault: what `operator init` prints.
+    ("unseal key ", Word::NumberedKey(11)), ("recovery key ", Word::NumberedKey(13)),
+    // curl.se/docs/http-cookies.html: the format of cookie files.
+    ("true\t", Word::CookieLine), ("false\t", Word::CookieLine),
+    ("insert into ", Word::Insert(12)), ("replace into ", Word::Insert(13)), ("insert ignore into ", Word::Insert(19)), ("copy ", Word::Copy(5)),
+    // AWS, "Signature Version 4"; Google Cloud Storage, "V4 signing".
+    ("aws4-hmac-sha256 ", Word::Signed), ("goog4-rsa-sha256 ", Word::Signed),
 ];

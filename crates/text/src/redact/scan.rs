@@ -142,6 +142,11 @@ impl Scanner<'_> {
                 let offset = left.trailing_zeros();
                 left &= left - 1;
                 let at = base + offset as usize;
+                if !self.ahead.is_empty()
+                    && let Some((start, end)) = self.ahead_before(at, floor)
+                {
+                    return Some(SecretSpan { rule: ASSIGN, trigger: at, start, end });
+                }
                 let hit = if starts >> offset & 1 == 1 {
                     let opened = opened >> offset & 1 == 1 && opens(bytes, at);
                     let joined = joined >> offset & 1 == 1 && is_joined(bytes, at);
@@ -165,7 +170,8 @@ impl Scanner<'_> {
             }
             base += BLOCK;
         }
-        None
+        let (start, end) = self.ahead_before(bytes.len(), floor)?;
+        Some(SecretSpan { rule: ASSIGN, trigger: start, start, end })
     }
 
     /// Tries what the start of a word can reveal.
@@ -245,6 +251,14 @@ impl Scanner<'_> {
             && let Some((start, end)) = self.url_at(at, floor)
         {
             return Some((URL, start, end));
+        }
+        if active & ASSIGN != 0
+            && self.full
+            && sign == b':'
+            && matches!(next, Some(b'$' | b'{'))
+            && let Some((start, end)) = self.hash_at(at, floor)
+        {
+            return Some((ASSIGN, start, end));
         }
         if active & EXTRA != 0
             && (sign == b':' && next == Some(b'A') || sign == b'~')

@@ -1,5 +1,7 @@
 //! What the pass over a text knows where it stands.
 
+use std::collections::VecDeque;
+
 use super::keys::KeyKind;
 use super::rules::Word;
 
@@ -18,15 +20,45 @@ pub(super) const ASSIGN: u32 = 1 << 14;
 /// Bits of all rules.
 pub(super) const ALL: u32 = 0xffff;
 
-/// Most columns of a table that is looked at.
-pub(super) const MAX_COLUMNS: usize = 32;
+/// Most columns of a table that hold credentials.
+const MAX_SECRET_COLUMNS: usize = 8;
+
+/// Which columns hold credentials.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SecretColumns {
+    /// Number of all columns.
+    pub(super) count: usize,
+    secrets: [Option<(usize, KeyKind)>; MAX_SECRET_COLUMNS],
+}
+
+impl SecretColumns {
+    /// Adds a column, which may hold credentials.
+    pub(super) fn push(&mut self, kind: Option<KeyKind>) {
+        if let (Some(kind), Some(free)) = (kind, self.secrets.iter_mut().find(|slot| slot.is_none())) {
+            *free = Some((self.count, kind));
+        }
+        self.count += 1;
+    }
+
+    /// Returns what a column holds, if it is credentials.
+    pub(super) fn kind(&self, column: usize) -> Option<KeyKind> {
+        self.secrets.iter().flatten().find(|(known, _)| *known == column).map(|(_, kind)| *kind)
+    }
+
+    /// Reports whether there is something to be masked, beside something else.
+    pub(super) fn is_table(&self) -> bool {
+        self.count > 1 && self.secrets[0].is_some()
+    }
+}
 
 /// Where a table is, and which columns hold credentials.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table {
+    /// What stands between cells; a space where they are aligned.
     pub(super) delimiter: u8,
-    pub(super) columns: usize,
-    pub(super) kinds: [Option<KeyKind>; MAX_COLUMNS],
+    pub(super) columns: SecretColumns,
+    /// Start and end of the head, of which the places of aligned columns are.
+    pub(super) head: (usize, usize),
     /// Number of backslashes of the escapes that end the lines, as in a string of JSON.
     pub(super) escaped: usize,
     /// Start and end of the row that was read last.
@@ -78,12 +110,18 @@ pub(super) struct Scanner<'a> {
     pub(super) cookies_end: usize,
     /// The table that the current line is in.
     pub(super) table: Option<Table>,
+    /// Secrets that were found ahead, in order.
+    pub(super) ahead: VecDeque<(usize, usize)>,
+    /// How far lists and statements were read ahead.
+    pub(super) read_ahead: usize,
     /// What is known of manifests of Kubernetes.
     pub(super) manifest: Manifest,
     /// What to do at a hidden piece.
     pub(super) hidden: HiddenSearch,
     /// Where the last value of a key ended.
     pub(super) value_end: usize,
+    /// Where the last value without quotes ends that has no generated part.
+    pub(super) plain_end: usize,
     /// Where the last words start that may be the prefix of a token.
     pub(super) opened: [usize; 4],
     /// Whether a line break inside of a word was met.
@@ -104,9 +142,12 @@ impl<'a> Scanner<'a> {
             command: None,
             cookies_end: 0,
             table: None,
+            ahead: VecDeque::new(),
+            read_ahead: 0,
             manifest: Manifest::default(),
             hidden: HiddenSearch::Off,
             value_end: 0,
+            plain_end: 0,
             opened: [0; 4],
             met_wrap: false,
         }

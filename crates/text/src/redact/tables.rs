@@ -1,14 +1,17 @@
 //! Tables of which a column is named after a credential: values with commas, semicolons, tabs or bars between, in lines
 //! of their own or in a string with escaped line breaks. And lines of a name and a value.
 
-use super::chars::{ALNUM_UNDER, DIGIT, DOTTED, LETTER, UNDER, byte, is, part, rest, run, skip_slashes, tick};
+use super::chars::{DIGIT, DOTTED, LETTER, UNDER, byte, is, part, rest, run, skip_slashes, tick};
 use super::keys::is_generated;
 use super::keys::{KeyKind, is_secret, key_kind, may_tell};
-use super::scanner::Scanner;
-use super::scanner::{MAX_COLUMNS, Table};
+use super::scanner::{Scanner, SecretColumns, Table};
 
 /// Longest name of a column, in bytes.
-const MAX_NAME: usize = 40;
+const MAX_NAME: usize = 128;
+/// Widest first column of which the names stand above the values, in bytes.
+const MAX_FIRST: usize = 48;
+/// Most spaces in a name that has no bars around.
+const MAX_WORDS: usize = 4;
 /// Shortest cell of another column than of passwords, in bytes.
 const MIN_CELL: usize = 12;
 /// Longest row that is looked at, in bytes.
@@ -45,7 +48,7 @@ fn inner(line: &str, from: usize, to: usize) -> (usize, usize) {
 }
 
 /// Returns the end of an escaped line break at an offset, of at most four backslashes.
-fn escaped_break(text: &str, at: usize) -> Option<usize> {
+pub(super) fn escaped_break(text: &str, at: usize) -> Option<usize> {
     let letter = skip_slashes(text, at);
     let next = match byte(text, letter)? {
         b'n' => return (letter > at).then_some(letter + 1),
@@ -78,7 +81,7 @@ impl Scanner<'_> {
         let Some(mut table) = self.table.filter(|table| table.row.1 + 1 == start || table.row.1 + 2 == start) else {
             // A line of a name and a value looks like the head of a table.
             let pair = self.line_pair(start, floor);
-            self.table = if pair.is_none() { self.table_head(start) } else { None };
+            self.table = if pair.is_none() { self.table_head(start, false) } else { None };
             return pair;
         };
         self.row_of(&mut table, start, floor)
@@ -96,7 +99,7 @@ impl Scanner<'_> {
         let head = at - length;
         // The letter of the break before belongs to no name.
         let skipped = usize::from(head >= 2 && escaped_break(self.text, head - 1).is_some_and(|end| end > head));
-        self.table = self.table_head(head + skipped);
+        self.table = self.table_head(head + skipped, true);
         if let Some(mut table) = self.table.filter(|table| table.row.1 == at) {
             return self.row_of(&mut table, start, floor);
         }
@@ -115,11 +118,18 @@ impl Scanner<'_> {
     /// Finds the value of a line that has a name, white space and a value, or both in a row of a table of two columns.
     fn line_pair(&mut self, start: usize, floor: usize) -> Option<(usize, usize)> {
         let first = byte(self.text, start)?;
+        if let Some(found) = self.pgpass_at(start, floor) {
+            return Some(found);
+        }
         if first != b'|' {
             let end = if is(first, LETTER) { run(self.text, start, DOTTED, MAX_NAME) } else { return None };
             let gap = part(self.text, end, end + 2);
             if !gap.starts_with(['\t', ' ']) || !may_tell(part(self.text, start, end).as_bytes()) {
                 return None;
+            }
+            let bar = end + self.spaces(end);
+            if byte(self.text, bar) == Some(b'|') {
+                return self.bar_pair(start, end, bar + 1, floor);
             }
             let (from, to) = self.spaced_pair(start, floor)?;
             let ends = matches!(byte(self.text, to), None | Some(b'\n' | b'\r' | b'"' | b'\''));
@@ -138,6 +148,15 @@ impl Scanner<'_> {
         (whole && digit && from >= floor && self.is_cell_secret(kind, from, to)).then_some((from, to))
     }
 
+    /// Finds the value behind a name and a bar, as `psql` writes each column in a line of its own.
+    fn bar_pair(&self, start: usize, end: usize, after: usize, floor: usize) -> Option<(usize, usize)> {
+        let kind = key_kind(part(self.text, start, end))?;
+        let length = self.line_at(after, 0).len();
+        let (from, to) = inner(part(self.text, 0, after + length), after, after + length);
+        let single = !part(self.text, from, to).contains('|');
+        (single && from >= floor && self.is_cell_secret(kind, from, to)).then_some((from, to))
+    }
+
     /// Finds the next credential of a row that has one before.
     pub(super) fn rest_of_row(&mut self, from: usize, floor: usize, wanted: bool) -> Option<(usize, usize)> {
         if from == 0
@@ -151,58 +170,115 @@ impl Scanner<'_> {
         self.cell_from(&table, floor)
     }
 
-    /// Reads the names of columns in a line that has nothing else.
-    fn table_head(&self, start: usize) -> Option<Table> {
-        let bytes = self.text.as_bytes();
-        let (mut at, mut columns, mut delimiter, mut any) = (start, 0, 0, false);
-        let mut kinds = [None; MAX_COLUMNS];
-        if byte(self.text, at).is_some_and(|b| !is(b, LETTER | UNDER) && !matches!(b, b'|' | b'"')) {
-            return None;
-        }
-        if byte(self.text, at) == Some(b'|') {
-            delimiter = b'|';
-            columns = 1;
-            at += 1;
+    /// Reads the names of columns in a line that has nothing else, one of which names a credential.
+    fn table_head(&self, start: usize, escaped: bool) -> Option<Table> {
+        let (columns, delimiter, at) = self.delimited_head(start).or_else(|| self.aligned_head(start))?;
+        let end = at + usize::from(byte(self.text, at) == Some(b'\r'));
+        let slashes = skip_slashes(self.text, at) - at;
+        (columns.is_table() && escaped == (slashes > 0)).then_some(Table {
+            delimiter,
+            columns,
+            head: (start, at),
+            escaped: slashes,
+            row: (start, end),
+        })
+    }
+
+    /// Reads names with commas, semicolons, tabs or bars between; returns them, what is between, and where the line ends.
+    fn delimited_head(&self, start: usize) -> Option<(SecretColumns, u8, usize)> {
+        let mut columns = SecretColumns::default();
+        let (mut at, mut delimiter) = (start, 0);
+        match byte(self.text, at)? {
+            b'|' => {
+                delimiter = b'|';
+                columns.push(None);
+                at += 1;
+            }
+            // `psql` puts a space before the first name.
+            b' ' if byte(self.text, at + 1).is_some_and(|b| is(b, LETTER | UNDER)) => delimiter = b'|',
+            b'"' => {}
+            b if is(b, LETTER | UNDER) => {}
+            _ => return None,
         }
         loop {
-            let inside = |b: u8| is(b, ALNUM_UNDER) || matches!(b, b' ' | b'"' | b'-' | b'.');
-            let length = bytes.get(at..)?.iter().take(MAX_NAME + 1).take_while(|&&b| inside(b)).count();
-            tick(length + 1);
-            let sign = byte(self.text, at + length).unwrap_or(b'\n');
-            let ends =
-                matches!(sign, b'\n' | b'\r') || sign == b'\\' && escaped_break(self.text, at + length).is_some();
-            if !ends && !matches!(sign, b',' | b';' | b'\t' | b'|') || ends && columns == 0 || length > MAX_NAME {
-                return None;
+            let end = self.name_end(at, delimiter)?;
+            let name = part(self.text, at, end).trim();
+            let bare = name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name);
+            // What stands in parentheses says more of it.
+            columns.push(key_kind(bare.split_once(" (").map_or(bare, |(name, _)| name)));
+            let sign = byte(self.text, end).unwrap_or(b'\n');
+            let delimits = matches!(sign, b',' | b';' | b'\t' | b'|') && (delimiter == 0 || delimiter == sign);
+            at = end;
+            if !delimits {
+                return (columns.count > 1).then_some((columns, delimiter, at));
             }
-            let name = part(self.text, at, at + length).trim_matches([' ', '"']);
-            let words = name.bytes().filter(|&b| b == b' ').count();
-            if words > 2 || name.bytes().next().is_some_and(|b| !is(b, ALNUM_UNDER) || b.is_ascii_digit()) {
-                return None;
-            }
-            let slot = kinds.get_mut(columns)?;
-            *slot = key_kind(name);
-            any |= slot.is_some();
-            columns += 1;
-            at += length;
-            match sign {
-                _ if ends => break,
-                _ if delimiter == 0 || delimiter == sign => delimiter = sign,
-                _ => return None,
-            }
-            if name.is_empty() && sign != b'|' {
-                return None;
-            }
+            delimiter = sign;
             at += 1;
         }
-        let end = at + usize::from(byte(self.text, at) == Some(b'\r'));
-        let escaped = skip_slashes(self.text, at) - at;
-        (any && columns > 1).then_some(Table { delimiter, columns, kinds, escaped, row: (start, end) })
+    }
+
+    fn spaces(&self, at: usize) -> usize {
+        rest(self.text, at).bytes().take(MAX_NAME).take_while(|&b| b == b' ').count()
+    }
+
+    /// Returns where the name of a column ends, which is what people write above columns: a few words, maybe with a unit.
+    fn name_end(&self, at: usize, delimiter: u8) -> Option<usize> {
+        let tail = rest(self.text, at).as_bytes();
+        if tail.first() == Some(&b'"') {
+            let length = tail.iter().skip(1).take(MAX_NAME).position(|&b| b == b'"' || b == b'\n')? + 2;
+            tick(length);
+            let ends =
+                matches!(tail.get(length), None | Some(b',' | b';' | b'\t' | b'|' | b'\n' | b'\r' | b'\\' | b' '));
+            return ends.then(|| at + length + self.spaces(at + length));
+        }
+        let (mut words, mut open) = (0, 0_usize);
+        for (offset, &b) in tail.iter().enumerate() {
+            tick(1);
+            match b {
+                b',' | b';' | b'\t' | b'|' if open == 0 && (delimiter == 0 || b == delimiter) => {
+                    return Some(at + offset);
+                }
+                b'\n' | b'\r' if open == 0 => return Some(at + offset),
+                b'\\' if escaped_break(self.text, at + offset).is_some() => return Some(at + offset),
+                b' ' => words += usize::from(tail.get(offset + 1) != Some(&b' ')),
+                b'(' | b'[' => open += 1,
+                b')' | b']' => open = open.checked_sub(1)?,
+                b'=' | b'{' | b'}' | b'<' | b'>' | b'`' | b'"' | b'\'' | b'\\' => return None,
+                _ => {}
+            }
+            if offset >= MAX_NAME || words > MAX_WORDS && delimiter != b'|' {
+                return None;
+            }
+        }
+        (open == 0).then_some(self.text.len())
+    }
+
+    /// Reads names with two spaces or more between, below which the values stand.
+    fn aligned_head(&self, start: usize) -> Option<(SecretColumns, u8, usize)> {
+        let tail = rest(self.text, start);
+        let first = tail.bytes().next().filter(u8::is_ascii_alphabetic);
+        let gap = first.and_then(|_| tail.as_bytes().windows(2).take(MAX_FIRST).position(|two| two == b"  "));
+        tick(MAX_FIRST);
+        gap?;
+        let length = tail.bytes().take(MAX_ROW).position(|b| b == b'\n').unwrap_or(tail.len().min(MAX_ROW));
+        tick(length);
+        let line = part(tail, 0, length).trim_end();
+        let plain = |b: u8| is(b, DOTTED) || b == b' ';
+        if !line.bytes().all(plain) {
+            return None;
+        }
+        let mut columns = SecretColumns::default();
+        line.split("  ").filter(|name| !name.is_empty()).for_each(|name| columns.push(key_kind(name.trim())));
+        Some((columns, b' ', start + line.len()))
     }
 
     /// Finds the first credential of a row at or after an offset.
     fn cell_from(&self, table: &Table, floor: usize) -> Option<(usize, usize)> {
         let start = table.row.0;
         let line = part(self.text, start, table.row.1);
+        if table.delimiter == b' ' {
+            return self.aligned_cell(table, line, floor);
+        }
         let mut at = 0;
         let mut found = None;
         let mut count = 0;
@@ -211,19 +287,43 @@ impl Scanner<'_> {
             let (from, to) = inner(line, at, end);
             if found.is_none()
                 && start + from >= floor
-                && let Some(Some(kind)) = table.kinds.get(count)
-                && self.is_cell_secret(*kind, start + from, start + to)
+                && let Some(kind) = table.columns.kind(count)
+                && self.is_cell_secret(kind, start + from, start + to)
             {
                 found = Some((start + from, start + to));
             }
             count += 1;
             at = end + 1;
         }
-        found.filter(|_| count == table.columns)
+        found.filter(|_| count == table.columns.count)
+    }
+
+    /// Finds the first credential at or after an offset among cells that stand below the names of their columns.
+    fn aligned_cell(&self, table: &Table, line: &str, floor: usize) -> Option<(usize, usize)> {
+        let head = part(self.text, table.head.0, table.head.1);
+        let (mut place, mut column) = (0, 0);
+        for name in head.split("  ") {
+            let offset = place + name.len() - name.trim_start().len();
+            place += name.len() + 2;
+            if name.is_empty() {
+                continue;
+            }
+            let kind = table.columns.kind(column);
+            column += 1;
+            let (Some(kind), true) = (kind, line.is_char_boundary(offset)) else { continue };
+            let free = part(line, 0, offset).ends_with(' ') || offset == 0;
+            let cell = rest(line, offset);
+            let to = offset + cell.find("  ").unwrap_or(cell.len());
+            let (from, to) = (table.row.0 + offset, table.row.0 + to);
+            if free && !cell.starts_with(' ') && from >= floor && self.is_cell_secret(kind, from, to) {
+                return Some((from, to));
+            }
+        }
+        None
     }
 
     /// Cells have nothing of a credential but the name of their column, so only passwords may look like words.
-    fn is_cell_secret(&self, kind: KeyKind, from: usize, to: usize) -> bool {
+    pub(super) fn is_cell_secret(&self, kind: KeyKind, from: usize, to: usize) -> bool {
         let value = part(self.text, from, to);
         let looks = kind == KeyKind::Password && !value.contains(' ') || value.len() >= MIN_CELL && is_generated(value);
         looks && is_secret(kind, value, false) && !self.is_mask(from, to)

@@ -711,7 +711,9 @@ fn every_input_takes_linear_time() {
         "<token><![CDATA[", "<key>token</key>", "</key><string>", "kind: Secret\ndata:\n", "data:{", "kind", "kind: Secret\ndata:\n a: ",
         "apiVersion", "\"data\":{\"a\":\"", "\\n", "a,b\\n", "user,password\\n", "\\r\\n", "user,password\\na1234567,", "| token ", "|a|b", "\ntoken  ",
         "\ntoken\t", "set(\"token\",", "set(", "env token ", "env ", "token: |\n", "token: - ", "token\"]", "\"]", "a://a1b2c3d4@", "-token ", "\u{2800}", "\u{85}",
-        "a: b, value:", "name: a, value: ", "smbclient -U ", "curl -b ", "111.", "1-1:", "token 1:",
+        "a: b, value:", "creds=a&b/", "pwd=/a&b/", "sig=a&b:", "name: a, value: ", "smbclient -U ", "curl -b ", "111.", "1-1:", "token 1:",
+        "insert into a(password) values (", "insert into a(password) values ('a'),(", "('a12345'),", "copy a(password) from stdin\n", "secret=[\"", "secret=[\"a12345\",", "true\t", "a.b\tTRUE\t", "sqlplus ", "sqlplus -", "auth plain a",
+        "aws4-hmac-sha256 ", "aws4-hmac-sha256 Signature=", "unseal key 1: a", "data:\\n", "data:\\n a: b\\n", "a:$6$", "a:*:", "h:5432:d:u:p", "password  a\n", "a  password  \n1  ", "a (", "a(,", "334 ugfzc3dvcmq6\n", "password: a a ", "secret: a ", "token: A<", "\\npass: ",
         "a.atlasv1.", "a-us1", "MTA", "MTA.", "xoxe.xoxp-", "glpat-.", "%", "%3D", "\\u0022", "\\x", "1//0", "EAAC+", "ext_.", "ZXlK+", "~",
     ];
     let mut worst = (0.0, String::new());

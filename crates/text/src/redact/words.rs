@@ -10,7 +10,7 @@ use super::keys::{KeyKind, MAX_KEY, is_placeholder, is_secret, key_kind};
 use super::rules::{WORDS, Word};
 use super::scanner::Scanner;
 
-impl Scanner<'_> {
+impl<'a> Scanner<'a> {
     /// Finds what a word announces, other than blocks and schemes.
     pub(super) fn announced(&mut self, word: Word, at: usize, floor: usize) -> Option<(usize, usize)> {
         match word {
@@ -19,6 +19,23 @@ impl Scanner<'_> {
             Word::Identified => self.identified_at(at, floor),
             Word::Pair => self.pair_behind(at, floor),
             Word::Call => self.call_at(at, floor),
+            Word::Login(length) => self.login_at(at + length, floor),
+            Word::Sasl(length) => self.sasl_at(at + length, floor),
+            Word::Prompt(length) => self.prompted_at(at + length, floor),
+            Word::NumberedKey(length) => self.numbered_key_at(at + length, floor),
+            Word::CookieLine => self.cookie_line_at(at, floor),
+            Word::Insert(length) => {
+                self.insert_at(at + length);
+                None
+            }
+            Word::Copy(length) => {
+                self.copy_at(at + length);
+                None
+            }
+            Word::Signed => {
+                self.request_signature(at);
+                None
+            }
             command => {
                 self.command = Some((command, at));
                 None
@@ -107,7 +124,7 @@ impl Scanner<'_> {
     /// Finds the value in `set("NAME", "value")`.
     fn call_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
         let open = at + rest(self.text, at).bytes().take(MAX_KEY).position(|b| b == b'(')?;
-        let (name, slashes, quote) = self.open_quote(open + 1)?;
+        let (name, slashes, quote) = self.open_quote(skip_space(self.text, open + 1))?;
         let end = run(self.text, name, DOTTED, MAX_KEY);
         let kind = key_kind(part(self.text, name, end))?;
         let comma = end + slashes + 1;
@@ -258,6 +275,11 @@ impl Scanner<'_> {
 
     /// Reports whether a key is the value of a pair that names a credential, as in `name: DB_PASSWORD, value: x`.
     pub(super) fn named_before(&self, key_start: usize, floor: usize) -> Option<KeyKind> {
+        key_kind(self.pair_name(key_start, floor)?)
+    }
+
+    /// Returns what the pair is called of which a key is the value.
+    pub(super) fn pair_name(&self, key_start: usize, floor: usize) -> Option<&'a str> {
         let gap = |end: usize| {
             let head = part(self.text, floor, end);
             let trimmed = head.trim_end_matches([' ', '\n', '\r', '\t', ',', '"', '\'', '\\', '-']);
@@ -275,7 +297,7 @@ impl Scanner<'_> {
             before = run_back(self.text, name_end, DOTTED, 64);
             let name = part(self.text, before, name_end);
             if ["name", "key", "variable"].iter().any(|word| name.eq_ignore_ascii_case(word)) {
-                return key_kind(part(self.text, start, end));
+                return Some(part(self.text, start, end));
             }
         }
         None

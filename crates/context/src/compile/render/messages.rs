@@ -14,10 +14,9 @@ use crate::source_message::{forget_source_message, source_message};
 use contextweaver_base::Result;
 use contextweaver_convert::providers::cost::{ItemCost, ShownAs, Weigh, message_quarters};
 use contextweaver_convert::providers::{
-    Format, WriteOptions, is_provider_run, items_to_messages_with, keep_media, show_text_alone,
+    Format, WriteOptions, is_provider_run, items_to_messages_with, keep_media, restore_media_data, show_text_alone,
 };
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_value};
 use contextweaver_text::tokens::Estimator;
 
 /// Sends messages. The text prompt is their record and may not exceed the budget either.
@@ -138,19 +137,20 @@ pub fn shown_item(
         show_text_alone(&mut item, has_media(form));
     }
     if options.redact_secrets {
-        mask(&mut item);
+        mask(&mut item, options);
     }
     item
 }
 
-/// Masks secrets in the metadata. What was kept of the message cannot be written any more when there is one in it.
-fn mask(item: &mut ContextItem) {
-    let before = source_message(&item.metadata).cloned();
-    let metadata = Value::Object(std::mem::take(&mut item.metadata));
-    if let Value::Object(masked) = redact_value(&metadata, SecretRules::Full, SECRET_MASK) {
+/// Masks secrets in the metadata. What was kept of the message cannot be written any more when there is one in it, other than
+/// in the address of an image or the like: the provider fetches it, and no model reads it.
+fn mask(item: &mut ContextItem, options: &ManagerOptions) {
+    let before = std::mem::take(&mut item.metadata);
+    if let Value::Object(masked) = options.mask_value(&Value::Object(before.clone())) {
         item.metadata = masked;
     }
-    if before.as_ref() != source_message(&item.metadata) {
+    restore_media_data(&before, &mut item.metadata);
+    if source_message(&before) != source_message(&item.metadata) {
         forget_source_message(item);
     }
 }
