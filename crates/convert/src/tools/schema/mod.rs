@@ -1,6 +1,7 @@
 //! JSON Schema as tools carry it: the forms accepted, and the one that goes on the wire.
 
 mod keywords;
+mod mend;
 mod refs;
 mod shorthand;
 mod well_formed;
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 
 pub(super) use self::keywords::{check_size, each_schema};
 pub(super) use self::refs::{check_local, resolve};
+pub use self::mend::{MendKind, MendOptions, SchemaMend, append_description, mended_schema};
 pub use self::well_formed::check_well_formed;
 use crate::mcp::Revision;
 use contextweaver_base::{Error, ErrorCode, Result};
