@@ -26,7 +26,8 @@ pub use results::{
 #[doc(hidden)]
 pub use schema::append_description;
 pub use schema::{
-    MendKind, MendOptions, SchemaFormat, SchemaMend, ToolSchemaOptions, check_well_formed, mended_schema,
+    MendKind, MendOptions, PropertyNames, RenamedProperty, SchemaFormat, SchemaMend, ToolSchemaOptions,
+    check_well_formed, mended_schema,
 };
 pub use to_mcp::{
     ToolDefinitionToMcp, ToolDefinitionToMcpOptions, ToolDefinitionsToMcp, ToolHandler, to_mcp_tool, to_mcp_tools,

@@ -2,6 +2,7 @@
 
 use contextweaver_convert::tools::{MendKind, MendOptions, check_well_formed, mended_schema, validate_args};
 use contextweaver_test_support::property;
+use contextweaver_test_support::schemas::{instances, schemas};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -44,12 +45,16 @@ fn malformed_keywords_are_mended_or_left_out() {
         ),
         (json!({ "type": "any" }), json!({}), vec![(":type", Malformed)]),
         (json!({ "type": "Integer" }), json!({ "type": "integer" }), vec![(":type", Malformed)]),
-        (json!({ "type": ["str", "string", "null"] }), json!({ "type": ["string", "null"] }), vec![(":type", Malformed)]),
-        (json!({ "minimum": "5", "maxLength": -1, "multipleOf": 0 }), json!({}), vec![
-            (":minimum", Malformed),
-            (":maxLength", Malformed),
-            (":multipleOf", Malformed),
-        ]),
+        (
+            json!({ "type": ["str", "string", "null"] }),
+            json!({ "type": ["string", "null"] }),
+            vec![(":type", Malformed)],
+        ),
+        (
+            json!({ "minimum": "5", "maxLength": -1, "multipleOf": 0 }),
+            json!({}),
+            vec![(":minimum", Malformed), (":maxLength", Malformed), (":multipleOf", Malformed)],
+        ),
         (
             json!({ "$schema": "http://json-schema.org/draft-04/schema#", "minimum": 1, "exclusiveMinimum": true }),
             json!({ "exclusiveMinimum": 1 }),
@@ -60,19 +65,23 @@ fn malformed_keywords_are_mended_or_left_out() {
             json!({ "items": { "not": {} }, "prefixItems": [{ "type": "string" }] }),
             vec![("/additionalItems:", Unportable), (":items", EarlierDraft)],
         ),
-        (json!({ "pattern": "^(?!none$).+", "description": "d" }), json!({ "description": "d Pattern: ^(?!none$).+." }), vec![
-            (":pattern", Unportable),
-        ]),
-        (json!({ "patternProperties": { "(": {} }, "additionalProperties": false }), json!({ "patternProperties": {} }), vec![
-            ("/patternProperties/(:", Unportable),
-            (":additionalProperties", Unportable),
-        ]),
+        (
+            json!({ "pattern": "^(?!none$).+", "description": "d" }),
+            json!({ "description": "d Pattern: ^(?!none$).+." }),
+            vec![(":pattern", Unportable)],
+        ),
+        (
+            json!({ "patternProperties": { "(": {} }, "additionalProperties": false }),
+            json!({ "patternProperties": {} }),
+            vec![("/patternProperties/(:", Unportable), (":additionalProperties", Unportable)],
+        ),
         (json!({ "$ref": "#/$defs/none" }), json!({}), vec![(":$ref", Malformed)]),
         (json!({ "$ref": "https://example.com/a" }), json!({}), vec![(":$ref", Malformed)]),
-        (json!({ "$defs": { "a": { "$ref": "#/$defs/a" } } }), json!({ "$defs": { "a": {} } }), vec![(
-            "/$defs/a:$ref",
-            Malformed,
-        )]),
+        (
+            json!({ "$defs": { "a": { "$ref": "#/$defs/a" } } }),
+            json!({ "$defs": { "a": {} } }),
+            vec![("/$defs/a:$ref", Malformed)],
+        ),
         (
             json!({ "items": [{ "type": "string" }], "not": { "$ref": "#/items/0" } }),
             json!({ "not": { "$ref": "#/prefixItems/0" }, "prefixItems": [{ "type": "string" }] }),
@@ -83,11 +92,11 @@ fn malformed_keywords_are_mended_or_left_out() {
             json!({ "$ref": "#/components/a", "components": { "a": {} } }),
             vec![(":type", Malformed)],
         ),
-        (json!({ "anyOf": [], "enum": [], "allOf": {} }), json!({}), vec![
-            (":anyOf", Malformed),
-            (":enum", Malformed),
-            (":allOf", Malformed),
-        ]),
+        (
+            json!({ "anyOf": [], "enum": [], "allOf": {} }),
+            json!({}),
+            vec![(":anyOf", Malformed), (":enum", Malformed), (":allOf", Malformed)],
+        ),
         // What accepts more below these would accept less above.
         (json!({ "not": { "type": "any" } }), json!({}), vec![("/not:type", Malformed), (":not", Unportable)]),
         (
@@ -130,70 +139,6 @@ fn large_and_deep_schemas_are_left_open() {
     let (out, _) = mended(&json!({ "properties": many }));
     assert!(check_well_formed(&out, "").is_ok());
     assert_eq!(out["properties"].as_object().unwrap().len(), 30_000);
-}
-
-const NAMES: &[&str] = &["a", "b", "type", "required", "$ref"];
-const KEYWORDS: &[&str] = &[
-    "type", "enum", "const", "required", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
-    "minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains", "minProperties", "maxProperties",
-    "uniqueItems", "pattern", "format", "dependentRequired", "$ref", "$schema", "description", "default", "x-own",
-    "properties", "items", "$defs", "additionalProperties", "anyOf", "oneOf", "allOf", "not", "patternProperties",
-    "prefixItems", "additionalItems", "if", "then", "else", "contains", "propertyNames", "dependentSchemas",
-];
-
-/// Values that may stand below any keyword: right for one, wrong for the next.
-fn odd() -> impl Strategy<Value = Value> {
-    prop_oneof![
-        Just(json!(null)),
-        any::<bool>().prop_map(Value::from),
-        (-2_i64..6).prop_map(Value::from),
-        prop::sample::select(vec![
-            "string", "integer", "any", "object", "5", "", "a", "b", "^a", "(?!a)", "(", "#", "#/$defs/a", "#/items/0",
-            "#/properties/a", "#/not", "#/none", "#/x-own/a", "https://x.test/y", "#/$defs",
-        ])
-        .prop_map(Value::from),
-        prop::collection::vec(prop::sample::select(vec!["a", "b", "string", "null", "any", "integer"]), 0..3)
-            .prop_map(Value::from),
-        prop::collection::vec((-1_i64..3).prop_map(Value::from), 0..3).prop_map(Value::from),
-    ]
-}
-
-fn schemas() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        odd(),
-        prop::sample::select(vec![
-            json!({ "type": "string" }),
-            json!({ "type": "integer", "minimum": 1, "exclusiveMinimum": true }),
-            json!({ "const": 1 }),
-            json!({ "$ref": "#/$defs/a" }),
-            json!({ "$ref": "#/$defs/b" }),
-            json!({ "$ref": "#/items/1" }),
-        ]),
-    ];
-    leaf.prop_recursive(4, 48, 5, |inner| {
-        let named = prop::collection::vec((prop::sample::select(NAMES), inner.clone()), 0..4)
-            .prop_map(|list| list.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Value>());
-        let list = prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from);
-        let value = prop_oneof![3 => inner, 2 => named, 2 => list, 2 => odd()];
-        prop::collection::vec((prop::sample::select(KEYWORDS), value), 0..5)
-            .prop_map(|list| list.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Value>())
-    })
-}
-
-fn instances() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(json!(null)),
-        any::<bool>().prop_map(Value::from),
-        (-2_i64..4).prop_map(Value::from),
-        prop::sample::select(vec!["a", "b", "", "string"]).prop_map(Value::from),
-    ];
-    leaf.prop_recursive(3, 16, 3, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
-            prop::collection::vec((prop::sample::select(NAMES), inner), 0..4)
-                .prop_map(|list| list.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Value>()),
-        ]
-    })
 }
 
 fn accepts(schema: &Value, instance: &Value) -> bool {

@@ -2,6 +2,7 @@
 
 mod keywords;
 mod mend;
+mod property_names;
 mod refs;
 mod shorthand;
 mod well_formed;
@@ -9,8 +10,9 @@ mod well_formed;
 use serde_json::{Value, json};
 
 pub(super) use self::keywords::{check_size, each_schema};
-pub(super) use self::refs::{check_local, resolve};
 pub use self::mend::{MendKind, MendOptions, SchemaMend, append_description, mended_schema};
+pub use self::property_names::{PropertyNames, RenamedProperty};
+pub(super) use self::refs::{check_local, resolve};
 pub use self::well_formed::check_well_formed;
 use crate::mcp::Revision;
 use contextweaver_base::{Error, ErrorCode, Result};

@@ -126,7 +126,7 @@ impl SchemaMender<'_, '_> {
         let mut is_new = |value: &&Value| known.insert(to_sorted_ascii(value, None), ()).is_none();
         let different: Vec<Value> = list.iter().filter(|value| is_new(value)).cloned().collect();
         if different.len() < list.len() {
-            self.told(place, "enum", MendKind::Malformed, false, "each value once");
+            self.told(place, "enum", MendKind::Unportable, false, "each value once");
         }
         Some(Value::Array(different))
     }

@@ -10,8 +10,8 @@ mod targets;
 
 use serde_json::{Value, json};
 
-use super::keywords::{SubschemaKind, below};
 pub use self::keywords::append_description;
+use super::keywords::{SubschemaKind, below};
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::json::{JsonMap, pointer};
