@@ -141,6 +141,16 @@ fn large_and_deep_schemas_are_left_open() {
     assert_eq!(out["properties"].as_object().unwrap().len(), 30_000);
 }
 
+#[test]
+fn bounds_of_draft_4_exclude_themselves() {
+    let between = json!({ "minimum": 1, "exclusiveMinimum": true, "maximum": 3, "exclusiveMaximum": true });
+    let (modern, _) = mended(&between);
+    for (number, fits) in [(1, false), (2, true), (3, false)] {
+        assert_eq!((accepts(&between, &json!(number)), accepts(&modern, &json!(number))), (fits, fits), "{number}");
+    }
+    assert!(accepts(&json!({ "minimum": 1, "exclusiveMinimum": false }), &json!(1)));
+}
+
 fn accepts(schema: &Value, instance: &Value) -> bool {
     validate_args(schema, "", instance, false).is_ok_and(|checked| checked.valid)
 }
