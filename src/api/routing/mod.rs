@@ -24,6 +24,7 @@ use contextweaver_routing::cards::{
 use contextweaver_routing::catalog::LoadedCatalog;
 use contextweaver_routing::graph::{ChoiceGraph, PageOptions};
 use contextweaver_routing::router::{QueryCompletion, RouteExplanation, RouteOptions, Router, RouterOptions, vector};
+use contextweaver_text::quote::quote;
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_id, redact_secrets};
 use contextweaver_text::tokens::Estimator;
 
@@ -139,7 +140,7 @@ pub fn router_call(router: &mut Router, operation: &str, arguments: &str) -> Res
         "selection_schema" => schema(fields),
         "validate_selection" => selection(router, fields),
         "tools_for" => provider_tools(router, fields),
-        "own_arguments" => arguments(router, fields),
+        "own_arguments" => tool_arguments(router, fields),
         "add" => {
             let items = fields.records("items", SelectableItem::from_value)?;
             fields.finish()?;
@@ -316,7 +317,7 @@ fn provider_tools(router: &mut Router, mut fields: Fields) -> Result<String> {
 }
 
 /// Returns arguments with the names that the tool has for them; the tool is named as it is, or as providers know it.
-fn arguments(router: &mut Router, mut fields: Fields) -> Result<String> {
+fn tool_arguments(router: &mut Router, mut fields: Fields) -> Result<String> {
     let (tool, given) = (fields.string("tool")?, fields.object("arguments")?);
     fields.finish()?;
     let (names, catalog) = router.names();
