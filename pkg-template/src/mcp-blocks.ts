@@ -108,6 +108,13 @@ function optional(block: Fields, at: string, told: (path: string) => void): Fiel
   };
 }
 
+function isIcon(icon: unknown): boolean {
+  if (!isRecord(icon)) return false;
+  const { src, mimeType, sizes, theme } = icon;
+  const isSizes = sizes === undefined || (Array.isArray(sizes) && sizes.every(isText));
+  return isText(src) && (mimeType === undefined || isText(mimeType)) && isSizes && (theme === undefined || theme === "light" || theme === "dark");
+}
+
 type Check = (value: unknown) => boolean;
 const OPTIONAL: Readonly<Record<string, Check | undefined>> = {
   annotations: isRecord,
@@ -116,7 +123,7 @@ const OPTIONAL: Readonly<Record<string, Check | undefined>> = {
   description: isText,
   mimeType: isText,
   size: (value) => typeof value === "number",
-  icons: (value) => Array.isArray(value) && value.every((icon) => isRecord(icon) && isText(icon["src"])),
+  icons: (value) => Array.isArray(value) && value.every(isIcon),
 };
 const ANNOTATIONS: Readonly<Record<string, Check | undefined>> = {
   audience: (value) => Array.isArray(value) && value.every((role) => role === "user" || role === "assistant"),

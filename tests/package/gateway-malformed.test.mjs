@@ -70,7 +70,7 @@ test("whatever an entry of a list is, clients see all others", async (t) => {
   const broken = Object.fromEntries(Object.entries(cases).map(([list, entries]) => [list, [null, 5, {}, ...entries]]));
   const good = Object.fromEntries(Object.keys(ENTRIES).map((list) => [list, ["good", "fine"].map((name) => ENTRIES[list](name))]));
   for (const entries of Object.values(cases)) assert.ok(entries.length > 200, `${entries.length} cases`);
-  const { instance, reports, url } = await before(t, { broken: await served("broken", { lists: broken }), good: await served("good", { lists: good }) }, { mode: "firewall" });
+  const { instance, reports, url } = await before(t, { broken: await served("broken", { lists: broken }), good: await served("good", { lists: good }) }, { mode: "firewall", lint: "report" });
   for (const kind of Object.keys(CLIENTS)) {
     const connection = await connected(t, kind, { url });
     for (const [list, ask] of Object.entries(LISTS)) {
@@ -79,7 +79,8 @@ test("whatever an entry of a list is, clients see all others", async (t) => {
       for (const entry of [...good[list], ...cases[list]]) assert.ok(seen.has(entry[KEYS[list]]), `${kind}: ${JSON.stringify(entry)} is not in ${list}`);
       // What was right is as it came.
       for (const entry of good[list]) {
-        const { outputSchema: _, ...shown } = entry;
+        // Clients of a revision keep the fields that it has.
+        const { outputSchema: _, execution: __, ...shown } = entry;
         for (const key of Object.keys(shown)) assert.ok(key in seen.get(entry[KEYS[list]]), `${kind}: ${key} of ${list}`);
       }
     }
@@ -102,7 +103,8 @@ test("a malformed tool is told by the doctor and the log", async () => {
 });
 
 test("whatever a result is, clients get it", async (t) => {
-  const answers = Object.fromEntries(Object.entries(RESULTS).map(([method, result]) => [method, malformed(() => result, [], 60)]));
+  // A message with another `_meta` is none of the protocol, and its request goes unanswered.
+  const answers = Object.fromEntries(Object.entries(RESULTS).map(([method, result]) => [method, malformed(() => result, ["_meta"], 60)]));
   const lists = {
     tools: [{ name: "raw", description: "Answers as it is told to.", inputSchema: { type: "object", properties: { number: { type: "integer" } } } }],
     resources: answers["resources/read"].map((_, at) => ({ uri: `test://r/${at}`, name: `r${at}` })),

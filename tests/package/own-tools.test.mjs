@@ -22,7 +22,7 @@ const PROVIDERS = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai
 test("the rules see what providers refuse", () => {
   const of = (schema) => toolComplaints({ name: "a", description: "d", schema: { type: "object", properties: { p: schema } } });
   assert.deepEqual(of({ type: "string" }), []);
-  for (const wrong of [{ type: "array" }, {}, true, { type: ["string", "null"] }, { type: "string", enum: [""] }, { type: "string", pattern: "(?!a)" }, { const: 1 }, { type: "object", required: ["x"] }]) {
+  for (const wrong of [{ type: "array" }, {}, true, { type: ["string", "null"] }, { type: "string", enum: [""] }, { type: "string", pattern: "(?!a)" }, { type: "string", const: "a" }, { type: "object", required: ["x"] }]) {
     assert.equal(of(wrong).length, 1, JSON.stringify(wrong));
   }
 });
