@@ -32,7 +32,7 @@ export class FrontReads {
     const uri = String(params["uri"]);
     return this.ofResource(uri, async ({ server, uri: known }) => {
       const result = await this.#upstream.pass(server, "resources/read", { uri: known }, context);
-      return "contents" in result ? this.#told(server, uri, mendedContents(result, uri)) : result;
+      return isAnswer(result) ? this.#told(server, uri, mendedContents(result, uri)) : result;
     });
   }
 
@@ -54,7 +54,7 @@ export class FrontReads {
     if (!found) throw protocolError(this.#host, INVALID_PARAMS, `no prompt is called \`${name.slice(0, 100)}\``);
     try {
       const result = await this.#upstream.pass(found.server, "prompts/get", { ...params, name: found.name }, context);
-      return "messages" in result ? this.#told(found.server, name, mendedMessages(result)) : result;
+      return isAnswer(result) ? this.#told(found.server, name, mendedMessages(result)) : result;
     } catch (error) {
       throw toldError(this.#host, error);
     }
@@ -101,6 +101,11 @@ export class FrontReads {
   #prompt(name: string): ReturnType<FrontHost["runtime"]["findPrompt"]> | undefined {
     return known(() => this.#host.runtime.findPrompt(this.#client.key, name));
   }
+}
+
+/** Whether a result is the answer, and not a question of the server's. */
+function isAnswer({ resultType }: Fields): boolean {
+  return resultType === undefined || resultType === "complete";
 }
 
 /** What the runtime finds; nothing where there is no such thing. */
