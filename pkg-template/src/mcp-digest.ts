@@ -3,6 +3,7 @@
 import type { ContextManager } from "./context-manager.js";
 import { parseKeeping } from "./exact-numbers.js";
 import { wholeWithin } from "./guard.js";
+import { mendedResult } from "./mcp-blocks.js";
 import { countTokens } from "./text.js";
 import type { JsonObject, ResultEnvelope, Selector } from "./types.js";
 
@@ -81,7 +82,15 @@ export class ResultDigests {
   }
 
   /** Logs a call with its result, and says what the client gets of it. What is no result yet, such as a task, stays as it is. */
-  digest({ name: tool_name, arguments: given = {}, server, result: raw }: AnsweredCall): DigestedResult {
+  digest({ result: given, ...call }: AnsweredCall): DigestedResult {
+    const { result, mended } = mendedResult(given);
+    const digested = this.#digest({ ...call, result });
+    if (mended.length === 0 || !Array.isArray(digested.result["content"])) return digested;
+    const note = { type: "text", text: `(The server's result was malformed at ${mended.join(", ")}; it was mended.)` };
+    return { ...digested, result: { ...digested.result, content: [...(digested.result["content"] as readonly Fields[]), note] }, is_digested: true };
+  }
+
+  #digest({ name: tool_name, arguments: given = {}, server, result: raw }: AnsweredCall): DigestedResult {
     if (!Array.isArray(raw["content"])) return { result: raw, is_digested: false, tokens: 0, shown_tokens: 0, bytes: 0 };
     const manager = this.#manager;
     const id = this.#nextId();

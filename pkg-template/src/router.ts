@@ -203,6 +203,15 @@ export class Router {
     return this.#run("tools_for", encode({ ...fields(options), ...candidates(result), provider }));
   }
 
+  /**
+   * Returns the arguments of a model's call as the tool has them: `toolsFor` and `providerTools` give properties other names where the
+   * provider does not take their own, as Anthropic does not take `filter[id]` or `$top`. What has its own name stays. `tool` is its id or
+   * the name that the provider has.
+   */
+  ownArguments(tool: string, given: JsonObject): JsonObject {
+    return this.#run<{ arguments: JsonObject }>("own_arguments", encode({ tool, arguments: given })).arguments;
+  }
+
   /** Explains a route as data and as Markdown; schemas and descriptions never show. */
   explain(result: RouteResult): RouteExplanation {
     return explainRoute(result);

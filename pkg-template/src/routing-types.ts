@@ -535,6 +535,8 @@ export interface ProviderTools {
     readonly action: "removed" | "rewritten" | "inlined";
     readonly note: string;
   }[];
+  /** Properties that got names which the provider takes, with their own, by name of the tool; `ownArguments` is the way back. */
+  readonly renamed?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 /** Why a short list is what it is. */

@@ -45,7 +45,7 @@ pub use schema_health::{
     IngestReport, IngestedTools, SchemaFinding, SkippedTool, check_tools, item_findings, schema_findings,
 };
 pub use servers::{
-    DriftedTool, ListChanges, ListingReport, QuarantineReason, QuarantinedTool, ServerStatus, SkippedEntry,
+    DriftedTool, ListChanges, ListingReport, MendedEntry, QuarantineReason, QuarantinedTool, ServerStatus, SkippedEntry,
 };
 pub use stats::{CallCounts, GatewayStats, LargeResult, RefusalStats, ServerStats, ToolStats};
 pub use visibility::VisibilityProfile;

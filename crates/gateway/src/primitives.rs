@@ -291,12 +291,8 @@ impl Gateway {
 fn shown(entry: &Value) -> JsonMap {
     let Value::Object(mut map) = redact_value(entry, SecretRules::Full, SECRET_MASK) else { return JsonMap::new() };
     for key in ["title", "description"] {
-        match map.get_mut(key) {
-            Some(Value::String(text)) => *text = visible(text).into_owned(),
-            Some(_) => {
-                map.shift_remove(key);
-            }
-            None => {}
+        if let Some(Value::String(text)) = map.get_mut(key) {
+            *text = visible(text).into_owned();
         }
     }
     map

@@ -98,6 +98,10 @@ pub struct ServerStats {
     pub resources: usize,
     /// Its prompts.
     pub prompts: usize,
+    /// Entries of its lists that could not be used.
+    pub left_out: usize,
+    /// Entries of which something was not as the protocol says and was mended.
+    pub mended: usize,
     /// Tokens of its tools as it listed them.
     #[cfg_attr(feature = "ts", ts(type = "number"))]
     pub tokens: u64,
@@ -263,6 +267,8 @@ impl Gateway {
             quarantined: server.tools.len() - server.usable().count(),
             resources: server.resources.len() + server.resource_templates.len(),
             prompts: server.prompts.len(),
+            left_out: server.counts[0],
+            mended: server.counts[1],
             tokens: server.report.tokens,
         });
         GatewayStats {

@@ -47,7 +47,7 @@ pub mod scorers;
 pub use cards::{
     CardOptions, CardStyle, ChoiceCard, PrefixRepair, ProviderOptions, ProviderTools, SchemaDialect, SchemaSource,
     SelectionSchemaOptions, SelectionValidation, ToolNames, ValidateOptions, down_level, hydrate_with_schema,
-    make_choice_cards, pack_cards, render_cards, selection_schema, tools_for, validate_selection,
+    make_choice_cards, own_arguments, pack_cards, render_cards, selection_schema, tools_for, validate_selection,
 };
 pub use catalog::{
     CapabilitySnapshot, Catalog, CatalogFinding, InvalidTools, LintOptions, LoadedCatalog, NormaliseOptions,

@@ -94,7 +94,7 @@ function hintFor(status: number | undefined, reason: string): string | undefined
   return undefined;
 }
 
-function ofListing({ server, quarantined, skipped, findings, not_told }: ListingReport): Problem[] {
+function ofListing({ server, quarantined, skipped, mended, findings, not_told }: ListingReport): Problem[] {
   const problems = [
     ...quarantined.map(({ name, reasons }): Problem => ({
       severity: "warning",
@@ -104,10 +104,12 @@ function ofListing({ server, quarantined, skipped, findings, not_told }: Listing
     })),
     ...skipped.map(({ list, index, reason }): Problem => ({ severity: "warning", server, message: `entry ${index} of its ${list} is left out: ${reason}` })),
   ];
-  const worse = findings.filter(({ severity }) => severity !== "info");
+  const changed = mended.slice(0, MAX_FINDINGS).map(({ list, name, path, note }): Problem => ({ severity: "warning", server, message: `${name} of its ${list} is malformed at ${path || "/"}: ${note}` }));
+  // What was mended is told already.
+  const worse = findings.filter(({ severity, code }) => severity !== "info" && code !== "field-ignored" && code !== "hint-ignored" && !code.startsWith("schema-malformed"));
   const told = worse.slice(0, MAX_FINDINGS).map(({ item_id, message }): Problem => ({ severity: "warning", server, message: `${item_id}: ${message}` }));
-  const rest = worse.length - told.length + not_told;
-  return [...problems, ...told, ...(rest > 0 ? [{ severity: "warning", server, message: `${rest} more findings: contextweaver lint tells them of its tools/list` } as const] : [])];
+  const rest = worse.length - told.length + mended.length - changed.length + not_told;
+  return [...problems, ...changed, ...told, ...(rest > 0 ? [{ severity: "warning", server, message: `${rest} more findings: contextweaver lint tells them of its tools/list` } as const] : [])];
 }
 
 function row({ name, type, state }: UpstreamReport, listing: ListingReport | undefined, paint: Paint): string {

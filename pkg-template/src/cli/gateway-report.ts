@@ -1,20 +1,31 @@
 // What the gateway says of its servers and of what it has counted, for a terminal.
 import type { GatewayCounts, GatewayServerEvent } from "../gateway/gateway.js";
+import type { ListingReport } from "../gateway/runtime-types.js";
 import { safe } from "./print.js";
 import type { Paint } from "./print.js";
+
+/** Mended entries that are told by name. */
+const MAX_NAMES = 5;
 
 /** One line about a server that has come or gone; nothing for what is no news. */
 export function serverLine({ server, status, detail, report }: GatewayServerEvent, paint: Paint, ms: number): string | undefined {
   const name = safe(server);
   if (report) {
-    const { tools, tokens, resources, prompts, quarantined, skipped } = report;
+    const { tools, tokens, resources, prompts, quarantined, skipped, mended } = report;
     const less = [
       ...(quarantined.length > 0 ? [`${quarantined.length} in quarantine: ${quarantined.map((tool) => tool.name).join(", ")}`] : []),
       ...(skipped.length > 0 ? [`${skipped.length} left out`] : []),
+      ...(mended.length > 0 ? [`malformed and mended: ${mendedNames(mended).join(", ")}`] : []),
     ].map((text) => `; ${text}`);
     return `  ${paint("ok", "green")} ${name}: ${tools} tools (${tokens} tokens), ${resources} resources, ${prompts} prompts, ${(ms / 1000).toFixed(1)} s${safe(less.join(""))}`;
   }
   return status === "unavailable" ? `  ${paint("--", "red")} ${name}: ${safe(detail ?? "unavailable")}` : undefined;
+}
+
+/** Entries that were mended, each once. */
+function mendedNames(mended: ListingReport["mended"]): readonly string[] {
+  const names = [...new Set(mended.map(({ list, name }) => `${name} (${list})`))];
+  return names.length > MAX_NAMES ? [...names.slice(0, MAX_NAMES), `${names.length - MAX_NAMES} more`] : names;
 }
 
 /** What a gateway has counted. */
@@ -26,10 +37,10 @@ export function statsText(stats: GatewayCounts, paint: Paint): string {
     `${paint(mode, "bold")} mode: clients list ${count(front_tokens, "token")}, the servers list ${count(listed, "token")}`,
     `${count(totals.calls, "call")} of ${count(sessions, "client")}: ${totals.tokens} tokens came, ${totals.shown_tokens} were shown, ${paint(`${totals.saved_tokens} saved`, "green")}; ${totals.errors} errors, ${totals.failures} failures`,
     `${count(searches, "search", "searches")}, ${count(drilldowns, "drilldown")}, ${count(recalls, "recall")}, ${count(cache_hits, "cache hit")}, ${count(retries, "retry", "retries")}`,
-    ...part("Servers", servers.map(({ name, status, detail, tools: all, quarantined, resources, prompts, tokens }) => [
+    ...part("Servers", servers.map(({ name, status, detail, tools: all, quarantined, resources, prompts, left_out, mended, tokens }) => [
       name,
       status,
-      `${count(all, "tool")} (${count(tokens, "token")})${quarantined > 0 ? `, ${quarantined} in quarantine` : ""}, ${count(resources, "resource")}, ${count(prompts, "prompt")}${detail === undefined ? "" : `: ${detail}`}`,
+      `${count(all, "tool")} (${count(tokens, "token")})${quarantined > 0 ? `, ${quarantined} in quarantine` : ""}${left_out > 0 ? `, ${left_out} entries left out` : ""}${mended > 0 ? `, ${mended} mended` : ""}, ${count(resources, "resource")}, ${count(prompts, "prompt")}${detail === undefined ? "" : `: ${detail}`}`,
     ])),
     ...part("Tools by tokens saved", tools.slice(0, MAX_ROWS).map((tool) => [`${tool.server}/${tool.tool}`, `${tool.saved_tokens} of ${tool.tokens}`, `${count(tool.calls, "call")}, ${tool.errors} errors`])),
     ...part("Largest results", largest.map(({ server, tool, tokens, bytes, at_ms }) => [`${server}/${tool}`, `${tokens} tokens`, `${bytes} bytes, ${new Date(at_ms).toISOString()}`])),

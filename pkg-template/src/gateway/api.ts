@@ -33,6 +33,7 @@ export type {
   GatewayToolStats,
   LargeResult,
   ListingReport,
+  MendedEntry,
   OnFinding,
   PolicyAction,
   PolicyRule,

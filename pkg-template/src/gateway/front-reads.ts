@@ -1,5 +1,8 @@
 // Resources, prompts and what completes their arguments: they are asked of the server that has them, and its answer passes as it is.
 import { ContextWeaverError } from "../errors.js";
+import { mendedContents, mendedMessages } from "../mcp-blocks.js";
+import type { MendedResult } from "../mcp-blocks.js";
+import { maskedText } from "./failure.js";
 import { firstKnown, isUnknown } from "./first-known.js";
 import type { ServedClient } from "./front-client.js";
 import { protocolError, toldError } from "./front-errors.js";
@@ -27,7 +30,10 @@ export class FrontReads {
   async resource({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
     await this.#host.started();
     const uri = String(params["uri"]);
-    return this.ofResource(uri, ({ server, uri: known }) => this.#upstream.pass(server, "resources/read", { uri: known }, context));
+    return this.ofResource(uri, async ({ server, uri: known }) => {
+      const result = await this.#upstream.pass(server, "resources/read", { uri: known }, context);
+      return isAnswer(result) ? this.#told(server, uri, mendedContents(result, uri)) : result;
+    });
   }
 
   /** What is done with a resource at the first server that knows it. */
@@ -47,7 +53,8 @@ export class FrontReads {
     const found = this.#prompt(name);
     if (!found) throw protocolError(this.#host, INVALID_PARAMS, `no prompt is called \`${name.slice(0, 100)}\``);
     try {
-      return await this.#upstream.pass(found.server, "prompts/get", { ...params, name: found.name }, context);
+      const result = await this.#upstream.pass(found.server, "prompts/get", { ...params, name: found.name }, context);
+      return isAnswer(result) ? this.#told(found.server, name, mendedMessages(result)) : result;
     } catch (error) {
       throw toldError(this.#host, error);
     }
@@ -75,6 +82,15 @@ export class FrontReads {
     throw protocolError(this.#host, INVALID_PARAMS, "no server has what is to be completed");
   }
 
+  /** Tells the log what was mended. */
+  #told(server: string, name: string, { result, mended }: MendedResult): Fields {
+    if (mended.length > 0) {
+      const message = `the answer of \`${server}\` for \`${maskedText(name, []).slice(0, 100)}\` was malformed at ${mended.join(", ")}; it was mended`;
+      this.#host.onError(new ContextWeaverError("INVALID_INPUT", message));
+    }
+    return result;
+  }
+
   /** The servers that may have a resource. */
   #having(uri: string): readonly ResourcePlace[] {
     const found = known(() => this.#host.runtime.findResource(this.#client.key, uri));
@@ -85,6 +101,11 @@ export class FrontReads {
   #prompt(name: string): ReturnType<FrontHost["runtime"]["findPrompt"]> | undefined {
     return known(() => this.#host.runtime.findPrompt(this.#client.key, name));
   }
+}
+
+/** Whether a result is the answer, and not a question of the server's. */
+function isAnswer({ resultType }: Fields): boolean {
+  return resultType === undefined || resultType === "complete";
 }
 
 /** What the runtime finds; nothing where there is no such thing. */

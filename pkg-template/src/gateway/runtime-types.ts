@@ -230,6 +230,19 @@ export interface SkippedEntry {
   readonly reason: string;
 }
 
+/** A part of an entry that was not what the protocol says, for which clients would refuse the whole list. */
+export interface MendedEntry {
+  readonly list: "tools" | "resources" | "resource_templates" | "prompts";
+  /** Of a tool its place in the server's list, of others among those that were read. */
+  readonly index: number;
+  /** Its name or address. */
+  readonly name: string;
+  /** JSON pointer of the part within the entry. */
+  readonly path: string;
+  /** What was wrong, and what became of it. */
+  readonly note: string;
+}
+
 /** A schema that makes trouble. */
 export interface GatewaySchemaFinding {
   readonly tool_id: string;
@@ -252,6 +265,8 @@ export interface ListingReport {
   readonly changed: readonly DriftedTool[];
   readonly quarantined: readonly QuarantinedTool[];
   readonly skipped: readonly SkippedEntry[];
+  /** Parts of entries that were mended; clients see the entries without what was wrong. */
+  readonly mended: readonly MendedEntry[];
   /** What looks wrong with tools, the worst first; `index` is the place among the tools that were read. */
   readonly findings: readonly CatalogFinding[];
   /** Schemas that make trouble by their size, or are none; their tools are there. */
@@ -459,6 +474,10 @@ export interface GatewayServerStats {
   readonly quarantined: number;
   readonly resources: number;
   readonly prompts: number;
+  /** Entries of its lists that could not be used. */
+  readonly left_out: number;
+  /** Entries of which something was not as the protocol says and was mended. */
+  readonly mended: number;
   /** Tokens of its tools as it listed them. */
   readonly tokens: number;
 }

@@ -547,7 +547,8 @@ class Service {
     if (prompt) await this.#embed(manager, query);
     const built = manager.buildRoute({ ...short(prompt), query, router, ...(options && { route: options }), ...(cards && { cards }) });
     const tools = provider === undefined ? undefined : router.toolsFor(built.route, provider);
-    return { route: built.route, cards: built.cards, ...(tools !== undefined && { tools }), ...(prompt && { pack: built.pack }) };
+    const { renamed = undefined } = provider === "anthropic" ? router.providerTools(built.route, provider) : {};
+    return { route: built.route, cards: built.cards, ...(tools !== undefined && { tools }), ...(renamed && { renamed }), ...(prompt && { pack: built.pack }) };
   }
 
   /** Asks for vectors where the operator has an embedder; words alone are better than no answer. */

@@ -27,7 +27,7 @@ import type {
   Selector,
   Slice,
   SyncedMessages,
-  ToolProvider,
+  ProviderTools, ToolProvider,
   ToolResultInput,
 } from "contextweaver";
 import { boolean, count, data, list, record, string } from "./schema.js";
@@ -178,6 +178,7 @@ export const OPERATIONS = {
     }),
     answer: record({ ...sequence, route: data<RouteResult>("The short list"), cards: list(data<ChoiceCard>("A card"), "What a model chooses from") }, {
       tools: data<unknown>("The short list as the provider takes tools", {}),
+      renamed: data<NonNullable<ProviderTools["renamed"]>>("Properties with names that the provider takes, and their own, by tool"),
       pack: data<ContextPack>("The prompt"),
     }),
   }),

@@ -18,12 +18,13 @@ use contextweaver_model::json::{self, Fields};
 use contextweaver_routing::Catalog;
 use contextweaver_routing::cards::{
     CardOptions, CardStyle, ChoiceCard, ProviderOptions, SchemaSource, SelectionSchemaOptions, SkippedCard,
-    ValidateOptions, hydrate_with_schema, make_choice_cards, pack_cards, render_cards, selection_schema, tools_for,
-    validate_selection,
+    ValidateOptions, hydrate_with_schema, make_choice_cards, own_arguments, pack_cards, render_cards, selection_schema,
+    tools_for, validate_selection,
 };
 use contextweaver_routing::catalog::LoadedCatalog;
 use contextweaver_routing::graph::{ChoiceGraph, PageOptions};
 use contextweaver_routing::router::{QueryCompletion, RouteExplanation, RouteOptions, Router, RouterOptions, vector};
+use contextweaver_text::quote::quote;
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_id, redact_secrets};
 use contextweaver_text::tokens::Estimator;
 
@@ -139,6 +140,7 @@ pub fn router_call(router: &mut Router, operation: &str, arguments: &str) -> Res
         "selection_schema" => schema(fields),
         "validate_selection" => selection(router, fields),
         "tools_for" => provider_tools(router, fields),
+        "own_arguments" => tool_arguments(router, fields),
         "add" => {
             let items = fields.records("items", SelectableItem::from_value)?;
             fields.finish()?;
@@ -312,6 +314,17 @@ fn provider_tools(router: &mut Router, mut fields: Fields) -> Result<String> {
     let items = candidates.items(catalog)?;
     let options = ProviderOptions { provider: &provider, strict, redact };
     done(&tools_for(items.into_iter(), &options, Some(names))?)
+}
+
+/// Returns arguments with the names that the tool has for them; the tool is named as it is, or as providers know it.
+fn tool_arguments(router: &mut Router, mut fields: Fields) -> Result<String> {
+    let (tool, given) = (fields.string("tool")?, fields.object("arguments")?);
+    fields.finish()?;
+    let (names, catalog) = router.names();
+    let found = catalog.find(&tool).or_else(|| catalog.find(names.resolve(&tool).ok()?));
+    let item = found
+        .ok_or_else(|| Error::new(ErrorCode::NotFound, format!("no tool is called {}", quote(&tool))).at("/tool"))?;
+    done(&json!({ "arguments": own_arguments(&item.args_schema, &given)? }))
 }
 
 /// Runs a function that needs neither a catalog nor a router.

@@ -17,6 +17,7 @@ import type {
   GatewayToolStats,
   LargeResult,
   ListingReport,
+  MendedEntry,
   PolicyRule,
   QuarantineReason,
   QuarantinedTool,
@@ -67,6 +68,7 @@ export const records: { readonly [Name in keyof GatewayRecords]: true } = {
   ListChanges: same<GatewayRecords["ListChanges"], ListChanges>(),
   ListedServer: same<GatewayRecords["ListedServer"], ListedServer>(),
   ListingReport: same<GatewayRecords["ListingReport"], ListingReport>(),
+  MendedEntry: same<GatewayRecords["MendedEntry"], MendedEntry>(),
   // An intersection on both sides: its parts are compared by themselves.
   NextStep: same<GatewayRecords["NextStep"]["info"], NextStep["info"]>(),
   PinState: same<GatewayRecords["PinState"], PinState>(),

@@ -470,6 +470,7 @@ export type ProviderTools = {
   tools: Array<JsonValue>,
   name_to_tool_id: Record<string, string>,
   report: Array<SchemaChange>,
+  renamed?: Record<string, Record<string, string>>,
 };
 
 export type QueryCompletion = {
@@ -899,9 +900,18 @@ export type ListingReport = {
   changed: Array<DriftedTool>,
   quarantined: Array<QuarantinedTool>,
   skipped: Array<SkippedEntry>,
+  mended: Array<MendedEntry>,
   findings: Array<CatalogFinding>,
   schema_findings: Array<SchemaFinding>,
   not_told: number,
+};
+
+export type MendedEntry = {
+  list: "tools" | "resources" | "resource_templates" | "prompts",
+  index: number,
+  name: string,
+  path: string,
+  note: string,
 };
 
 export type NextStep = {
@@ -978,6 +988,8 @@ export type ServerStats = {
   quarantined: number,
   resources: number,
   prompts: number,
+  left_out: number,
+  mended: number,
   tokens: number,
 };
 
@@ -1121,6 +1133,7 @@ export interface GatewayRecords {
   ListChanges: ListChanges;
   ListedServer: ListedServer;
   ListingReport: ListingReport;
+  MendedEntry: MendedEntry;
   NextStep: NextStep;
   PinState: PinState;
   QuarantineReason: QuarantineReason;

@@ -8,6 +8,8 @@ use std::thread;
 
 use proptest::test_runner::{Config, RngSeed};
 
+pub mod schemas;
+
 /// Random cases of an ordinary property in a normal run. `PROPTEST_CASES` sets another number, and the properties that
 /// run fewer or more cases keep their ratio to it.
 pub const NORMAL_CASES: u32 = 2_000;

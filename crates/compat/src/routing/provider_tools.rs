@@ -44,6 +44,7 @@ pub fn export_tools<'a>(
         tools: Vec::new(),
         name_to_tool_id: JsonMap::new(),
         report: Vec::new(),
+        renamed: JsonMap::new(),
     };
     for item in items {
         let name = legal_name(item, &mut taken);

@@ -23,7 +23,12 @@ pub use results::{
     CallOutcome, FetchedAt, McpToToolResultOptions, ToolResultToMcp, ToolResultToMcpOptions, from_mcp_result,
     to_mcp_result,
 };
-pub use schema::{SchemaFormat, ToolSchemaOptions, check_well_formed};
+#[doc(hidden)]
+pub use schema::append_description;
+pub use schema::{
+    MendKind, MendOptions, PropertyNames, RenamedProperty, SchemaFormat, SchemaMend, ToolSchemaOptions,
+    check_well_formed, mended_schema,
+};
 pub use to_mcp::{
     ToolDefinitionToMcp, ToolDefinitionToMcpOptions, ToolDefinitionsToMcp, ToolHandler, to_mcp_tool, to_mcp_tools,
     tool_definition_to_selectable,

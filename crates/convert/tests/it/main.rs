@@ -5,6 +5,7 @@ mod anthropic_gemini;
 mod carried;
 mod conversations;
 mod media;
+mod mended;
 mod mistakes;
 mod properties;
 mod provider_logs;

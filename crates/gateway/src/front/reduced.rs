@@ -89,6 +89,9 @@ fn stripped(schema: &Value, depth: usize) -> Value {
         };
         out.insert(key.clone(), kept);
     }
+    if is_array(&out) && !out.contains_key("items") {
+        out.insert("items".to_owned(), json!({}));
+    }
     Value::Object(out)
 }
 
@@ -102,7 +105,20 @@ fn below(schema: &Value, depth: usize) -> Value {
         let is_short = value.as_array().is_none_or(|list| list.len() <= MAX_ENUM);
         is_short.then(|| (key.to_owned(), value.clone()))
     });
-    Value::Object(kept.collect())
+    let mut kept: JsonMap = kept.collect();
+    if is_array(&kept) {
+        // Providers refuse an array that does not say what its items are.
+        let items = schema.get("items").filter(|items| items.is_object());
+        kept.insert("items".to_owned(), items.map_or_else(|| json!({}), |items| below(items, 0)));
+    }
+    Value::Object(kept)
+}
+
+fn is_array(schema: &JsonMap) -> bool {
+    match schema.get("type") {
+        Some(Value::Array(names)) => names.iter().any(|name| name == "array"),
+        name => name.is_some_and(|name| name == "array"),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The servers behind a gateway: what each listed, and whether it can be reached.
 
 mod drift;
+mod entry;
 mod listing;
 mod report;
 mod take;
@@ -20,7 +21,11 @@ use crate::options::{GatewayOptions, ServerOptions};
 use crate::runtime::ToolRef;
 
 pub(crate) use drift::{DriftRules, Pinned};
-pub use report::{DriftedTool, ListChanges, ListingReport, QuarantineReason, QuarantinedTool, SkippedEntry};
+#[cfg(test)]
+pub(crate) use entry::{EntryKind, mended_entry};
+pub use report::{
+    DriftedTool, ListChanges, ListingReport, MendedEntry, QuarantineReason, QuarantinedTool, SkippedEntry,
+};
 pub(crate) use tool::ServerTool;
 
 /// Whether a server can be reached.
@@ -91,6 +96,8 @@ pub(crate) struct Server {
     pub pinned: Pinned,
     /// What the last listing had in it.
     pub report: ListingReport,
+    /// Entries of it that were left out, and that were mended.
+    pub counts: [usize; 2],
 }
 
 impl Server {
@@ -115,6 +122,7 @@ impl Server {
             instructions: None,
             pinned: Pinned::new(pins, accepted),
             report: ListingReport { server: server.name.clone(), ..ListingReport::default() },
+            counts: [0, 0],
         }
     }
 

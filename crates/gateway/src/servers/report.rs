@@ -58,6 +58,23 @@ pub struct SkippedEntry {
     pub reason: String,
 }
 
+/// A part of an entry that was not what the protocol says, for which clients would refuse the whole list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct MendedEntry {
+    /// The list it stands in.
+    #[cfg_attr(feature = "ts", ts(type = "\"tools\" | \"resources\" | \"resource_templates\" | \"prompts\""))]
+    pub list: &'static str,
+    /// Of a tool its place in the server's list, of others among those that were read.
+    pub index: usize,
+    /// Its name or address, made safe to show.
+    pub name: String,
+    /// JSON pointer of the part within the entry.
+    pub path: String,
+    /// What was wrong, and what became of it.
+    pub note: String,
+}
+
 /// What was found in the listing of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -85,6 +102,8 @@ pub struct ListingReport {
     pub quarantined: Vec<QuarantinedTool>,
     /// Entries that could not be used.
     pub skipped: Vec<SkippedEntry>,
+    /// Parts of entries that were mended; clients see the entries without what was wrong.
+    pub mended: Vec<MendedEntry>,
     /// What looks wrong with tools, the worst first.
     pub findings: Vec<CatalogFinding>,
     /// Schemas that make trouble by their size, or are none; their tools are there.

@@ -1,5 +1,7 @@
 //! Takes the listing of a server in.
 
+use serde_json::Value;
+
 use contextweaver_base::Result;
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_model::Warning;
@@ -8,8 +10,9 @@ use contextweaver_routing::Catalog;
 use contextweaver_routing::catalog::{CatalogFinding, LintOptions, SEVERITIES, lint};
 use contextweaver_text::tokens::Estimator;
 
+use super::entry::{EntryKind, mended_entry};
 use super::listing::Listing;
-use super::report::{ListingReport, QuarantinedTool, SkippedEntry};
+use super::report::{ListingReport, MendedEntry, QuarantinedTool, SkippedEntry};
 use super::tool::ServerTool;
 use super::{ListDigests, Server, ServerStatus};
 use crate::front::safe_line;
@@ -47,7 +50,17 @@ impl Server {
         report.resources = listing.resources.len();
         report.resource_templates = listing.resource_templates.len();
         report.prompts = listing.prompts.len();
-        report.skipped = listing.skipped;
+        report.skipped = std::mem::take(&mut listing.skipped);
+        for (kind, list) in [
+            (EntryKind::Resource, &mut listing.resources),
+            (EntryKind::ResourceTemplate, &mut listing.resource_templates),
+            (EntryKind::Prompt, &mut listing.prompts),
+        ] {
+            for (index, entry) in list.iter_mut().enumerate() {
+                *entry = Value::Object(mended_entry(kind, index, entry, &mut report.mended));
+            }
+        }
+        self.counts = [report.skipped.len(), mended_count(&report.mended)];
         report.bound();
         self.tools = tools;
         self.by_name = by_name;
@@ -89,7 +102,8 @@ fn read_tools(listing: &mut Listing, server: &str, report: &mut ListingReport) -
     for (index, value) in std::mem::take(&mut listing.tools) {
         report.tokens += Estimator::V3.tokens(&value.to_string());
         let mut skip = |reason: String| listing.skipped.push(SkippedEntry { list: "tools", index, reason });
-        match ServerTool::read(value, server) {
+        let shown = mended_entry(EntryKind::Tool, index, &value, &mut report.mended);
+        match ServerTool::read(value, &shown, server) {
             Err(error) => skip(error.message().to_owned()),
             Ok((tool, warnings)) => {
                 if catalog.register((*tool.item).clone()).is_err() {
@@ -118,6 +132,12 @@ fn ignored(tool: &ServerTool, warning: &Warning) -> CatalogFinding {
         .message(warning.message.clone())
 }
 
+/// Counts the entries of which something was mended; what is told of one stands together.
+fn mended_count(mended: &[MendedEntry]) -> usize {
+    let place = |one: &MendedEntry| (one.list, one.index);
+    mended.len() - mended.windows(2).filter(|pair| place(&pair[0]) == place(&pair[1])).count()
+}
+
 impl ListingReport {
     /// Puts the worst findings first, and leaves out what nobody would read.
     fn bound(&mut self) {
@@ -127,12 +147,14 @@ impl ListingReport {
         let mut cut = |len: usize| self.not_told += len.saturating_sub(MAX_TOLD);
         cut(self.findings.len());
         cut(self.skipped.len());
+        cut(self.mended.len());
         cut(self.changed.len());
         cut(self.added.len());
         cut(self.removed.len());
         cut(self.schema_findings.len());
         self.findings.truncate(MAX_TOLD);
         self.skipped.truncate(MAX_TOLD);
+        self.mended.truncate(MAX_TOLD);
         self.changed.truncate(MAX_TOLD);
         self.added.truncate(MAX_TOLD);
         self.removed.truncate(MAX_TOLD);

@@ -22,7 +22,7 @@ pub(crate) struct ServerTool {
     pub digest: String,
     /// As clients see it, without its name.
     pub shown: JsonMap,
-    /// What its arguments have to be, as the server listed it; nothing where that is no object.
+    /// What its arguments have to be, with what the server listed mended; nothing where that is no object.
     pub schema: JsonMap,
     /// What the server says of its results.
     pub output_schema: Option<JsonMap>,
@@ -33,12 +33,14 @@ pub(crate) struct ServerTool {
 }
 
 impl ServerTool {
-    /// Reads a tool; also returns what was ignored.
-    pub fn read(value: Value, server: &str) -> Result<(Self, Vec<Warning>)> {
+    /// Reads a tool, which `mended` has as the protocol says; also returns what was ignored.
+    pub fn read(value: Value, mended: &JsonMap, server: &str) -> Result<(Self, Vec<Warning>)> {
         let options = ToolOptions { server: Some(server.to_owned()), ..ToolOptions::default() };
-        let shown = shown_tool(&value);
-        let object = |key: &str| value.get(key).and_then(Value::as_object).cloned();
-        let (schema, output_schema) = (object("inputSchema").unwrap_or_default(), object("outputSchema"));
+        let shown = shown_tool(mended);
+        let object = |key: &str| mended.get(key).and_then(Value::as_object).cloned();
+        let is_given = value.get("inputSchema").and_then(Value::as_object).is_some_and(|schema| !schema.is_empty());
+        let schema = object("inputSchema").filter(|_| is_given).unwrap_or_default();
+        let output_schema = object("outputSchema");
         let converted = mcp_tool_to_selectable(value, &options)?;
         let item = converted.item;
         let tool = Self {

@@ -15,7 +15,7 @@ mod render;
 mod selection;
 
 pub use card::{ChoiceCard, SAFETY_LEVELS, card_tokens};
-pub use downlevel::{SchemaChange, SchemaDialect, down_level};
+pub use downlevel::{SchemaChange, SchemaDialect, down_level, own_arguments};
 pub use hydration::{SchemaSource, hydrate_with_schema, schema_of};
 pub use limits::{
     BrowseBounds, CardOptions, CardScores, MadeCards, SkippedCard, bound_browse_response, make_choice_cards,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::downlevel::{SchemaChange, SchemaDialect, down_level};
+use super::downlevel::{SchemaChange, SchemaDialect, down_level, renamed_properties};
 use super::names::{ToolNames, unknown_name};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
@@ -48,6 +48,11 @@ pub struct ProviderTools {
     pub name_to_tool_id: JsonMap,
     /// What was changed in schemas and descriptions.
     pub report: Vec<SchemaChange>,
+    /// Properties that got names which the provider takes, with their own names, by the name of the tool. Arguments of a
+    /// call get the own names by [`super::own_arguments`].
+    #[serde(skip_serializing_if = "JsonMap::is_empty")]
+    #[cfg_attr(feature = "ts", ts(optional, type = "Record<string, Record<string, string>>"))]
+    pub renamed: JsonMap,
 }
 
 impl ProviderTools {
@@ -118,6 +123,7 @@ pub fn tools_for<'a>(
         tools: Vec::new(),
         name_to_tool_id: JsonMap::new(),
         report: Vec::new(),
+        renamed: JsonMap::new(),
     };
     for item in items {
         let name = names.name_of(&item.id).ok_or_else(|| {
@@ -126,6 +132,12 @@ pub fn tools_for<'a>(
         out.name_to_tool_id.insert(name.to_owned(), Value::from(item.id.as_str()));
         let description = description(item, options, &mut out.report);
         let mut schema = down_level(&item.args_schema, dialect, &item.id, &mut out.report);
+        if dialect == SchemaDialect::Anthropic {
+            let renamed = renamed_properties(&item.args_schema);
+            if !renamed.is_empty() {
+                out.renamed.insert(name.to_owned(), Value::Object(renamed));
+            }
+        }
         if options.redact {
             schema = redact_value(&schema, SecretRules::Full, SECRET_MASK);
         }

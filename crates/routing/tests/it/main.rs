@@ -8,5 +8,6 @@ mod graph;
 mod growth;
 mod index;
 mod mcp_catalogs;
+mod provider_schemas;
 mod quality;
 mod refusals;

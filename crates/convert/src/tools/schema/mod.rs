@@ -1,6 +1,8 @@
 //! JSON Schema as tools carry it: the forms accepted, and the one that goes on the wire.
 
 mod keywords;
+mod mend;
+mod property_names;
 mod refs;
 mod shorthand;
 mod well_formed;
@@ -8,6 +10,8 @@ mod well_formed;
 use serde_json::{Value, json};
 
 pub(super) use self::keywords::{check_size, each_schema};
+pub use self::mend::{MendKind, MendOptions, SchemaMend, append_description, mended_schema};
+pub use self::property_names::{PropertyNames, RenamedProperty};
 pub(super) use self::refs::{check_local, resolve};
 pub use self::well_formed::check_well_formed;
 use crate::mcp::Revision;

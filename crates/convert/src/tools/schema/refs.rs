@@ -1,5 +1,7 @@
 //! `$ref`s within a schema.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::keywords::{SubschemaKind, below, check_size, each_schema};
@@ -26,8 +28,13 @@ pub(super) const DEFINITIONS: &[&str] = &["$defs", "definitions"];
 
 /// Finds the target of a local `$ref`.
 pub(crate) fn resolve<'s>(root: &'s Value, ref_text: &str) -> Option<&'s Value> {
+    root.pointer(&local_pointer(ref_text)?)
+}
+
+/// Returns the JSON pointer of a `$ref` within the same schema.
+pub(super) fn local_pointer(ref_text: &str) -> Option<Cow<'_, str>> {
     let place = ref_text.strip_prefix('#')?;
-    if place.contains('%') { root.pointer(&percent_decoded(place)?) } else { root.pointer(place) }
+    if place.contains('%') { percent_decoded(place).map(Cow::Owned) } else { Some(Cow::Borrowed(place)) }
 }
 
 fn percent_decoded(text: &str) -> Option<String> {

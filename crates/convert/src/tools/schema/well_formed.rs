@@ -64,7 +64,7 @@ const KEYWORDS: &[(&str, KeywordValue)] = &[
 ];
 
 /// The types of JSON Schema.
-const TYPES: &[&str] = &["array", "boolean", "integer", "null", "number", "object", "string"];
+pub(super) const TYPES: &[&str] = &["array", "boolean", "integer", "null", "number", "object", "string"];
 
 /// What earlier drafts allow besides, where `$schema` names one.
 #[derive(Clone, Copy)]
@@ -125,26 +125,33 @@ fn check_keyword(keyword: &str, value: &Value, rules: DraftRules, path: &dyn Fn(
         }
         (SubschemaKind::Map, _) => return wrong("schemas by name"),
     }
-    let Some((_, wanted)) = KEYWORDS.iter().find(|(known, _)| *known == keyword) else { return Ok(()) };
     if rules.exclusive_flags && keyword.starts_with("exclusive") && value.is_boolean() {
         return Ok(());
     }
-    match wanted {
-        KeywordValue::Text if !value.is_string() => wrong("a string"),
-        KeywordValue::Flag if !value.is_boolean() => wrong("true or false"),
-        KeywordValue::Number if !value.is_number() => wrong("a number"),
-        KeywordValue::Positive if value.as_f64().is_none_or(|number| number <= 0.0) => wrong("a number above zero"),
-        KeywordValue::Count if value.as_f64().is_none_or(|number| number < 0.0 || number.fract() != 0.0) => {
-            wrong("a whole number from zero on")
+    misfit(keyword, value).map_or(Ok(()), wrong)
+}
+
+/// Returns what a keyword without schemas below it has to be, where the value is something else.
+pub(super) fn misfit(keyword: &str, value: &Value) -> Option<&'static str> {
+    let (_, wanted) = KEYWORDS.iter().find(|(known, _)| *known == keyword)?;
+    let (fits, what) = match wanted {
+        KeywordValue::Text => (value.is_string(), "a string"),
+        KeywordValue::Flag => (value.is_boolean(), "true or false"),
+        KeywordValue::Number => (value.is_number(), "a number"),
+        KeywordValue::Positive => (value.as_f64().is_some_and(|number| number > 0.0), "a number above zero"),
+        KeywordValue::Count => {
+            let is_count = |number: f64| number >= 0.0 && number.fract() == 0.0;
+            (value.as_f64().is_some_and(is_count), "a whole number from zero on")
         }
-        KeywordValue::Types if !are_types(value) => wrong("a type, or a list of different types"),
-        KeywordValue::Names if !are_names(value) => wrong("a list of different names"),
-        KeywordValue::NamesByName if !value.as_object().is_some_and(|map: &JsonMap| map.values().all(are_names)) => {
-            wrong("lists of names by name")
+        KeywordValue::Types => (are_types(value), "a type, or a list of different types"),
+        KeywordValue::Names => (are_names(value), "a list of different names"),
+        KeywordValue::NamesByName => {
+            let are_lists = value.as_object().is_some_and(|map: &JsonMap| map.values().all(are_names));
+            (are_lists, "lists of names by name")
         }
-        KeywordValue::List if !value.is_array() => wrong("a list"),
-        _ => Ok(()),
-    }
+        KeywordValue::List => (value.is_array(), "a list"),
+    };
+    (!fits).then_some(what)
 }
 
 fn check_subschema(value: &Value, path: &dyn Fn() -> String) -> Result<()> {

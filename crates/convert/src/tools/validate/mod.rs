@@ -284,8 +284,16 @@ impl<'c, 's, 'v, 'p> SchemaChecker<'c, 's, 'v, 'p> {
             ("$ref", _) => rule.as_str().map_or(Ok(true), |text| self.referred(text, value, report)),
             ("allOf" | "anyOf" | "oneOf" | "not" | "if", _) => self.combined(schema, keyword, rule, value, report),
             (_, Value::String(text)) => self.string(keyword, rule, text, report),
-            (_, Value::Number(number)) => Ok(values::number_fits(keyword, rule, number)
-                || self.fail(report, keyword, || words::bound(keyword, rule))),
+            (_, Value::Number(number)) => {
+                // Before draft 6 true said that the bound beside it is excluded.
+                let bound = match (keyword, rule) {
+                    ("exclusiveMinimum", Value::Bool(true)) => schema.get("minimum").unwrap_or(rule),
+                    ("exclusiveMaximum", Value::Bool(true)) => schema.get("maximum").unwrap_or(rule),
+                    _ => rule,
+                };
+                Ok(values::number_fits(keyword, bound, number)
+                    || self.fail(report, keyword, || words::bound(keyword, bound)))
+            }
             (_, Value::Array(list)) => self.array(schema, keyword, rule, list, report),
             (_, Value::Object(object)) => self.object(schema, keyword, rule, (value, object), report),
             _ => Ok(true),

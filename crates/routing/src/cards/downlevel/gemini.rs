@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::refs::join;
-use super::{SchemaRewriter, implied_type, tell, types};
+use super::{SchemaRewriter, append_description, implied_type, types};
 use contextweaver_base::order::WordSet;
 use contextweaver_model::json::JsonMap;
 
@@ -37,6 +37,10 @@ const FORMATS: &[(&str, &[&str])] =
 impl SchemaRewriter<'_> {
     /// Rewrites a schema whose `$ref` and `allOf` are resolved.
     pub(super) fn gemini(&mut self, mut node: JsonMap, path: &str, depth: usize) -> Option<JsonMap> {
+        if node.get("nullable").is_some_and(|nullable| !nullable.is_boolean()) {
+            node.shift_remove("nullable");
+            self.removed(path, "nullable", "not true or false");
+        }
         self.join_alternatives(&mut node, path);
         self.join_items(&mut node, path);
         self.constant(&mut node, path);
@@ -48,9 +52,13 @@ impl SchemaRewriter<'_> {
             self.rewritten(path, "type", "null is written as nullable");
             node.insert("nullable".to_owned(), json!(true));
         }
+        if named.is_empty() {
+            self.types_of_choices(&mut node, path, &mut named);
+        }
         if named.len() > 1 && !node.contains_key("anyOf") {
             self.rewritten(path, "type", "several types are written as anyOf");
-            let branches: Vec<Value> = named.iter().map(|name| json!({ "type": name })).collect();
+            let choices = node.shift_remove("enum");
+            let branches: Vec<Value> = named.iter().map(|name| branch(name, choices.as_ref())).collect();
             node.insert("anyOf".to_owned(), Value::Array(branches));
             node.shift_remove("type");
             named.clear();
@@ -134,18 +142,29 @@ impl SchemaRewriter<'_> {
         kind.to_owned()
     }
 
+    /// Finds the types of an enumeration that names none.
+    fn types_of_choices(&mut self, node: &mut JsonMap, path: &str, named: &mut Vec<String>) {
+        let Some(Value::Array(list)) = node.get("enum").filter(|_| !node.contains_key("anyOf")) else { return };
+        for kind in list.iter().filter(|value| !value.is_null()).map(kind_of) {
+            if !named.iter().any(|name| name == kind) {
+                named.push(kind.to_owned());
+            }
+        }
+        // Whole numbers are numbers.
+        if named.iter().any(|name| name == "number") {
+            named.retain(|name| name != "integer");
+        }
+        if list.iter().any(Value::is_null) {
+            self.rewritten(path, "enum", "null is written as nullable");
+            node.insert("nullable".to_owned(), json!(true));
+        }
+    }
+
     fn constant(&mut self, node: &mut JsonMap, path: &str) {
         if let Some(value) = node.shift_remove("const") {
             self.rewritten(path, "const", "an enum of one value");
             if !node.contains_key("type") {
-                let kind = match &value {
-                    Value::Bool(_) => "boolean",
-                    Value::Number(number) if number.is_f64() => "number",
-                    Value::Number(_) => "integer",
-                    Value::Null => "null",
-                    _ => "string",
-                };
-                node.insert("type".to_owned(), json!(kind));
+                node.insert("type".to_owned(), json!(kind_of(&value)));
             }
             node.insert("enum".to_owned(), json!([value]));
         }
@@ -161,12 +180,17 @@ impl SchemaRewriter<'_> {
             self.rewritten(path, "enum", "null is written as nullable");
             node.insert("nullable".to_owned(), json!(true));
         }
-        if kind == "string" && !values.is_empty() && values.iter().all(Value::is_string) {
+        let is_listable = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
+        if kind == "string" && !values.is_empty() && values.iter().all(is_listable) {
             node.insert("enum".to_owned(), Value::Array(values));
         } else if !values.is_empty() {
             let shown: Vec<String> = values.iter().map(Value::to_string).collect();
-            self.rewritten(path, "enum", "only texts can be listed; the values are told in the description");
-            tell(node, &format!("One of: {}.", shown.join(", ")));
+            self.rewritten(
+                path,
+                "enum",
+                "only texts that are not empty can be listed; the values are told in the description",
+            );
+            append_description(node, &format!("One of: {}.", shown.join(", ")));
         }
     }
 
@@ -189,10 +213,12 @@ impl SchemaRewriter<'_> {
             // Of two bounds the narrower one counts.
             let narrower = next.filter(|next| own.is_none_or(|own| (next - own) * step > 0.0));
             if let Some(next) = narrower {
-                node.insert(
-                    bound.to_owned(),
-                    if whole && next.abs() < 9e15 { json!(next as i64) } else { json!(next) },
-                );
+                let next = match value {
+                    Value::Number(_) if !whole => value,
+                    _ if whole && next.abs() < 9e15 => json!(next as i64),
+                    _ => json!(next),
+                };
+                node.insert(bound.to_owned(), next);
             }
         }
     }
@@ -203,7 +229,7 @@ impl SchemaRewriter<'_> {
             let format = node.shift_remove("format");
             self.removed(path, "format", "not a format Gemini knows");
             if let Some(format) = format.as_ref().and_then(Value::as_str).filter(|_| kind == "string") {
-                tell(node, &format!("Format: {format}."));
+                append_description(node, &format!("Format: {format}."));
             }
         }
     }
@@ -250,4 +276,24 @@ impl SchemaRewriter<'_> {
             }
         }
     }
+}
+
+/// Returns the type of a value.
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::Null => "null",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+        Value::String(_) => "string",
+    }
+}
+
+/// Returns the alternative of one type, with the choices that are of it.
+fn branch(name: &str, choices: Option<&Value>) -> Value {
+    let is_of = |value: &&Value| kind_of(value) == name || name == "number" && value.is_number();
+    let own: Vec<Value> = choices.and_then(Value::as_array).into_iter().flatten().filter(is_of).cloned().collect();
+    if own.is_empty() { json!({ "type": name }) } else { json!({ "type": name, "enum": own }) }
 }

@@ -15,7 +15,9 @@ use serde_json::{Value, json};
 
 use contextweaver_base::order::WordSet;
 use contextweaver_base::{Result, StepBudget, limits};
+use contextweaver_convert::tools::{MendOptions, PropertyNames, append_description, mended_schema};
 use contextweaver_model::json::{JsonMap, pointer};
+use contextweaver_text::quote::quote;
 
 /// Schemas within one schema, with each `$ref` followed, that are looked at; what is beyond is left open.
 const MAX_SCHEMAS: usize = 5000;
@@ -25,11 +27,12 @@ const STEP_BYTES: usize = 64;
 /// What a provider understands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SchemaDialect {
-    /// JSON Schema; the outermost is an object without alternatives.
+    /// Well-formed JSON Schema of 2020-12 with plain patterns; the outermost is an object without alternatives, and arrays
+    /// say what is in them.
     OpenAi,
     /// The subset to which `OpenAI` holds a model: closed objects, all properties required, few keywords.
     OpenAiStrict,
-    /// JSON Schema of 2020-12; the outermost is an object without alternatives, and properties have plain names.
+    /// The same, and properties have plain names: [`own_arguments`] is the way back.
     Anthropic,
     /// A part of the schemas of `OpenAPI` 3.0: no `$ref`, no constants, texts only in enumerations.
     Gemini,
@@ -67,11 +70,82 @@ pub struct SchemaChange {
 /// assert_eq!((report[0].keyword.as_str(), report[0].action), ("const", "rewritten"));
 /// ```
 pub fn down_level(schema: &JsonMap, dialect: SchemaDialect, tool_id: &str, report: &mut Vec<SchemaChange>) -> Value {
+    let root = mended(&Value::Object(schema.clone()), tool_id, report);
+    let written = rewritten(&root, dialect, tool_id, report);
+    match dialect {
+        SchemaDialect::Gemini | SchemaDialect::OpenAiStrict => written,
+        // What a reference led to may have been joined with something else.
+        SchemaDialect::OpenAi => mended(&written, tool_id, report),
+        SchemaDialect::Anthropic => {
+            let mut written = mended(&written, tool_id, report);
+            rename(&root, &mut written, tool_id, report);
+            written
+        }
+    }
+}
+
+/// Returns the arguments of a call as the tool has them: those that a model gave by the names of [`down_level`] for
+/// `Anthropic` get their own. What has its own name stays.
+///
+/// # Errors
+/// `TOO_LARGE` where the schema has too many alternatives to find out.
+///
+/// ```
+/// use contextweaver_routing::own_arguments;
+/// use serde_json::json;
+///
+/// let schema = json!({ "type": "object", "properties": { "filter[id]": { "type": "string" } } });
+/// let given = json!({ "filter_id_": "7" });
+/// let own = own_arguments(schema.as_object().unwrap(), given.as_object().unwrap())?;
+/// assert_eq!(json!(own), json!({ "filter[id]": "7" }));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
+pub fn own_arguments(schema: &JsonMap, arguments: &JsonMap) -> Result<JsonMap> {
+    let root = mended(&Value::Object(schema.clone()), "", &mut Vec::new());
+    PropertyNames::of(&root).with_own_names(&root, arguments)
+}
+
+/// Returns the names that [`down_level`] gives to properties for `Anthropic`, with their own.
+pub(super) fn renamed_properties(schema: &JsonMap) -> JsonMap {
+    let root = mended(&Value::Object(schema.clone()), "", &mut Vec::new());
+    PropertyNames::of(&root).iter().map(|(written, own)| (written.to_owned(), Value::from(own))).collect()
+}
+
+/// Makes a schema well-formed.
+fn mended(schema: &Value, tool_id: &str, report: &mut Vec<SchemaChange>) -> Value {
+    let mut mends = Vec::new();
+    let out = mended_schema(schema, MendOptions { plain_patterns: true }, &mut mends);
+    report.extend(mends.into_iter().map(|mend| SchemaChange {
+        tool_id: tool_id.to_owned(),
+        keyword: if mend.keyword.is_empty() { last_step(&mend.path) } else { mend.keyword },
+        path: mend.path,
+        action: if mend.is_removed { "removed" } else { "rewritten" },
+        note: mend.note.to_owned(),
+    }));
+    Value::Object(out)
+}
+
+fn last_step(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~")
+}
+
+/// Gives properties the names that the provider takes.
+fn rename(root: &Value, written: &mut Value, tool_id: &str, report: &mut Vec<SchemaChange>) {
+    let mut renamed = Vec::new();
+    PropertyNames::of(root).rename(written, &mut renamed);
+    report.extend(renamed.into_iter().map(|one| SchemaChange {
+        tool_id: tool_id.to_owned(),
+        path: pointer(&pointer(&one.path, "properties"), &one.written),
+        note: format!("names have 1 to 64 letters, digits, _ . and -; its own is {}", quote(&one.own)),
+        keyword: one.own,
+        action: "rewritten",
+    }));
+}
+
+fn rewritten(root: &Value, dialect: SchemaDialect, tool_id: &str, report: &mut Vec<SchemaChange>) -> Value {
     let budget = StepBudget::new("rewriting the schema", limits::MAX_REWRITE_STEPS);
-    let root = Value::Object(schema.clone());
-    let mut walk =
-        SchemaRewriter { root: &root, dialect, tool_id, report, open: Vec::new(), schemas: 0, budget, reported: 0 };
-    let outermost = walk.root_object(schema.clone());
+    let mut walk = SchemaRewriter { root, dialect, tool_id, report, open: Vec::new(), schemas: 0, budget, reported: 0 };
+    let outermost = walk.root_object(root.as_object().cloned().unwrap_or_default());
     match dialect {
         SchemaDialect::Gemini | SchemaDialect::OpenAiStrict => walk.schema(&Value::Object(outermost), "", 0),
         SchemaDialect::OpenAi | SchemaDialect::Anthropic => Some(walk.kept(&Value::Object(outermost), "", 0)),
@@ -193,18 +267,11 @@ impl SchemaRewriter<'_> {
 
     /// Makes one schema for all entries of the form that gives each entry its own.
     fn join_items(&mut self, node: &mut JsonMap, path: &str) {
-        let tuple = match node.shift_remove("prefixItems") {
-            Some(Value::Array(list)) => Some(("prefixItems", list)),
-            _ => match node.get("items") {
-                Some(Value::Array(list)) => Some(("items", list.clone())),
-                _ => None,
-            },
-        };
-        if let Some((keyword, mut list)) = tuple {
-            let rest =
-                if keyword == "items" { node.shift_remove("additionalItems") } else { node.shift_remove("items") };
-            list.extend(rest.filter(Value::is_object));
-            self.rewritten(path, keyword, "any entry fits any place");
+        if let Some(Value::Array(mut list)) = node.shift_remove("prefixItems") {
+            // Beyond them there may be nothing.
+            let rest = node.shift_remove("items").filter(|rest| *rest != json!({}) && *rest != json!({ "not": {} }));
+            list.extend(rest);
+            self.rewritten(path, "prefixItems", "any entry fits any place");
             node.insert("items".to_owned(), json!({ "anyOf": list }));
         }
     }
@@ -277,15 +344,6 @@ fn implied_type(node: &JsonMap) -> Option<&'static str> {
     } else {
         None
     }
-}
-
-/// Appends a sentence to the description.
-fn tell(node: &mut JsonMap, sentence: &str) {
-    let text = match node.get("description").and_then(Value::as_str) {
-        Some(text) if !text.is_empty() => format!("{text} {sentence}"),
-        _ => sentence.to_owned(),
-    };
-    node.insert("description".to_owned(), Value::from(text));
 }
 
 // The properties need a crate that does not exist on WebAssembly.

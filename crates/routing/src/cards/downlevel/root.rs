@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::refs::join;
-use super::{SchemaRewriter, implied_type, types, words};
+use super::{SchemaRewriter, types, words};
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::json::{JsonMap, to_sorted_ascii};
 
@@ -20,10 +20,7 @@ impl SchemaRewriter<'_> {
         }
         let kinds = types(&root);
         let is_object = kinds.iter().any(|name| name == "object");
-        let alternatives = ["anyOf", "oneOf"].into_iter().any(|key| root.contains_key(key));
-        let is_other = !kinds.is_empty() && !is_object
-            || kinds.is_empty() && !alternatives && implied_type(&root).is_some_and(|implied| implied != "object");
-        if is_other {
+        if !kinds.is_empty() && !is_object {
             return self.wrapped(root);
         }
         for key in ["anyOf", "oneOf"] {
