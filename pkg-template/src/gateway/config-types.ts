@@ -41,6 +41,8 @@ export interface ServerOAuth {
   readonly scopes?: readonly string[];
   /** The authorization server these credentials are for. They are sent to no other. */
   readonly issuer?: string;
+  /** Hosts, beside the server's and those its authorization server names, that the login may ask, in a private network too. */
+  readonly allowed_hosts?: readonly string[];
 }
 
 /** One upstream server of a configuration, with every variable expanded. As JSON it is what {@link describeServer} says. */

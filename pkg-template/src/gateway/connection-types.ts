@@ -4,6 +4,7 @@ import type { ServerConfig } from "./config-types.js";
 import type { UpstreamConnection } from "./connection.js";
 import type { UpstreamFailure } from "./failure.js";
 import type { Fetch } from "./http-link.js";
+import type { OAuthTraffic } from "./oauth-traffic.js";
 import type { PriorDiscovery, Progress, UpstreamSdk } from "./sdk.js";
 import type { Backoff } from "./timers.js";
 
@@ -50,6 +51,7 @@ export interface ConnectionSettings {
   readonly events: ConnectionEvents;
   readonly client_info: { readonly name: string; readonly version: string };
   readonly auth_provider?: object | undefined;
+  readonly oauth: OAuthTraffic;
   readonly fetch?: Fetch | undefined;
   /** What must not be told, with what was learned since. */
   readonly secrets: readonly string[];

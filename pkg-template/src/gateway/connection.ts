@@ -330,6 +330,7 @@ export class UpstreamConnection {
       max_message_bytes,
       is_sse,
       ...(auth_provider && { auth_provider }),
+      oauth: this.#settings.oauth,
       ...(this.#settings.fetch && { fetch: this.#settings.fetch }),
       onsecret: this.#settings.onsecret,
       onend: (message) => this.#lose(attempt, { kind: "unavailable", message }),

@@ -1,9 +1,11 @@
 // Makes the transport of the SDK for a configured server.
 import { ContextWeaverError } from "../errors.js";
-import { tellChallenge } from "./auth-provider.js";
+import { isChallenge, newerToken, tellChallenge } from "./auth-provider.js";
 import type { ServerConfig, ServerTransport } from "./config-types.js";
 import { HttpLink } from "./http-link.js";
 import type { Fetch } from "./http-link.js";
+import { isOAuthRequest } from "./oauth-traffic.js";
+import type { OAuthTraffic } from "./oauth-traffic.js";
 import type { SdkHttpTransport, SdkStdioTransport, SdkTransport, UpstreamSdk } from "./sdk.js";
 import { StderrTail } from "./stderr-tail.js";
 
@@ -20,6 +22,8 @@ export interface LinkOptions {
   readonly forwarded?: Readonly<Record<string, string>>;
   /** A provider of the SDK: `AuthProvider` or `OAuthClientProvider`. */
   readonly auth_provider?: object;
+  /** Makes the requests of the OAuth client. */
+  readonly oauth: OAuthTraffic;
   readonly fetch?: Fetch;
   readonly max_message_bytes?: number;
   /** Takes HTTP+SSE although the config does not say so, since the server has refused the other. */
@@ -64,16 +68,29 @@ function httpLink({ type, url, headers }: HttpTransport, options: LinkOptions): 
   const sent = new Headers(headers);
   for (const [name, value] of Object.entries(forwarded)) sent.set(name, value);
   const link = new HttpLink({ fetch: options.fetch ?? ((input, init) => fetch(input, init)), max_message_bytes, onend, isSse: is_sse, address });
-  const fetcher: Fetch = async (input, init) => {
-    const isOwn = new URL(input).origin === address.origin;
-    const asked = new Headers(init?.headers);
-    const token = asked.get("authorization");
-    if (token !== null) onsecret?.(token);
+  const fetcher: Fetch = async (input, init = {}) => {
+    const target = new URL(input);
+    const asked = new Headers(init.headers);
+    const credentials = asked.get("authorization");
+    if (credentials !== null) onsecret?.(credentials);
     // The SDK would send them to authorization servers, too, which are anybody's.
+    const isOwn = target.origin === address.origin;
     if (isOwn) for (const [name, value] of sent) if (!asked.has(name)) asked.set(name, value);
-    const response = await link.fetch(input, { ...init, headers: asked });
-    if (isOwn) await tellChallenge(auth_provider, response);
-    return response;
+    const made = { ...init, headers: asked };
+    if (!isOwn || isOAuthRequest(made)) return options.oauth.fetch(input, made, link.fetch);
+    const token = /^bearer +(.+)$/i.exec(credentials ?? "")?.[1];
+    const response = await link.fetch(input, made);
+    if (isChallenge(response) && token !== undefined) options.oauth.refusedAccess(token);
+    await tellChallenge(auth_provider, response, token);
+    const newer = response.status === 401 && token !== undefined ? await newerToken(auth_provider, token) : undefined;
+    if (newer === undefined) return response;
+    // Another request, or another gateway with the same store, has renewed the tokens meanwhile.
+    await response.body?.cancel();
+    onsecret?.(`Bearer ${newer}`);
+    asked.set("authorization", `Bearer ${newer}`);
+    const again = await link.fetch(input, made);
+    await tellChallenge(auth_provider, again, newer);
+    return again;
   };
   const made = { fetch: fetcher, ...(auth_provider && { authProvider: auth_provider }) } as never;
   const inner = is_sse ? new sdk.client.SSEClientTransport(address, made) : new sdk.client.StreamableHTTPClientTransport(address, made);
