@@ -58,6 +58,8 @@ export interface ServerConfig {
   readonly exclude_tools?: readonly string[];
   /** Names of headers of the client's request that are sent on, in lower case. Each set of values has its own connection. */
   readonly forward_headers?: readonly string[];
+  /** Whether the server is asked first (`server/discover`) whether it speaks 2026-07-28. Default: true. */
+  readonly probe: boolean;
   /** Whether all sessions share a connection or each has its own. Default: `shared` for stdio, `session` for others. */
   readonly connection: "shared" | "session";
   readonly oauth?: ServerOAuth;

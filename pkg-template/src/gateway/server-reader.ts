@@ -20,7 +20,7 @@ const MAX_ENTRIES = 1_000;
 const KNOWN = [
   "type", "transport", "command", "args", "env", "cwd", "url", "serverUrl", "httpUrl", "headers", "http_headers", "disabled", "enabled",
   "timeout", "timeout_ms", "include_tools", "includeTools", "enabledTools", "tools", "exclude_tools", "excludeTools", "disabledTools",
-  "forward_headers", "connection", "policy", "oauth",
+  "forward_headers", "connection", "probe", "policy", "oauth",
 ];
 /** Fields of other programs that mean nothing here, and why. */
 const IGNORED: Readonly<Record<string, string>> = {
@@ -71,6 +71,7 @@ export class ServerReader {
       ...(include_tools && { include_tools }),
       ...(exclude_tools && { exclude_tools }),
       ...(forward_headers && { forward_headers }),
+      probe: this.#flag("probe", true),
       connection: this.#connection(transport),
       ...(oauth && { oauth }),
       ...(policy !== undefined && { policy: JSON.parse(encode(fields(policy, this.#at("policy")), this.#at("policy"))) as JsonObject }),
