@@ -55,13 +55,13 @@ test("our own fields, and those of others that mean the same", () => {
   const policy = { default: "deny", rules: [{ action: "allow", tool: "read_*" }] };
   const { servers: [server], warnings } = one({
     url: "https://h.example/mcp", include_tools: ["read_*"], exclude_tools: ["read_secret"], forward_headers: ["Authorization", "x-user", "X-User"],
-    connection: "shared", timeout_ms: 5_000, policy, oauth: { client_id: "me", client_secret: "${API_KEY}", scopes: "read write", issuer: "https://auth.example" }, disabled: true,
+    connection: "shared", timeout_ms: 5_000, policy, probe: false, oauth: { client_id: "me", client_secret: "${API_KEY}", scopes: "read write", issuer: "https://auth.example" }, disabled: true,
   });
   assert.deepEqual(warnings, []);
   const { transport: _, ...rest } = shownOf(server);
   assert.deepEqual(rest, {
     name: "it", disabled: true, timeout_ms: 5_000, include_tools: ["read_*"], exclude_tools: ["read_secret"], forward_headers: ["authorization", "x-user"],
-    connection: "shared", oauth: { grant: "client_credentials", client_id: "me", client_secret: SECRET, scopes: ["read", "write"], issuer: "https://auth.example" }, policy,
+    connection: "shared", probe: false, oauth: { grant: "client_credentials", client_id: "me", client_secret: SECRET, scopes: ["read", "write"], issuer: "https://auth.example" }, policy,
   });
   const { servers: [other] } = one({ command: "a", enabled: false, disabledTools: ["x"], tools: ["*"] });
   assert.deepEqual([other.disabled, other.exclude_tools, other.include_tools], [true, ["x"], ["*"]]);
@@ -112,7 +112,10 @@ test("what is wrong is refused with its place", () => {
     [{ mcpServers: { it: { type: "websocket", url: "https://h.example" } } }, "INVALID_INPUT", "/mcpServers/it/type"],
     [{ mcpServers: { it: { transport: "constructor", command: "a" } } }, "INVALID_INPUT", "/mcpServers/it/transport"],
     [{ mcpServers: { it: { command: "a", url: "https://h.example" } } }, "INVALID_INPUT", "/mcpServers/it/command"],
-    [{ mcpServers: { it: { command: " " } } }, "INVALID_INPUT", "/mcpServers/it/command"],
+    [{ mcpServers: { it: { command: " " } } }, "MISSING_FIELD", "/mcpServers/it"],
+    [{ mcpServers: { it: { command: "${EMPTY}" } } }, "INVALID_INPUT", "/mcpServers/it/command"],
+    [{ mcpServers: { it: { url: "" } } }, "MISSING_FIELD", "/mcpServers/it"],
+    [{ mcpServers: { it: { transport: { type: "http", url: "x" } } } }, "INVALID_INPUT", "/mcpServers/it/transport/url"],
     [{ mcpServers: { it: { command: ["a"] } } }, "INVALID_INPUT", "/mcpServers/it/command"],
     [{ mcpServers: { it: { command: "a", args: "b" } } }, "INVALID_INPUT", "/mcpServers/it/args"],
     [{ mcpServers: { it: { command: "a", args: [{}] } } }, "INVALID_INPUT", "/mcpServers/it/args/0"],
@@ -145,6 +148,8 @@ test("what is wrong is refused with its place", () => {
       [{ client_metadata_url: "http://h.example/client.json" }, "INVALID_INPUT", "client_metadata_url"],
       [{ issuer: "login" }, "INVALID_INPUT", "issuer"],
       [{ scopes: [1] }, "INVALID_INPUT", "scopes"],
+      [{ allowed_hosts: ["https://h.example"] }, "INVALID_INPUT", "allowed_hosts"],
+      [{ allowed_hosts: ["h.example:443"] }, "INVALID_INPUT", "allowed_hosts"],
       [JSON.parse('{"__proto__": {"client_id": "a"}}'), "UNKNOWN_FIELD", "__proto__"],
     ].map(([oauth, code, field]) => [{ mcpServers: { it: { url: "http://h.example", oauth } } }, code, `/mcpServers/it/oauth/${field}`]),
     [{ mcpServers: { it: { url: "http://h.example", oauth: { client: "a", client_secret: SECRET } } } }, "UNKNOWN_FIELD", "/mcpServers/it/oauth/client"],
@@ -155,6 +160,64 @@ test("what is wrong is refused with its place", () => {
     const error = refused(document);
     assert.deepEqual([error.code, error.path], [code, path], `${inspect(document, { depth: 5 })}: ${error.message}`);
   }
+});
+
+test("what programs leave empty, nest or spell in their own way", () => {
+  const http = { type: "http", url: "https://h.example/mcp", headers: {} };
+  for (const type of ["streamablehttp", "StreamableHTTP", "Streamable-Http", "streamable http", "HTTP", "http_stream"]) {
+    assert.deepEqual(shownOf(one({ type, url: http.url }).servers[0]).transport, http, type);
+  }
+  const program = { type: "stdio", command: "a", args: [], env: {} };
+  for (const entry of [
+    { command: "a", args: null, env: null, cwd: null, url: null, headers: null, disabled: null, timeout: null, oauth: null, policy: null, type: null },
+    { command: "a", url: "", type: "", cwd: "" },
+    { transport: { type: "stdio", command: "a" } },
+    { transport: { command: "a", env: null } },
+    { command: "a", transport: {} },
+  ]) {
+    const { servers: [server], warnings } = one(entry);
+    assert.deepEqual(shownOf(server).transport, program, JSON.stringify(entry));
+    assert.deepEqual(warnings, [], JSON.stringify(entry));
+  }
+  assert.deepEqual(shownOf(one({ transport: { type: "streamable-http", url: http.url, headers: { A: "1", B: null } } }).servers[0]).transport, { ...http, headers: { A: "1" } });
+  assert.deepEqual(one({ command: "a", probe: false }).servers[0].probe, false);
+});
+
+test("a server that cannot be used is left out and named, and the others run", () => {
+  const { servers, warnings } = read({ mcpServers: {
+    good: { command: "a" }, unset: { command: "a", env: { K: "${NOT_SET}" } }, neither: {}, number: 7, asks: { command: "${input:key}" },
+    off: { command: "${NOT_SET}", disabled: true }, idle: { enabled: false, url: "" }, "": { command: "a" }, last: { url: "https://h.example" },
+  } });
+  assert.deepEqual(servers.map(({ name }) => name), ["good", "last"]);
+  assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [
+    ["LEFT_OUT", "/mcpServers/unset/env/K"], ["LEFT_OUT", "/mcpServers/neither"], ["LEFT_OUT", "/mcpServers/number"], ["LEFT_OUT", "/mcpServers/asks/command"],
+    ["DISABLED", "/mcpServers/off/command"], ["DISABLED", "/mcpServers/idle"], ["LEFT_OUT", "/mcpServers/"],
+  ]);
+  assert.match(warnings[0].message, /the server `unset` is left out: the environment variable `NOT_SET` is not set/);
+  const none = refused({ mcpServers: { one: { url: "x" }, two: {}, three: {} } });
+  assert.deepEqual([none.code, none.path], ["INVALID_INPUT", "/mcpServers/one/url"]);
+  assert.match(none.hint, /2 more/);
+});
+
+test("names of files become names that tools can carry, each its own and the same each time", () => {
+  const namesIn = (...written) => read({ mcpServers: Object.fromEntries(written.map((name) => [name, { command: "a" }])) }).servers.map(({ name }) => name);
+  const LEGAL = /^[\w.-]{1,64}$/;
+  assert.deepEqual(namesIn("plain_1.x-y", "microsoft/playwright-mcp", "My Server", "@scope/pkg", "Crème brûlée"), ["plain_1.x-y", "microsoft-playwright-mcp", "My-Server", "scope-pkg", "Creme-brulee"]);
+  const odd = ["日本語", "中文", "🦀", "a b", "a  b", "a/b", "a-b", "x".repeat(128), `${"x".repeat(127)}y`, "...", "-", "***"];
+  const made = namesIn(...odd);
+  for (const name of made) assert.match(name, LEGAL);
+  assert.equal(new Set(made).size, odd.length, made.join(" "));
+  assert.deepEqual(namesIn(...odd), made);
+  // A name that is legal as it is stays, wherever it stands.
+  assert.deepEqual(namesIn("a b", "a-b")[1], "a-b");
+  const { servers: [server], warnings: [warning] } = read({ mcpServers: { "My Server": { command: "a" } } });
+  assert.deepEqual([server.configured_name, describeServer(server).configured_name, warning.code, warning.path], ["My Server", "My Server", "RENAMED", "/mcpServers/My Server"]);
+});
+
+test("a report has variables in place of their values", () => {
+  const { servers } = read({ mcpServers: { program: { command: "${HOME_OF_ANN}/bin/x" }, remote: { url: "https://${TENANT}.example/${TENANT}/mcp" } } }, "mcp.json", { HOME_OF_ANN: "/home/ann", TENANT: "Acme-Corp" });
+  assert.equal(describeServer(servers[0]).command, "${HOME_OF_ANN}/bin/x");
+  assert.equal(describeServer(servers[1]).url, "https://${TENANT}.example/${TENANT}/mcp");
 });
 
 test("fields of other programs and misspelt ones are warnings", () => {
@@ -189,8 +252,10 @@ test("documents are merged, and say where they disagree", () => {
   const differs = refused(undefined, [a, { file: "c.json", value: { mcpServers: { x: { command: "a", args: ["${API_KEY}"] } } } }]);
   assert.deepEqual([differs.code, differs.path], ["DUPLICATE_ID", "/mcpServers/x"]);
   assert.match(differs.message, /`a\.json` and in `c\.json`/);
-  const inSecond = refused(undefined, [a, { file: "c.json", value: { mcpServers: { q: {} } } }]);
-  assert.match(inSecond.message, /^in `c\.json`: /);
+  const { servers: others, warnings: [inSecond] } = readServers([a, { file: "c.json", value: { mcpServers: { q: {} } } }], environment);
+  assert.deepEqual([others.length, inSecond.code, inSecond.file, inSecond.path], [2, "LEFT_OUT", "c.json", "/mcpServers/q"]);
+  const unreadable = refused(undefined, [a, { file: "c.json", value: { mcpServers: 1 } }]);
+  assert.match(unreadable.message, /^in `c\.json`: /);
   const gateways = refused(undefined, [{ file: "a.json", value: { ...a.value, gateway: { mode: "search" } } }, { file: "b.json", value: { gateway: { mode: "firewall" } } }]);
   assert.deepEqual([gateways.code, gateways.path], ["DUPLICATE_ID", "/gateway"]);
   // A document is not changed, and names like those of Object's prototype are names.

@@ -1,8 +1,9 @@
 // `contextweaver gateway doctor`: what is wrong with a configuration or a server, and how to mend it.
+import { ContextWeaverError } from "../index.js";
 import { gateway as createGateway } from "../mcp-server.js";
 import { withServers } from "../gateway/gateway.js";
-import type { GatewayOptions, GatewayServerEvent } from "../gateway/gateway.js";
-import type { ServersConfig } from "../gateway/config.js";
+import type { Gateway, GatewayOptions, GatewayServerEvent } from "../gateway/gateway.js";
+import type { ConfigWarning, ServerConfig, ServersConfig } from "../gateway/config.js";
 import type { ListingReport } from "../gateway/runtime-types.js";
 import type { UpstreamReport } from "../gateway/upstream.js";
 import type { CommandLine } from "./options.js";
@@ -49,11 +50,15 @@ async function examined(config: ServersConfig, options: GatewayOptions): Promise
     on_server: ({ server, report }: GatewayServerEvent) => void (report && listings.set(server, report)),
     on_error: (error) => void errors.push(error),
   };
-  const gateway = createGateway(withServers(all, config));
+  if (config.servers.length === 0) return { problems: config.warnings.length > 0 ? [] : [{ severity: "error", message: "there is no server in `mcpServers` or `servers`" }], servers: [] };
+  const { gateway, refused } = opened(all, config);
+  const known = new Set(config.warnings);
   try {
     await gateway.ready();
     const servers = (await gateway.servers()).map((report) => ({ report, listing: listings.get(report.name) }));
     const problems = [
+      ...refused,
+      ...gateway.warnings.filter((warning) => !known.has(warning)).map(ofWarning),
       ...servers.flatMap(({ report, listing }) => [...ofServer(report), ...(listing ? ofListing(listing) : [])]),
       ...errors.map((error): Problem => ({ severity: "warning", message: error instanceof Error ? error.message : String(error) })),
     ];
@@ -63,9 +68,33 @@ async function examined(config: ServersConfig, options: GatewayOptions): Promise
   }
 }
 
+/** Makes the gateway; without the options of the configuration where these are refused, since its servers can be examined all the same. */
+function opened(options: GatewayOptions, config: ServersConfig): { readonly gateway: Gateway; readonly refused: readonly Problem[] } {
+  try {
+    return { gateway: createGateway(withServers(options, config)), refused: [] };
+  } catch (error) {
+    if (!ContextWeaverError.is(error)) throw error;
+    const given = Object.keys(config.gateway ?? {});
+    const own = Object.fromEntries(Object.entries(options).filter(([name]) => !given.includes(name))) as GatewayOptions;
+    const { message, path = "", hint } = error;
+    const problem: Problem = { severity: "error", message: `${path}: ${message}`, ...(hint !== undefined && { hint }) };
+    return { gateway: createGateway(withServers(own, { ...config, servers: config.servers.map(withoutPolicy) })), refused: [problem] };
+  }
+}
+
+/** The same server; what its policy allows is nothing that is examined. */
+function withoutPolicy(server: ServerConfig): ServerConfig {
+  const { policy, ...rest } = server;
+  return policy === undefined ? server : rest;
+}
+
+function ofWarning({ code, file, path, message, hint }: ConfigWarning): Problem {
+  return { severity: code === "LEFT_OUT" ? "error" : "warning", message: `${file} ${path}: ${message}`, ...(hint !== undefined && { hint }) };
+}
+
 function ofConfig({ warnings, servers }: ServersConfig): Problem[] {
   const idle = servers.filter(({ disabled }) => disabled).map(({ name }): Problem => ({ severity: "warning", server: name, message: "it is disabled", hint: "remove `disabled` to use it" }));
-  return [...warnings.map(({ file, path, message, hint }): Problem => ({ severity: "warning", message: `${file} ${path}: ${message}`, ...(hint !== undefined && { hint }) })), ...idle];
+  return [...warnings.map(ofWarning), ...idle];
 }
 
 function ofServer({ name, state, stderr = [], problems = [] }: UpstreamReport): Problem[] {

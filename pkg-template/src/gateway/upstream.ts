@@ -7,7 +7,7 @@ import type { GatewayAuthProvider } from "./auth-provider.js";
 import type { ServerConfig } from "./config-types.js";
 import type { ConnectionEvents, ConnectionSettings, UpstreamRequestOptions } from "./connection-types.js";
 import { UpstreamConnection } from "./connection.js";
-import { UpstreamError, failureOf } from "./failure.js";
+import { UpstreamError, failureOf, maskedValue } from "./failure.js";
 import type { UpstreamFailure } from "./failure.js";
 import { CHANGED, LISTING_LIMITS, LIST_KINDS, listingOf, listsOf, readList } from "./listing.js";
 import type { List, ListKind, ListingProblem, UpstreamListing } from "./listing.js";
@@ -249,7 +249,7 @@ export class Upstream {
     return {
       ...describeServer(this.config),
       state: this.#state,
-      ...(serverInfo && { server_info: serverInfo }),
+      ...(serverInfo && { server_info: maskedValue(serverInfo, this.#settings.secrets) as JsonObject }),
       ...(this.#listing && { counts: this.#listing.counts, left_out: this.#listing.left_out, problems: this.#listing.problems }),
       connections: all.filter(({ isReady }) => isReady).length,
       in_flight: all.reduce((sum, { inFlight }) => sum + inFlight.size, 0),
