@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,7 +45,7 @@ function upstreams(t, servers, options = {}) {
     t.after(() => upstream.close());
     return Object.assign(upstream, { told });
   });
-  return Object.fromEntries(made.map((upstream) => [upstream.name, upstream]));
+  return Object.fromEntries(made.map((upstream) => [upstream.config.configured_name ?? upstream.name, upstream]));
 }
 
 const call = (upstream, name, args = {}, options, connection = upstream.connection("s")) => upstream.request(connection, "tools/call", { name, arguments: args }, options);
@@ -255,6 +256,38 @@ for (const refusal of [401, 403, 404, 406, "a page"]) {
     assert.deepEqual(who.told.states, ["ready"]);
   });
 }
+
+test("a program is ended with everything that it has started", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "gateway-group-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const isThere = (pid) => {
+    try {
+      process.kill(pid, 0);
+      // Where nobody takes note of its end, it is dead all the same.
+      return !existsSync("/proc/self/stat") || !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+    } catch {
+      return false;
+    }
+  };
+  // A program that outlives the end of its input, behind a shell, with a helper that ignores what it is told.
+  const helper = `require("node:fs").appendFileSync("pids", process.pid + "\\n"); process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)`;
+  const program = `import { spawn } from "node:child_process"; import { appendFileSync } from "node:fs"; appendFileSync("pids", process.pid + "\\n"); spawn(process.execPath, ["-e", ${JSON.stringify(helper)}], { stdio: "inherit" }); setInterval(() => {}, 1000); await import(${JSON.stringify(pathToFileURL(FAULTY).href)});`;
+  await writeFile(join(folder, "program.mjs"), program);
+  const { shell } = upstreams(t, { shell: { command: "sh", args: ["-c", `${process.execPath} program.mjs; true`], cwd: folder } });
+  assert.equal((await shell.connect()).status, "ready", shell.state.reason);
+  assert.equal(textOf(await call(shell, "echo", { a: 1 })), '{"a":1}');
+  const pids = () => readFileSync(join(folder, "pids"), "utf8").trim().split("\n").map(Number);
+  await until("the helper has started", () => pids().filter(isThere).length >= 2);
+  await shell.close();
+  assert.deepEqual(pids().filter(isThere), []);
+});
+
+test("a program is given what every program needs, and no credential of the gateway's environment", async () => {
+  const { inherited } = await load("gateway/program-transport.js");
+  const given = { PATH: "/bin", HOME: "/root", LC_ALL: "C.UTF-8", HTTPS_PROXY: "http://proxy:3128", no_proxy: "localhost", NODE_EXTRA_CA_CERTS: "/ca.pem", XDG_CONFIG_HOME: "/c", TMPDIR: "/t" };
+  const kept = { AWS_PROFILE: "work", AWS_SECRET_ACCESS_KEY: SECRET, GITHUB_TOKEN: SECRET, CONTEXTWEAVER_TOKEN: SECRET, NODE_OPTIONS: "--inspect", LD_PRELOAD: "x", SHELL: "() { :; }", UNSET: undefined };
+  assert.deepEqual(inherited({ ...given, ...kept }), given);
+});
 
 const PROBED = {
   "202": (response) => (response.writeHead(202).end(), true),

@@ -6,6 +6,7 @@ import { HttpLink } from "./http-link.js";
 import type { Fetch } from "./http-link.js";
 import { isOAuthRequest } from "./oauth-traffic.js";
 import type { OAuthTraffic } from "./oauth-traffic.js";
+import { inheritedHere, programTransport } from "./program-transport.js";
 import type { SdkHttpTransport, SdkStdioTransport, SdkTransport, UpstreamSdk } from "./sdk.js";
 import { StderrTail } from "./stderr-tail.js";
 
@@ -52,10 +53,10 @@ export async function openLink({ name, transport }: ServerConfig, options: LinkO
     const hint = "a server with `url`, or the gateway in Node, Deno or Bun";
     throw new ContextWeaverError("UNSUPPORTED", `the server \`${name}\` is a program, which cannot be started here`, { hint });
   }
-  const { StdioClientTransport } = await sdk.stdio();
   const { command, args, env, cwd } = transport;
-  // The SDK adds the few variables of its own environment that every program may see.
-  const made = new StdioClientTransport({ command, args: [...args], env: { ...env }, ...(cwd !== undefined && { cwd }), stderr: "pipe", maxBufferSize } as never) as SdkStdioTransport;
+  const parameters = { command, args: [...args], env: { ...inheritedHere(), ...env }, ...(cwd !== undefined && { cwd }), stderr: "pipe" as const, maxBufferSize };
+  const Programs = programTransport(sdk.client.ReadBuffer as Parameters<typeof programTransport>[0]) ?? (await sdk.stdio()).StdioClientTransport;
+  const made = new Programs(parameters as never) as SdkStdioTransport;
   // It is read even if nobody asks: a program stops when this pipe is full.
   return { transport: made, kind: "stdio", stderr: new StderrTail(made.stderr) };
 }
