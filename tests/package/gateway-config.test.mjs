@@ -1,15 +1,27 @@
-// What the gateway reads in the files of desktop clients and editors. Nothing exports the reader yet but the gateway itself.
+// What the gateway reads in the files of desktop clients and editors, and what it and its doctor do with entries that cannot be used.
+// Nothing exports the reader but the gateway itself.
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { inspect } from "node:util";
 import { pathToFileURL } from "node:url";
-import { packageDir } from "./harness.mjs";
+import * as client from "@modelcontextprotocol/client";
+import * as server from "@modelcontextprotocol/server";
+import { published } from "./gateway-harness.mjs";
+import { streamableServer } from "./gateway-servers.mjs";
+import { packageDir, run } from "./harness.mjs";
 
 const { describeServer, parseConfigText, readServers } = await import(pathToFileURL(join(packageDir, "dist/gateway/config.js")));
 const { plainJson } = await import(pathToFileURL(join(packageDir, "dist/gateway/jsonc.js")));
 const { secretsOf } = await import(pathToFileURL(join(packageDir, "dist/gateway/server-description.js")));
+
+const { gateway } = await import(pathToFileURL(join(packageDir, "dist/mcp-server.js")));
+const { memoryStore } = await import(pathToFileURL(join(packageDir, "dist/storage.js")));
+const PROGRAM = join(packageDir, "bin", "contextweaver.js");
+const sdk = { server, client };
 
 const SECRET = "tok-5ecret-9f8e7d6c5b4a";
 const KEY = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).trim();
@@ -311,4 +323,74 @@ test("reading is linear in the text", { timeout: 60_000 }, () => {
     assert.throws(() => parseConfigText(text, "x"), { code: "DECODE_FAILED" }, text.slice(0, 20));
   }
   assert.throws(() => parseConfigText(" ".repeat(4 * 1024 * 1024 + 1), "x"), { code: "TOO_LARGE" });
+});
+
+/** A client of a gateway in this process. */
+async function connected(t, handler, path = "/mcp") {
+  const made = new client.Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  t.after(() => made.close());
+  await made.connect(new client.StreamableHTTPClientTransport(new URL(`http://localhost${path}`), { fetch: (input, init) => handler(new Request(input, init)) }));
+  return made;
+}
+const isRefused = async (made, name) => made.callTool({ name, arguments: {} }).then(({ isError = false }) => isError, () => true);
+
+test("the gateway runs with the servers that can be used, under names that policies know", async (t) => {
+  const [one, other] = [await streamableServer({ tools: () => [{ name: "one", inputSchema: { type: "object" } }] }), await streamableServer({ tools: () => [{ name: "other", inputSchema: { type: "object" } }] })];
+  t.after(() => Promise.all([one.close(), other.close()]));
+  const handler = gateway({
+    mcpServers: { "acme/one": { url: one.url }, "日本語": { url: other.url }, broken: {}, "bad policy": { url: other.url, policy: { rules: [{ action: "sometimes" }] } } },
+    policy: { rules: [{ action: "deny", server: "acme/*" }, { action: "deny", server: "nobody" }] }, token: false, sdk, mode: "firewall",
+  });
+  t.after(() => handler.close());
+  assert.deepEqual(handler.warnings.map(({ code }) => code).sort(), ["LEFT_OUT", "LEFT_OUT", "RENAMED", "RENAMED", "RENAMED"]);
+  await handler.ready();
+  assert.deepEqual((await handler.servers()).map(({ state, configured_name }) => [configured_name, state.status]), [["acme/one", "ready"], ["日本語", "ready"]]);
+  const made = await connected(t, handler, "/mcp/");
+  assert.deepEqual([await isRefused(made, "one"), await isRefused(made, "other")], [true, false], "a rule holds under the name that is written");
+  assert.throws(() => gateway({ mcpServers: { only: { url: one.url, policy: { rules: [{ action: "sometimes" }] } } }, token: false, sdk }), { code: "INVALID_INPUT" });
+});
+
+test("an empty token is refused at once", () => {
+  const servers = { mcpServers: { it: { url: "http://127.0.0.1:1/mcp" } }, sdk };
+  for (const [token, code] of [["", "INVALID_INPUT"], ["a b", "INVALID_INPUT"], [7, "INVALID_INPUT"]]) assert.throws(() => gateway({ ...servers, token }), { code, path: "/token" });
+});
+
+test("a server that is disabled for a while keeps its pins", async (t) => {
+  let description = "Says who asks";
+  const [one, other] = [await streamableServer({ tools: () => [{ name: "pinned", description, inputSchema: { type: "object" } }] }), await streamableServer()];
+  t.after(() => Promise.all([one.close(), other.close()]));
+  const store = memoryStore();
+  const reportOf = async (disabled) => {
+    const reports = new Map();
+    const handler = gateway({ mcpServers: { one: { url: one.url, disabled }, other: { url: other.url } }, token: false, sdk, store, on_server: ({ server: name, report }) => void (report && reports.set(name, report)) });
+    await handler.ready();
+    await handler.close();
+    return reports.get("one");
+  };
+  assert.deepEqual((await reportOf(false)).quarantined, []);
+  assert.equal(await reportOf(true), undefined, "the gateway starts without it");
+  description = "Does something else entirely, such as deleting all";
+  assert.equal((await reportOf(false)).quarantined.length, 1);
+});
+
+test("doctor goes on after what is wrong, and says all of it", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "gateway-doctor-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const config = join(folder, "mcp.json");
+  const doctor = async (mcpServers, more, args = []) => {
+    await writeFile(config, JSON.stringify({ mcpServers, ...more }));
+    return run(process.execPath, [PROGRAM, "gateway", "doctor", "--config", config, ...args], { check: false, env: { SECRET_PLACE: `${folder}/`, MY_API_KEY: SECRET } });
+  };
+  const thinking = published("server-sequential-thinking");
+  const said = await doctor({ "My Server": thinking, one: { url: "" }, two: { command: "${NOT_SET_ANYWHERE}" }, off: { command: "${NOT_SET_ANYWHERE}", disabled: true } }, { gateway: { unheard_of: 1 } });
+  assert.equal(said.code, 1);
+  for (const wanted of [/^ok +My-Server/m, /`one` is left out/, /`two` is left out: .*`NOT_SET_ANYWHERE` is not set/, /`off` is disabled/, /`My Server` is called `My-Server`/, /unheard_of/, /not given .*MY_API_KEY/]) assert.match(said.stdout, wanted);
+  assert.ok(!said.stdout.includes(SECRET));
+  const none = await doctor({ one: { url: "" }, two: {} });
+  assert.equal(none.code, 1);
+  for (const wanted of [/`one` is left out/, /`two` is left out/]) assert.match(none.stdout, wanted);
+  // Values of variables are in no report.
+  const json = await doctor({ it: { ...thinking, command: "${SECRET_PLACE}no-such-program" } }, {}, ["--json"]);
+  assert.equal(JSON.parse(json.stdout).servers[0].command, "${SECRET_PLACE}no-such-program");
+  assert.ok(!json.stdout.includes(folder), json.stdout);
 });

@@ -1,5 +1,7 @@
 // `contextweaver gateway doctor`: what is wrong with a configuration or a server, and how to mend it.
+import process from "node:process";
 import { ContextWeaverError } from "../index.js";
+import { notPassed } from "../gateway/program-transport.js";
 import { gateway as createGateway } from "../mcp-server.js";
 import { withServers } from "../gateway/gateway.js";
 import type { Gateway, GatewayOptions, GatewayServerEvent } from "../gateway/gateway.js";
@@ -12,8 +14,8 @@ import type { Paint, Printed } from "./print.js";
 
 /** One thing that is wrong. */
 interface Problem {
-  /** Whether a server cannot be used; else it can, with less than it has. */
-  readonly severity: "error" | "warning";
+  /** `error`: a server cannot be used; `warning`: it can, with less than it has; `note`: what is worth knowing, and may be meant. */
+  readonly severity: "error" | "warning" | "note";
   readonly server?: string;
   readonly message: string;
   readonly hint?: string;
@@ -26,19 +28,22 @@ interface Examined {
 
 /** Findings about one server that are told. */
 const MAX_FINDINGS = 5;
+/** Names of variables that are told. */
+const MAX_VARIABLES = 20;
 /** The reason of a server that nobody has logged in to. */
 const WAITS = /^waits for its user to log in/;
 
 /** Examines the servers of a configuration, each by connecting to it; the exit code is 1 when something is wrong. */
 export async function doctor({ values }: CommandLine, config: ServersConfig, options: GatewayOptions): Promise<Printed> {
   const { servers, problems } = await examined(config, options);
-  const all = [...ofConfig(config), ...problems];
+  const all = [...ofConfig(config), ...problems, ...ofEnvironment(config)];
   const code = all.some(({ severity }) => severity === "error") ? 1 : 0;
   if (values["json"] === true) return { text: `${safeJson({ servers: servers.map(({ report, listing }) => ({ ...report, ...(listing && { listing }) })), problems: all })}\n`, code };
   const paint = painter(values["color"]);
   const rows = servers.map(({ report, listing }) => row(report, listing, paint));
   const told = all.map((problem) => problemText(problem, paint));
-  return { text: `${[...rows, ...(told.length > 0 ? ["", ...told] : ["", "nothing is wrong"])].join("\n")}\n`, code };
+  const isRight = all.every(({ severity }) => severity === "note");
+  return { text: `${[...rows, "", ...told, ...(isRight ? ["nothing is wrong"] : [])].join("\n")}\n`, code };
 }
 
 async function examined(config: ServersConfig, options: GatewayOptions): Promise<Examined> {
@@ -86,6 +91,17 @@ function opened(options: GatewayOptions, config: ServersConfig): { readonly gate
 function withoutPolicy(server: ServerConfig): ServerConfig {
   const { policy, ...rest } = server;
   return policy === undefined ? server : rest;
+}
+
+/** Variables that programs may miss: not one is given them unless its entry names it. */
+function ofEnvironment({ servers }: ServersConfig): Problem[] {
+  const programs = servers.filter(({ transport, disabled }) => transport.type === "stdio" && !disabled);
+  const named = new Set(programs.flatMap(({ transport }) => (transport.type === "stdio" ? Object.keys(transport.env) : [])));
+  const missing = programs.length === 0 ? [] : notPassed(process.env).filter((name) => !named.has(name));
+  if (missing.length === 0) return [];
+  const [first = ""] = missing;
+  const shown = missing.length > MAX_VARIABLES ? [...missing.slice(0, MAX_VARIABLES), `${missing.length - MAX_VARIABLES} more`] : missing;
+  return [{ severity: "note", message: `programs are not given ${shown.join(", ")} of this environment`, hint: `where one needs it: "env": { "${first}": "\${${first}}" } in its entry` }];
 }
 
 function ofWarning({ code, file, path, message, hint }: ConfigWarning): Problem {
@@ -147,6 +163,6 @@ function row({ name, type, state }: UpstreamReport, listing: ListingReport | und
 }
 
 function problemText({ severity, server, message, hint }: Problem, paint: Paint): string {
-  const head = severity === "error" ? paint("error", "red", "bold") : paint("warning", "yellow");
+  const head = severity === "error" ? paint("error", "red", "bold") : severity === "warning" ? paint("warning", "yellow") : "note";
   return `${head} ${server === undefined ? "" : `${safe(server)}: `}${safe(message)}${hint === undefined ? "" : `\n    ${safe(hint)}`}`;
 }

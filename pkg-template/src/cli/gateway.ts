@@ -139,7 +139,7 @@ async function serveStdio(options: GatewayOptions, config: ServersConfig, sdk: B
   const ended = new Promise<void>((done) => {
     process.stdin.once("end", done);
     process.stdin.once("close", done);
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, done);
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, done);
   });
   // Connecting begins before the client asks.
   void gateway.ready().catch(onError);
@@ -162,7 +162,7 @@ async function serveHttp(line: CommandLine, options: GatewayOptions, config: Ser
   process.stdout.write(`listening on ${at}/mcp\n`);
   void gateway.ready().catch(onError);
   await new Promise<void>((done) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, done);
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, done);
   });
   await stopped(gateway);
   process.exit(0);

@@ -153,7 +153,7 @@ export class UpstreamConnection {
         live = await this.#connectedIn(timeout_ms, signal);
         return await this.#send(live, method, params, options, timeout_ms);
       } catch (error) {
-        const failure = this.#failureOf(error, signal);
+        const failure = withLimit(this.#failureOf(error, signal), timeout_ms);
         if (round > 0 || live === undefined || signal?.aborted) throw new UpstreamError(failure);
         // The server has not even looked at a request of a session it has forgotten.
         if (noteOf(error)?.isGone) this.#lose(this.#attempt, { kind: "unavailable", message: "the server has forgotten the session" });
@@ -522,6 +522,12 @@ export class UpstreamConnection {
     await this.#renewing;
     await this.#closing;
   }
+}
+
+/** Says of a request that took too long how long it had, and where that is set. */
+function withLimit(failure: UpstreamFailure, timeout_ms: number): UpstreamFailure {
+  if (failure.kind !== "timeout") return failure;
+  return { ...failure, message: `${failure.message} after ${timeout_ms} ms: \`timeout_ms\` in the server's entry allows more` };
 }
 
 function guarded(onprogress: (progress: Progress) => void): (progress: Progress) => void {

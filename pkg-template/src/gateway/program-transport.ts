@@ -226,3 +226,11 @@ export function inherited(environment: Readonly<Record<string, string | undefine
   // A function of a shell is no setting.
   return Object.fromEntries(given.filter(([name, value]) => INHERITED.test(name) && !value.startsWith("()")));
 }
+
+/** What programs look for in their environment to know who they are: services, tokens, profiles. */
+const CREDENTIALS = /^(?:AWS|AZURE|GOOGLE|GCP|CLOUDSDK|GITHUB|GH|GITLAB|OPENAI|ANTHROPIC|NPM|DOCKER|KUBE|PG|MYSQL|MONGODB?|REDIS|SLACK|NOTION|HF)_|^(?:KUBECONFIG|DATABASE_URL|SSH_AUTH_SOCK|PG[A-Z]+)$|_(?:TOKEN|KEY|SECRET|PASSWORD|PROFILE|CREDENTIALS)$/;
+
+/** Names of variables of an environment that programs may look for, and are not given. */
+export function notPassed(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.keys(environment).filter((name) => environment[name] !== undefined && CREDENTIALS.test(name) && !name.startsWith("CONTEXTWEAVER_") && !INHERITED.test(name)).sort();
+}
