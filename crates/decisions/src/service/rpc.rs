@@ -344,7 +344,7 @@ mod tests {
             ("{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}".to_owned(), json!(null), INVALID_REQUEST),
             ("{\"id\":\"a\",\"method\":\"ping\"}".to_owned(), json!("a"), INVALID_REQUEST),
             (request("\"method\":1"), json!(7), INVALID_REQUEST),
-            (request("\"method\":\"resources/list\""), json!(7), UNKNOWN_METHOD),
+            (request("\"method\":\"completion/complete\""), json!(7), UNKNOWN_METHOD),
             (request("\"method\":\"server/discover\""), json!(7), INVALID_PARAMS),
             (request("\"method\":\"ping\",\"params\":[]"), json!(7), INVALID_PARAMS),
             (request("\"method\":\"initialize\""), json!(7), INVALID_PARAMS),
