@@ -139,9 +139,15 @@ interface Writes {
   off(event: string, listener: (error?: Error) => void): unknown;
 }
 
+/** The SDK's reader of lines, as far as it has to be known. */
+interface LineReader {
+  _buffer?: Uint8Array | undefined;
+  readMessage(): unknown;
+}
+
 /** A transport of the SDK over standard input and output, as far as it has to be known: it offers no way to the text. */
 interface LineTransport {
-  readonly _readBuffer?: { _buffer?: Uint8Array | undefined; readMessage(): unknown };
+  readonly _readBuffer?: LineReader;
   readonly _process?: { readonly stdin?: Writes };
   readonly _stdout?: Writes;
   send(message: object, options?: unknown): Promise<void>;
@@ -153,8 +159,19 @@ interface LineTransport {
  */
 export function keepsNumbers(transport: object): void {
   const made = transport as LineTransport;
-  const buffer = made._readBuffer;
-  if (typeof buffer?.readMessage !== "function") return;
+  if (typeof made._readBuffer?.readMessage !== "function") return;
+  readsNumbers(made._readBuffer);
+  const send = made.send.bind(made);
+  made.send = (message, options) => {
+    const output = made._process?.stdin ?? made._stdout;
+    const json = JSON.stringify(message);
+    const other = withNumbers(json);
+    return !output || other === json ? send(message, options) : written(output, `${other}\n`);
+  };
+}
+
+/** Has the SDK's reader of lines keep numbers. @internal */
+export function readsNumbers(buffer: LineReader): void {
   const readMessage = buffer.readMessage.bind(buffer);
   buffer.readMessage = () => {
     const bytes = buffer._buffer;
@@ -165,13 +182,6 @@ export function keepsNumbers(transport: object): void {
       if (other !== text) buffer._buffer = sameKind(bytes, joined([encoder.encode(other), bytes.subarray(end)]));
     }
     return readMessage();
-  };
-  const send = made.send.bind(made);
-  made.send = (message, options) => {
-    const output = made._process?.stdin ?? made._stdout;
-    const json = JSON.stringify(message);
-    const other = withNumbers(json);
-    return !output || other === json ? send(message, options) : written(output, `${other}\n`);
   };
 }
 

@@ -1,15 +1,27 @@
-// What the gateway reads in the files of desktop clients and editors. Nothing exports the reader yet but the gateway itself.
+// What the gateway reads in the files of desktop clients and editors, and what it and its doctor do with entries that cannot be used.
+// Nothing exports the reader but the gateway itself.
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { inspect } from "node:util";
 import { pathToFileURL } from "node:url";
-import { packageDir } from "./harness.mjs";
+import * as client from "@modelcontextprotocol/client";
+import * as server from "@modelcontextprotocol/server";
+import { published } from "./gateway-harness.mjs";
+import { streamableServer } from "./gateway-servers.mjs";
+import { packageDir, run } from "./harness.mjs";
 
 const { describeServer, parseConfigText, readServers } = await import(pathToFileURL(join(packageDir, "dist/gateway/config.js")));
 const { plainJson } = await import(pathToFileURL(join(packageDir, "dist/gateway/jsonc.js")));
 const { secretsOf } = await import(pathToFileURL(join(packageDir, "dist/gateway/server-description.js")));
+
+const { gateway } = await import(pathToFileURL(join(packageDir, "dist/mcp-server.js")));
+const { memoryStore } = await import(pathToFileURL(join(packageDir, "dist/storage.js")));
+const PROGRAM = join(packageDir, "bin", "contextweaver.js");
+const sdk = { server, client };
 
 const SECRET = "tok-5ecret-9f8e7d6c5b4a";
 const KEY = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).trim();
@@ -55,13 +67,13 @@ test("our own fields, and those of others that mean the same", () => {
   const policy = { default: "deny", rules: [{ action: "allow", tool: "read_*" }] };
   const { servers: [server], warnings } = one({
     url: "https://h.example/mcp", include_tools: ["read_*"], exclude_tools: ["read_secret"], forward_headers: ["Authorization", "x-user", "X-User"],
-    connection: "shared", timeout_ms: 5_000, policy, oauth: { client_id: "me", client_secret: "${API_KEY}", scopes: "read write", issuer: "https://auth.example" }, disabled: true,
+    connection: "shared", timeout_ms: 5_000, policy, probe: false, oauth: { client_id: "me", client_secret: "${API_KEY}", scopes: "read write", issuer: "https://auth.example" }, disabled: true,
   });
   assert.deepEqual(warnings, []);
   const { transport: _, ...rest } = shownOf(server);
   assert.deepEqual(rest, {
     name: "it", disabled: true, timeout_ms: 5_000, include_tools: ["read_*"], exclude_tools: ["read_secret"], forward_headers: ["authorization", "x-user"],
-    connection: "shared", oauth: { grant: "client_credentials", client_id: "me", client_secret: SECRET, scopes: ["read", "write"], issuer: "https://auth.example" }, policy,
+    connection: "shared", probe: false, oauth: { grant: "client_credentials", client_id: "me", client_secret: SECRET, scopes: ["read", "write"], issuer: "https://auth.example" }, policy,
   });
   const { servers: [other] } = one({ command: "a", enabled: false, disabledTools: ["x"], tools: ["*"] });
   assert.deepEqual([other.disabled, other.exclude_tools, other.include_tools], [true, ["x"], ["*"]]);
@@ -130,7 +142,10 @@ test("what is wrong is refused with its place", () => {
     [{ mcpServers: { it: { type: "websocket", url: "https://h.example" } } }, "INVALID_INPUT", "/mcpServers/it/type"],
     [{ mcpServers: { it: { transport: "constructor", command: "a" } } }, "INVALID_INPUT", "/mcpServers/it/transport"],
     [{ mcpServers: { it: { command: "a", url: "https://h.example" } } }, "INVALID_INPUT", "/mcpServers/it/command"],
-    [{ mcpServers: { it: { command: " " } } }, "INVALID_INPUT", "/mcpServers/it/command"],
+    [{ mcpServers: { it: { command: " " } } }, "MISSING_FIELD", "/mcpServers/it"],
+    [{ mcpServers: { it: { command: "${EMPTY}" } } }, "INVALID_INPUT", "/mcpServers/it/command"],
+    [{ mcpServers: { it: { url: "" } } }, "MISSING_FIELD", "/mcpServers/it"],
+    [{ mcpServers: { it: { transport: { type: "http", url: "x" } } } }, "INVALID_INPUT", "/mcpServers/it/transport/url"],
     [{ mcpServers: { it: { command: ["a"] } } }, "INVALID_INPUT", "/mcpServers/it/command"],
     [{ mcpServers: { it: { command: "a", args: "b" } } }, "INVALID_INPUT", "/mcpServers/it/args"],
     [{ mcpServers: { it: { command: "a", args: [{}] } } }, "INVALID_INPUT", "/mcpServers/it/args/0"],
@@ -163,6 +178,8 @@ test("what is wrong is refused with its place", () => {
       [{ client_metadata_url: "http://h.example/client.json" }, "INVALID_INPUT", "client_metadata_url"],
       [{ issuer: "login" }, "INVALID_INPUT", "issuer"],
       [{ scopes: [1] }, "INVALID_INPUT", "scopes"],
+      [{ allowed_hosts: ["https://h.example"] }, "INVALID_INPUT", "allowed_hosts"],
+      [{ allowed_hosts: ["h.example:443"] }, "INVALID_INPUT", "allowed_hosts"],
       [JSON.parse('{"__proto__": {"client_id": "a"}}'), "UNKNOWN_FIELD", "__proto__"],
     ].map(([oauth, code, field]) => [{ mcpServers: { it: { url: "http://h.example", oauth } } }, code, `/mcpServers/it/oauth/${field}`]),
     [{ mcpServers: { it: { url: "http://h.example", oauth: { client: "a", client_secret: SECRET } } } }, "UNKNOWN_FIELD", "/mcpServers/it/oauth/client"],
@@ -173,6 +190,64 @@ test("what is wrong is refused with its place", () => {
     const error = refused(document);
     assert.deepEqual([error.code, error.path], [code, path], `${inspect(document, { depth: 5 })}: ${error.message}`);
   }
+});
+
+test("what programs leave empty, nest or spell in their own way", () => {
+  const http = { type: "http", url: "https://h.example/mcp", headers: {} };
+  for (const type of ["streamablehttp", "StreamableHTTP", "Streamable-Http", "streamable http", "HTTP", "http_stream"]) {
+    assert.deepEqual(shownOf(one({ type, url: http.url }).servers[0]).transport, http, type);
+  }
+  const program = { type: "stdio", command: "a", args: [], env: {} };
+  for (const entry of [
+    { command: "a", args: null, env: null, cwd: null, url: null, headers: null, disabled: null, timeout: null, oauth: null, policy: null, type: null },
+    { command: "a", url: "", type: "", cwd: "" },
+    { transport: { type: "stdio", command: "a" } },
+    { transport: { command: "a", env: null } },
+    { command: "a", transport: {} },
+  ]) {
+    const { servers: [server], warnings } = one(entry);
+    assert.deepEqual(shownOf(server).transport, program, JSON.stringify(entry));
+    assert.deepEqual(warnings, [], JSON.stringify(entry));
+  }
+  assert.deepEqual(shownOf(one({ transport: { type: "streamable-http", url: http.url, headers: { A: "1", B: null } } }).servers[0]).transport, { ...http, headers: { A: "1" } });
+  assert.deepEqual(one({ command: "a", probe: false }).servers[0].probe, false);
+});
+
+test("a server that cannot be used is left out and named, and the others run", () => {
+  const { servers, warnings } = read({ mcpServers: {
+    good: { command: "a" }, unset: { command: "a", env: { K: "${NOT_SET}" } }, neither: {}, number: 7, asks: { command: "${input:key}" },
+    off: { command: "${NOT_SET}", disabled: true }, idle: { enabled: false, url: "" }, "": { command: "a" }, last: { url: "https://h.example" },
+  } });
+  assert.deepEqual(servers.map(({ name }) => name), ["good", "last"]);
+  assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [
+    ["LEFT_OUT", "/mcpServers/unset/env/K"], ["LEFT_OUT", "/mcpServers/neither"], ["LEFT_OUT", "/mcpServers/number"], ["LEFT_OUT", "/mcpServers/asks/command"],
+    ["DISABLED", "/mcpServers/off/command"], ["DISABLED", "/mcpServers/idle"], ["LEFT_OUT", "/mcpServers/"],
+  ]);
+  assert.match(warnings[0].message, /the server `unset` is left out: the environment variable `NOT_SET` is not set/);
+  const none = refused({ mcpServers: { one: { url: "x" }, two: {}, three: {} } });
+  assert.deepEqual([none.code, none.path], ["INVALID_INPUT", "/mcpServers/one/url"]);
+  assert.match(none.hint, /2 more/);
+});
+
+test("names of files become names that tools can carry, each its own and the same each time", () => {
+  const namesIn = (...written) => read({ mcpServers: Object.fromEntries(written.map((name) => [name, { command: "a" }])) }).servers.map(({ name }) => name);
+  const LEGAL = /^[\w.-]{1,64}$/;
+  assert.deepEqual(namesIn("plain_1.x-y", "microsoft/playwright-mcp", "My Server", "@scope/pkg", "Crème brûlée"), ["plain_1.x-y", "microsoft-playwright-mcp", "My-Server", "scope-pkg", "Creme-brulee"]);
+  const odd = ["日本語", "中文", "🦀", "a b", "a  b", "a/b", "a-b", "x".repeat(128), `${"x".repeat(127)}y`, "...", "-", "***"];
+  const made = namesIn(...odd);
+  for (const name of made) assert.match(name, LEGAL);
+  assert.equal(new Set(made).size, odd.length, made.join(" "));
+  assert.deepEqual(namesIn(...odd), made);
+  // A name that is legal as it is stays, wherever it stands.
+  assert.deepEqual(namesIn("a b", "a-b")[1], "a-b");
+  const { servers: [server], warnings: [warning] } = read({ mcpServers: { "My Server": { command: "a" } } });
+  assert.deepEqual([server.configured_name, describeServer(server).configured_name, warning.code, warning.path], ["My Server", "My Server", "RENAMED", "/mcpServers/My Server"]);
+});
+
+test("a report has variables in place of their values", () => {
+  const { servers } = read({ mcpServers: { program: { command: "${HOME_OF_ANN}/bin/x" }, remote: { url: "https://${TENANT}.example/${TENANT}/mcp" } } }, "mcp.json", { HOME_OF_ANN: "/home/ann", TENANT: "Acme-Corp" });
+  assert.equal(describeServer(servers[0]).command, "${HOME_OF_ANN}/bin/x");
+  assert.equal(describeServer(servers[1]).url, "https://${TENANT}.example/${TENANT}/mcp");
 });
 
 test("fields of other programs and misspelt ones are warnings", () => {
@@ -207,8 +282,10 @@ test("documents are merged, and say where they disagree", () => {
   const differs = refused(undefined, [a, { file: "c.json", value: { mcpServers: { x: { command: "a", args: ["${API_KEY}"] } } } }]);
   assert.deepEqual([differs.code, differs.path], ["DUPLICATE_ID", "/mcpServers/x"]);
   assert.match(differs.message, /`a\.json` and in `c\.json`/);
-  const inSecond = refused(undefined, [a, { file: "c.json", value: { mcpServers: { q: {} } } }]);
-  assert.match(inSecond.message, /^in `c\.json`: /);
+  const { servers: others, warnings: [inSecond] } = readServers([a, { file: "c.json", value: { mcpServers: { q: {} } } }], environment);
+  assert.deepEqual([others.length, inSecond.code, inSecond.file, inSecond.path], [2, "LEFT_OUT", "c.json", "/mcpServers/q"]);
+  const unreadable = refused(undefined, [a, { file: "c.json", value: { mcpServers: 1 } }]);
+  assert.match(unreadable.message, /^in `c\.json`: /);
   const gateways = refused(undefined, [{ file: "a.json", value: { ...a.value, gateway: { mode: "search" } } }, { file: "b.json", value: { gateway: { mode: "firewall" } } }]);
   assert.deepEqual([gateways.code, gateways.path], ["DUPLICATE_ID", "/gateway"]);
   // A document is not changed, and names like those of Object's prototype are names.
@@ -264,4 +341,74 @@ test("reading is linear in the text", { timeout: 60_000 }, () => {
     assert.throws(() => parseConfigText(text, "x"), { code: "DECODE_FAILED" }, text.slice(0, 20));
   }
   assert.throws(() => parseConfigText(" ".repeat(4 * 1024 * 1024 + 1), "x"), { code: "TOO_LARGE" });
+});
+
+/** A client of a gateway in this process. */
+async function connected(t, handler, path = "/mcp") {
+  const made = new client.Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  t.after(() => made.close());
+  await made.connect(new client.StreamableHTTPClientTransport(new URL(`http://localhost${path}`), { fetch: (input, init) => handler(new Request(input, init)) }));
+  return made;
+}
+const isRefused = async (made, name) => made.callTool({ name, arguments: {} }).then(({ isError = false }) => isError, () => true);
+
+test("the gateway runs with the servers that can be used, under names that policies know", async (t) => {
+  const [one, other] = [await streamableServer({ tools: () => [{ name: "one", inputSchema: { type: "object" } }] }), await streamableServer({ tools: () => [{ name: "other", inputSchema: { type: "object" } }] })];
+  t.after(() => Promise.all([one.close(), other.close()]));
+  const handler = gateway({
+    mcpServers: { "acme/one": { url: one.url }, "日本語": { url: other.url }, broken: {}, "bad policy": { url: other.url, policy: { rules: [{ action: "sometimes" }] } } },
+    policy: { rules: [{ action: "deny", server: "acme/*" }, { action: "deny", server: "nobody" }] }, token: false, sdk, mode: "firewall",
+  });
+  t.after(() => handler.close());
+  assert.deepEqual(handler.warnings.map(({ code }) => code).sort(), ["LEFT_OUT", "LEFT_OUT", "RENAMED", "RENAMED", "RENAMED"]);
+  await handler.ready();
+  assert.deepEqual((await handler.servers()).map(({ state, configured_name }) => [configured_name, state.status]), [["acme/one", "ready"], ["日本語", "ready"]]);
+  const made = await connected(t, handler, "/mcp/");
+  assert.deepEqual([await isRefused(made, "one"), await isRefused(made, "other")], [true, false], "a rule holds under the name that is written");
+  assert.throws(() => gateway({ mcpServers: { only: { url: one.url, policy: { rules: [{ action: "sometimes" }] } } }, token: false, sdk }), { code: "INVALID_INPUT" });
+});
+
+test("an empty token is refused at once", () => {
+  const servers = { mcpServers: { it: { url: "http://127.0.0.1:1/mcp" } }, sdk };
+  for (const [token, code] of [["", "INVALID_INPUT"], ["a b", "INVALID_INPUT"], [7, "INVALID_INPUT"]]) assert.throws(() => gateway({ ...servers, token }), { code, path: "/token" });
+});
+
+test("a server that is disabled for a while keeps its pins", async (t) => {
+  let description = "Says who asks";
+  const [one, other] = [await streamableServer({ tools: () => [{ name: "pinned", description, inputSchema: { type: "object" } }] }), await streamableServer()];
+  t.after(() => Promise.all([one.close(), other.close()]));
+  const store = memoryStore();
+  const reportOf = async (disabled) => {
+    const reports = new Map();
+    const handler = gateway({ mcpServers: { one: { url: one.url, disabled }, other: { url: other.url } }, token: false, sdk, store, on_server: ({ server: name, report }) => void (report && reports.set(name, report)) });
+    await handler.ready();
+    await handler.close();
+    return reports.get("one");
+  };
+  assert.deepEqual((await reportOf(false)).quarantined, []);
+  assert.equal(await reportOf(true), undefined, "the gateway starts without it");
+  description = "Does something else entirely, such as deleting all";
+  assert.equal((await reportOf(false)).quarantined.length, 1);
+});
+
+test("doctor goes on after what is wrong, and says all of it", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "gateway-doctor-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const config = join(folder, "mcp.json");
+  const doctor = async (mcpServers, more, args = []) => {
+    await writeFile(config, JSON.stringify({ mcpServers, ...more }));
+    return run(process.execPath, [PROGRAM, "gateway", "doctor", "--config", config, ...args], { check: false, env: { SECRET_PLACE: `${folder}/`, MY_API_KEY: SECRET } });
+  };
+  const thinking = published("server-sequential-thinking");
+  const said = await doctor({ "My Server": thinking, one: { url: "" }, two: { command: "${NOT_SET_ANYWHERE}" }, off: { command: "${NOT_SET_ANYWHERE}", disabled: true } }, { gateway: { unheard_of: 1 } });
+  assert.equal(said.code, 1);
+  for (const wanted of [/^ok +My-Server/m, /`one` is left out/, /`two` is left out: .*`NOT_SET_ANYWHERE` is not set/, /`off` is disabled/, /`My Server` is called `My-Server`/, /unheard_of/, /not given .*MY_API_KEY/]) assert.match(said.stdout, wanted);
+  assert.ok(!said.stdout.includes(SECRET));
+  const none = await doctor({ one: { url: "" }, two: {} });
+  assert.equal(none.code, 1);
+  for (const wanted of [/`one` is left out/, /`two` is left out/]) assert.match(none.stdout, wanted);
+  // Values of variables are in no report.
+  const json = await doctor({ it: { ...thinking, command: "${SECRET_PLACE}no-such-program" } }, {}, ["--json"]);
+  assert.equal(JSON.parse(json.stdout).servers[0].command, "${SECRET_PLACE}no-such-program");
+  assert.ok(!json.stdout.includes(folder), json.stdout);
 });

@@ -169,7 +169,7 @@ function login(url, more = {}) {
   const pages = [];
   const provider = new GatewayLogin({
     server: "docs", url, client, hint: "open the page", redirect: async () => "http://127.0.0.1:1/callback",
-    show: (page) => void pages.push(page), read: async () => undefined, write: async () => undefined, ...more,
+    show: (page) => void pages.push(page), read: async () => undefined, write: async (change) => void change(undefined), ...more,
   });
   const finish = async (page) => provider.finish(new URL((await fetch(page, { redirect: "manual" })).headers.get("location")).searchParams);
   return { provider, pages, finish };
@@ -218,15 +218,16 @@ test("a login belongs to its server, its page and its authorization server", asy
   const docs = await oauthServer();
   t.after(docs.close);
   let kept = { url: "http://127.0.0.1:1/elsewhere", tokens: { access_token: "of another server" } };
-  const { provider } = login(docs.url, { read: async () => kept, write: async (record) => void (kept = record) });
+  const { provider } = login(docs.url, { read: async () => kept, write: async (change) => void (kept = change(kept)) });
   assert.equal(await provider.tokens(), undefined, "tokens for another address");
   await assert.rejects(provider.finish(new URLSearchParams({ state: "unknown", code: "x" })), /not begun here/);
   await provider.saveTokens({ access_token: "new", refresh_token: "newer" }, { issuer: "https://login.example" });
-  // Another connection has renewed the older ones at the same time, and was refused.
-  provider.scopeForRefresh({ refresh_token: "older" });
+  // Only what the authorization server has refused is given up, and not what came in its place.
+  await provider.invalidateCredentials("tokens");
+  provider.refused("older");
   await provider.invalidateCredentials("tokens");
   assert.equal((await provider.tokens()).access_token, "new");
-  provider.scopeForRefresh({ refresh_token: "newer" });
+  provider.refused("newer");
   await provider.invalidateCredentials("tokens");
   assert.equal(await provider.tokens(), undefined);
   assert.equal(kept.url, docs.url);
@@ -236,4 +237,131 @@ test("a login belongs to its server, its page and its authorization server", asy
   await own.saveTokens({ access_token: "x" }, { issuer: "https://one.example" });
   assert.equal((await own.clientInformation({ issuer: "https://two.example" })).issuer, "https://one.example");
   assert.equal(own.saveClientInformation, undefined);
+});
+
+/** A gateway whose user has logged in to its server. */
+async function loggedIn(t, { rotating = true } = {}) {
+  const docs = await oauthServer({ rotating });
+  t.after(docs.close);
+  const { provider, pages, finish } = login(docs.url);
+  const handler = gateway({ mcpServers: { docs: { url: docs.url } }, token: false, sdk, mode: "firewall", auth_provider: () => provider });
+  t.after(() => handler.close());
+  await handler.ready();
+  await finish(pages[0]);
+  await handler.reconnect("docs");
+  return { docs, pages, handler };
+}
+const through = (t, handler) => connected(t, "http://localhost/mcp", { fetch: (input, init) => handler(new Request(input, init)) });
+const refreshes = ({ seen }) => seen.grants.filter((grant) => grant === "refresh_token").length;
+/** What calls bring that are made at once. */
+const atOnce = async (clients) => (await Promise.all(clients.map((made) => made.callTool({ name: "who", arguments: {} })))).map(({ isError, ...result }) => (isError ? text(result) : "ok"));
+
+for (const rotating of [true, false]) {
+  test(`calls that meet an expired token at once renew it once, ${rotating ? "with" : "without"} rotation`, async (t) => {
+    const { docs, pages, handler } = await loggedIn(t, { rotating });
+    const clients = await Promise.all([1, 2, 3].map(() => through(t, handler)));
+    await atOnce(clients);
+    for (let round = 1; round <= 3; round += 1) {
+      docs.set.expire();
+      // Each client has a connection of its own; of one there are two calls.
+      const released = docs.set.hold(4);
+      assert.deepEqual(await atOnce([...clients, clients[0]]), ["ok", "ok", "ok", "ok"], `round ${round}`);
+      await released;
+      assert.equal(refreshes(docs), round);
+    }
+    assert.equal(pages.length, 1, "nobody has to log in again");
+  });
+}
+
+test("tokens that another gateway with the same store has renewed are taken, and never deleted", async (t) => {
+  const docs = await oauthServer();
+  t.after(docs.close);
+  let kept;
+  const place = { is_shared: true, read: async () => kept, write: async (change) => void (kept = change(kept)) };
+  const logins = [login(docs.url, place), login(docs.url, place)];
+  const handlers = logins.map(({ provider }) => gateway({ mcpServers: { docs: { url: docs.url } }, token: false, sdk, mode: "firewall", auth_provider: () => provider }));
+  for (const handler of handlers) t.after(() => handler.close());
+  await handlers[0].ready();
+  await logins[0].finish(logins[0].pages[0]);
+  await handlers[0].reconnect("docs");
+  await handlers[1].ready();
+  const clients = await Promise.all(handlers.map((handler) => through(t, handler)));
+  assert.deepEqual(await atOnce(clients), ["ok", "ok"]);
+  // One after the other: the second only reads what the first has kept.
+  docs.set.expire();
+  assert.deepEqual([await atOnce([clients[0]]), await atOnce([clients[1]]), refreshes(docs)], [["ok"], ["ok"], 1]);
+  // At once: the second is refused before the first has its answer.
+  docs.set.expire();
+  const before = refreshes(docs);
+  docs.set.delay();
+  assert.deepEqual(await atOnce(clients), ["ok", "ok"]);
+  assert.ok(refreshes(docs) > before);
+  assert.equal(typeof kept.tokens.refresh_token, "string");
+  assert.deepEqual(logins.map(({ pages }) => pages.length), [1, 0]);
+  // What one of them keeps takes nothing of the other's away.
+  await logins[1].provider.saveClientInformation({ client_id: "another" }, { issuer: "https://elsewhere.example" });
+  assert.equal(typeof kept.tokens.refresh_token, "string");
+});
+
+/** Why a server of a gateway is not there, and how many pages were shown. */
+async function refusedBy(t, options, more) {
+  const docs = await oauthServer(options);
+  t.after(docs.close);
+  const { provider, pages } = login(docs.url, more);
+  const handler = gateway({ mcpServers: { docs: { url: docs.url } }, token: false, sdk, auth_provider: () => provider });
+  t.after(() => handler.close());
+  await handler.ready();
+  const [{ state }] = await handler.servers();
+  return { docs, pages, reason: state.reason };
+}
+
+test("a login asks no host that neither the server nor its authorization server is, and shows pages of the web alone", async (t) => {
+  const linkLocal = await refusedBy(t, { named: "http://169.254.169.254/latest/meta-data" });
+  assert.match(linkLocal.reason, /169\.254\.169\.254.*private network.*allowed_hosts/);
+  const elsewhere = await refusedBy(t, { named: "https://elsewhere.example/metadata" });
+  assert.match(elsewhere.reason, /elsewhere\.example.*allowed_hosts/);
+  const file = await refusedBy(t, { metadata: { authorization_endpoint: "file:///etc/passwd" } });
+  assert.match(file.reason, /`file:`.*no page of the web/);
+  for (const { pages } of [linkLocal, elsewhere, file]) assert.equal(pages.length, 0);
+});
+
+test("which hosts a login may ask", async () => {
+  const { OAuthHosts } = await load("gateway/oauth-hosts.js");
+  const isAllowed = (server, address, oauth, learned = []) => {
+    const hosts = new OAuthHosts(server, oauth);
+    for (const metadata of learned) hosts.learn(metadata);
+    try {
+      hosts.check(new URL(address));
+      return true;
+    } catch (error) {
+      assert.equal(error.name, "TypeError");
+      return false;
+    }
+  };
+  const PUBLIC = "https://mcp.example/mcp";
+  const named = (...servers) => [{ authorization_servers: servers }];
+  assert.ok(isAllowed(PUBLIC, "https://mcp.example/.well-known/x"));
+  assert.ok(isAllowed(PUBLIC, "https://login.example/x", {}, named("https://login.example/tenant")));
+  assert.ok(isAllowed(PUBLIC, "https://token.example/x", {}, [...named("https://login.example"), { issuer: "https://login.example", token_endpoint: "https://token.example/t" }]));
+  assert.ok(!isAllowed(PUBLIC, "https://login.example/x"), "nobody has named it");
+  for (const host of ["127.0.0.1", "localhost", "a.localhost", "[::1]", "10.1.2.3", "192.168.0.1", "172.20.0.1", "100.64.0.1", "169.254.169.254", "0x7f.1", "2130706433", "0.0.0.0", "[fd00::1]", "[fe80::1]", "[::ffff:10.0.0.1]", "keycloak", "keycloak.internal", "printer.local"]) {
+    assert.ok(!isAllowed(PUBLIC, `https://${host}/x`, {}, named(`https://${host}`)), host);
+    assert.ok(isAllowed(PUBLIC, `https://${host}/x`, { allowed_hosts: [host] }), `${host} by configuration`);
+  }
+  for (const host of ["172.32.0.1", "11.0.0.1", "100.128.0.1", "[2606:4700::1]", "internal.example"]) assert.ok(isAllowed(PUBLIC, `https://${host}/x`, {}, named(`https://${host}`)), host);
+  // A server of a private network may have its login there, too, but not where a cloud hands out credentials.
+  for (const server of ["http://localhost:3000/mcp", "http://10.0.0.1/mcp", "http://mcp/mcp"]) {
+    assert.ok(isAllowed(server, "http://10.0.0.2/x", {}, named("http://10.0.0.2")), server);
+    assert.ok(!isAllowed(server, "http://169.254.169.254/x", {}, named("http://169.254.169.254")), server);
+  }
+  // With an issuer in the configuration the server has no say.
+  const issuer = "https://login.example";
+  assert.ok(isAllowed(PUBLIC, "https://login.example/x", { issuer }));
+  assert.ok(!isAllowed(PUBLIC, "https://evil.example/x", { issuer }, named("https://evil.example")));
+});
+
+test("what authorization servers send for what there is not is no error", async (t) => {
+  const nothing = { client_secret: null, client_uri: null, logo_uri: "", scope: null, contacts: null, client_secret_expires_at: 0 };
+  const { pages, reason } = await refusedBy(t, { registration: nothing, metadata: { service_documentation: "", op_tos_uri: "to be written", scopes_supported: null } });
+  assert.equal(pages.length, 1, reason);
 });

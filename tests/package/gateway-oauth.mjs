@@ -4,9 +4,11 @@ import { listening, streamableServer } from "./gateway-servers.mjs";
 
 /**
  * Starts both. `seen` has what authorization requests and tokens there were; `set.deny` has the user refuse, `set.expire()` ends all
- * access tokens, `set.revoke()` all there are.
+ * access tokens, `set.revoke()` all there are. `set.hold(n)` answers 401 when there are n requests to answer so, and
+ * `set.delay()` the next refresh after another one was refused. Without `rotating`, a refresh token is good for ever.
+ * `metadata` and `registration` are added to what is sent, `named` is the address of the metadata that the server names.
  */
-export async function oauthServer() {
+export async function oauthServer({ rotating = true, metadata = {}, registration = {}, named, servers } = {}) {
   const seen = { pages: [], registered: [], grants: [], secrets: [], foreign: [] };
   const set = { deny: false };
   const codes = new Map();
@@ -20,6 +22,8 @@ export async function oauthServer() {
     return secret;
   };
   let login = "";
+  let [isDelayed, delayed] = [false, undefined];
+  let held;
   const json = (response, body, status = 200) => response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   const authorization = await listening(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url, login);
@@ -36,6 +40,7 @@ export async function oauthServer() {
         code_challenge_methods_supported: ["S256"],
         token_endpoint_auth_methods_supported: ["none"],
         authorization_response_iss_parameter_supported: true,
+        ...metadata,
       });
     }
     if (pathname === "/register") {
@@ -43,7 +48,7 @@ export async function oauthServer() {
       const { redirect_uris } = JSON.parse(body);
       clients.set(client_id, redirect_uris);
       seen.registered.push(JSON.parse(body));
-      return json(response, { client_id, redirect_uris, token_endpoint_auth_method: "none" }, 201);
+      return json(response, { client_id, redirect_uris, token_endpoint_auth_method: "none", ...registration }, 201);
     }
     if (pathname === "/authorize") {
       const asked = Object.fromEntries(searchParams);
@@ -67,23 +72,40 @@ export async function oauthServer() {
     const asked = codes.get(form.code);
     codes.delete(form.code);
     const isProven = asked && createHash("sha256").update(form.code_verifier).digest("base64url") === asked.code_challenge && form.redirect_uri === asked.redirect_uri;
-    // A refresh token is good for one time.
-    if (!(form.grant_type === "refresh_token" ? refresh.delete(form.refresh_token) : isProven)) return json(response, { error: "invalid_grant" }, 400);
-    json(response, { access_token: issued("access", access), refresh_token: issued("refresh", refresh), token_type: "Bearer", expires_in: 3_600 });
+    const isRefresh = form.grant_type === "refresh_token";
+    if (!(isRefresh ? (rotating ? refresh.delete(form.refresh_token) : refresh.has(form.refresh_token)) : isProven)) {
+      json(response, { error: "invalid_grant" }, 400);
+      return delayed?.();
+    }
+    if (isRefresh && isDelayed) await new Promise((done) => ((isDelayed = false), (delayed = done)));
+    const refresh_token = isRefresh && !rotating ? undefined : issued("refresh", refresh);
+    json(response, { access_token: issued("access", access), refresh_token, token_type: "Bearer", expires_in: 3_600 });
   });
   login = authorization.origin;
   let origin = "";
   const server = await streamableServer({
     before: (request, response) => {
-      if (request.url.startsWith("/.well-known/oauth-protected-resource")) return json(response, { resource: `${origin}/mcp`, authorization_servers: [login] }), true;
+      if (request.url.startsWith("/.well-known/oauth-protected-resource")) return json(response, { resource: `${origin}/mcp`, authorization_servers: servers ?? [login] }), true;
       if (request.url.startsWith("/.well-known/")) return response.writeHead(404).end(), true;
       if (access.has(/^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1])) return false;
-      response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"` }).end();
+      const refuse = () => response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${named ?? `${origin}/.well-known/oauth-protected-resource/mcp`}"` }).end();
+      if (!held) refuse();
+      else if (held.waiting.push(refuse) === held.count) held.release();
       return true;
     },
   });
   origin = server.origin;
   set.expire = () => access.clear();
+  set.delay = () => (isDelayed = true);
+  set.hold = (count) =>
+    new Promise((done) => {
+      held = { count, waiting: [], release: () => {
+        const { waiting } = held;
+        held = undefined;
+        for (const refuse of waiting) refuse();
+        done();
+      } };
+    });
   set.revoke = () => (access.clear(), refresh.clear());
   return { url: server.url, origin, seen, set, close: () => Promise.all([server.close(), authorization.close()]) };
 }

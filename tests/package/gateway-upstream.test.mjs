@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,7 +45,7 @@ function upstreams(t, servers, options = {}) {
     t.after(() => upstream.close());
     return Object.assign(upstream, { told });
   });
-  return Object.fromEntries(made.map((upstream) => [upstream.name, upstream]));
+  return Object.fromEntries(made.map((upstream) => [upstream.config.configured_name ?? upstream.name, upstream]));
 }
 
 const call = (upstream, name, args = {}, options, connection = upstream.connection("s")) => upstream.request(connection, "tools/call", { name, arguments: args }, options);
@@ -215,6 +216,154 @@ async function forward(request, response, port) {
   response.on("close", () => upstream.destroy());
   request.pipe(upstream);
 }
+
+/** A server of the older era of which `answer(message, response, request)` may answer a request in its own way; it returns whether it did. */
+async function olderServer(t, answer) {
+  const seen = { initialized: 0, streams: 0, asked: [] };
+  const sessions = new Set();
+  const server = await listening(async (request, response) => {
+    const { method, headers } = request;
+    if (method === "GET") seen.streams += 1;
+    const message = method === "POST" ? JSON.parse(Buffer.concat(await request.toArray()).toString()) : { method };
+    if (method === "POST") seen.asked.push(message.method);
+    if (await answer?.(message, response, { method, session: headers["mcp-session-id"], isKnown: sessions.has(headers["mcp-session-id"]) })) return;
+    const json = (body, more = {}) => response.writeHead(200, { "content-type": "application/json", ...more }).end(JSON.stringify({ jsonrpc: "2.0", id: message.id, ...body }));
+    if (method !== "POST") return response.writeHead(method === "DELETE" ? 200 : 405).end();
+    if (message.id === undefined) return response.writeHead(202).end();
+    if (message.method === "initialize") {
+      const session = `session-${(seen.initialized += 1)}`;
+      sessions.add(session);
+      return json({ result: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "older", version: "1" } } }, { "mcp-session-id": session });
+    }
+    if (message.method === "tools/list") return json({ result: { tools: [{ name: "who", inputSchema: { type: "object" } }] } });
+    if (message.method === "tools/call") return json({ result: { content: [{ type: "text", text: headers["mcp-session-id"] }] } });
+    if (message.method === "ping") return json({ result: {} });
+    json({ error: { code: -32_601, message: "no such method" } });
+  });
+  t.after(server.close);
+  return { url: `${server.origin}/mcp`, seen, sessions, forget: () => sessions.clear() };
+}
+const plain = (response, status, body = "", type = "text/plain") => (response.writeHead(status, { "content-type": type }).end(body), true);
+
+for (const refusal of [401, 403, 404, 406, "a page"]) {
+  test(`a server that answers ${refusal} to the optional stream has none`, async (t) => {
+    const server = await olderServer(t, ({ method }, response) => method === "GET" && (refusal === "a page" ? plain(response, 200, "<html></html>", "text/html") : plain(response, refusal)));
+    const { who } = upstreams(t, { who: { type: "http", url: server.url, connection: "shared" } });
+    assert.equal((await who.connect()).status, "ready");
+    await until("it was asked for a stream", () => server.seen.streams > 0);
+    for (let count = 0; count < 3; count += 1) assert.equal(textOf(await call(who, "who")), "session-1");
+    assert.deepEqual([server.seen.initialized, server.seen.streams], [1, 1]);
+    assert.deepEqual(who.told.states, ["ready"]);
+  });
+}
+
+test("a program is ended with everything that it has started", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "gateway-group-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const isThere = (pid) => {
+    try {
+      process.kill(pid, 0);
+      // Where nobody takes note of its end, it is dead all the same.
+      return !existsSync("/proc/self/stat") || !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+    } catch {
+      return false;
+    }
+  };
+  // A program that outlives the end of its input, behind a shell, with a helper that ignores what it is told.
+  const helper = `require("node:fs").appendFileSync("pids", process.pid + "\\n"); process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)`;
+  const program = `import { spawn } from "node:child_process"; import { appendFileSync } from "node:fs"; appendFileSync("pids", process.pid + "\\n"); spawn(process.execPath, ["-e", ${JSON.stringify(helper)}], { stdio: "inherit" }); setInterval(() => {}, 1000); await import(${JSON.stringify(pathToFileURL(FAULTY).href)});`;
+  await writeFile(join(folder, "program.mjs"), program);
+  const { shell } = upstreams(t, { shell: { command: "sh", args: ["-c", `${process.execPath} program.mjs; true`], cwd: folder } });
+  assert.equal((await shell.connect()).status, "ready", shell.state.reason);
+  assert.equal(textOf(await call(shell, "echo", { a: 1 })), '{"a":1}');
+  const pids = () => readFileSync(join(folder, "pids"), "utf8").trim().split("\n").map(Number);
+  await until("the helper has started", () => pids().filter(isThere).length >= 2);
+  await shell.close();
+  assert.deepEqual(pids().filter(isThere), []);
+});
+
+test("a program is given what every program needs, and no credential of the gateway's environment", async () => {
+  const { inherited } = await load("gateway/program-transport.js");
+  const given = { PATH: "/bin", HOME: "/root", LC_ALL: "C.UTF-8", HTTPS_PROXY: "http://proxy:3128", no_proxy: "localhost", NODE_EXTRA_CA_CERTS: "/ca.pem", XDG_CONFIG_HOME: "/c", TMPDIR: "/t" };
+  const kept = { AWS_PROFILE: "work", AWS_SECRET_ACCESS_KEY: SECRET, GITHUB_TOKEN: SECRET, CONTEXTWEAVER_TOKEN: SECRET, NODE_OPTIONS: "--inspect", LD_PRELOAD: "x", SHELL: "() { :; }", UNSET: undefined };
+  assert.deepEqual(inherited({ ...given, ...kept }), given);
+});
+
+const PROBED = {
+  "202": (response) => (response.writeHead(202).end(), true),
+  "204": (response) => (response.writeHead(204).end(), true),
+  "an empty body": (response) => plain(response, 200, "", "application/json"),
+  text: (response) => plain(response, 200, "ok"),
+  "a page": (response) => plain(response, 200, "<html></html>", "text/html"),
+  "an error of no request": (response) => plain(response, 200, '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}', "application/json"),
+  "an array": (response) => plain(response, 200, "[]", "application/json"),
+  "an event that is none": (response) => plain(response, 200, "data: {}\n\n", "text/event-stream"),
+  "a stream that ends": (response) => plain(response, 200, "", "text/event-stream"),
+  ...Object.fromEntries([400, 401, 403, 404, 405, 406, 415, 422, 500, 501, 502, 503].map((status) => [String(status), (response) => plain(response, status, "no")])),
+  "500 with an error": (response, id) => plain(response, 500, JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_603, message: "no" } }), "application/json"),
+  "a closed connection": (response) => (response.destroy(), true),
+  silence: () => true,
+};
+test("a server that does not know `server/discover` is connected whatever it answers", async (t) => {
+  const servers = await Promise.all(Object.values(PROBED).map((answer) => olderServer(t, ({ method, id }, response) => method === "server/discover" && answer(response, id))));
+  const kinds = Object.keys(PROBED);
+  const all = upstreams(t, Object.fromEntries(kinds.map((kind, at) => [kind, { type: "http", url: servers[at].url }])), { upstream: { probe_timeout_ms: 500 } });
+  await Promise.all(kinds.map((kind) => all[kind].connect()));
+  for (const [at, kind] of kinds.entries()) {
+    assert.equal(all[kind].state.status, "ready", `${kind}: ${all[kind].state.reason}`);
+    assert.match(textOf(await call(all[kind], "who")), /session/, kind);
+    // Whoever connects next does not ask again.
+    assert.equal(servers[at].seen.asked.filter((method) => method === "server/discover").length, 1, kind);
+  }
+});
+
+test("with `probe: false` a server is not asked for the newest era", async (t) => {
+  const server = await olderServer(t);
+  const all = upstreams(t, { who: { type: "http", url: server.url, probe: false }, program: { ...published("server-sequential-thinking"), probe: false } });
+  for (const upstream of Object.values(all)) assert.equal((await upstream.connect()).status, "ready");
+  assert.equal(server.seen.asked[0], "initialize");
+});
+
+const FORGOTTEN = {
+  "400": (response) => plain(response, 400, '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}', "application/json"),
+  "401": (response) => plain(response, 401, "Unauthorized: Session not found"),
+  "403": (response) => plain(response, 403, "no such session"),
+  "410": (response) => plain(response, 410),
+  "503": (response) => plain(response, 503, '{"error":"unknown session"}', "application/json"),
+  "an error of JSON-RPC": (response, id) => plain(response, 200, JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_600, message: "Invalid Request" } }), "application/json"),
+};
+for (const [kind, refuse] of Object.entries(FORGOTTEN)) {
+  test(`a session that is refused by ${kind} is begun anew`, async (t) => {
+    const server = await olderServer(t, ({ method, id }, response, { session, isKnown }) => method !== "initialize" && session !== undefined && !isKnown && method !== "DELETE" && refuse(response, id));
+    const { who } = upstreams(t, { who: { type: "http", url: server.url, connection: "shared" } });
+    await who.connect();
+    assert.equal(textOf(await call(who, "who")), "session-1");
+    server.forget();
+    // Calls that meet it at once begin one session.
+    assert.deepEqual((await Promise.all([1, 2, 3].map(() => call(who, "who")))).map(textOf), ["session-2", "session-2", "session-2"]);
+    assert.equal(textOf(await call(who, "who")), "session-2");
+    assert.deepEqual(who.told.states, ["ready"], "it was there all the time");
+  });
+}
+
+test("a session whose answers end before they came is begun anew, and the call is not made twice", async (t) => {
+  const server = await olderServer(t, ({ method }, response, { session, isKnown }) => method !== "initialize" && session !== undefined && !isKnown && method !== "GET" && plain(response, 200, 'data: {"error":"Session not found"}\n\n', "text/event-stream"));
+  const { who } = upstreams(t, { who: { type: "http", url: server.url, connection: "shared" } });
+  await who.connect();
+  server.forget();
+  const calls = () => server.seen.asked.filter((method) => method === "tools/call").length;
+  assert.equal((await failure(call(who, "who"))).kind, "unavailable");
+  assert.equal(calls(), 1);
+  assert.equal(textOf(await call(who, "who")), "session-2");
+});
+
+test("a refusal that is the call's own leaves the session alone", async (t) => {
+  const server = await olderServer(t, ({ method }, response) => method === "tools/call" && plain(response, 400, "bad arguments"));
+  const { who } = upstreams(t, { who: { type: "http", url: server.url, connection: "shared" } });
+  await who.connect();
+  for (let count = 0; count < 2; count += 1) assert.equal((await failure(call(who, "who"))).status, 400);
+  assert.deepEqual([server.seen.initialized, server.seen.asked.filter((method) => method === "tools/call").length], [1, 2]);
+});
 
 test("HTTP+SSE of 2024-11-05: found when Streamable HTTP is refused, and connected again when its stream ends", async (t) => {
   const server = await sseServer();

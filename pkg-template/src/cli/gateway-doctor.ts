@@ -1,8 +1,11 @@
 // `contextweaver gateway doctor`: what is wrong with a configuration or a server, and how to mend it.
+import process from "node:process";
+import { ContextWeaverError } from "../index.js";
+import { notPassed } from "../gateway/program-transport.js";
 import { gateway as createGateway } from "../mcp-server.js";
 import { withServers } from "../gateway/gateway.js";
-import type { GatewayOptions, GatewayServerEvent } from "../gateway/gateway.js";
-import type { ServersConfig } from "../gateway/config.js";
+import type { Gateway, GatewayOptions, GatewayServerEvent } from "../gateway/gateway.js";
+import type { ConfigWarning, ServerConfig, ServersConfig } from "../gateway/config.js";
 import type { ListingReport } from "../gateway/runtime-types.js";
 import type { UpstreamReport } from "../gateway/upstream.js";
 import type { CommandLine } from "./options.js";
@@ -11,8 +14,8 @@ import type { Paint, Printed } from "./print.js";
 
 /** One thing that is wrong. */
 interface Problem {
-  /** Whether a server cannot be used; else it can, with less than it has. */
-  readonly severity: "error" | "warning";
+  /** `error`: a server cannot be used; `warning`: it can, with less than it has; `note`: what is worth knowing, and may be meant. */
+  readonly severity: "error" | "warning" | "note";
   readonly server?: string;
   readonly message: string;
   readonly hint?: string;
@@ -25,19 +28,22 @@ interface Examined {
 
 /** Findings about one server that are told. */
 const MAX_FINDINGS = 5;
+/** Names of variables that are told. */
+const MAX_VARIABLES = 20;
 /** The reason of a server that nobody has logged in to. */
 const WAITS = /^waits for its user to log in/;
 
 /** Examines the servers of a configuration, each by connecting to it; the exit code is 1 when something is wrong. */
 export async function doctor({ values }: CommandLine, config: ServersConfig, options: GatewayOptions): Promise<Printed> {
   const { servers, problems } = await examined(config, options);
-  const all = [...ofConfig(config), ...problems];
+  const all = [...ofConfig(config), ...problems, ...ofEnvironment(config)];
   const code = all.some(({ severity }) => severity === "error") ? 1 : 0;
   if (values["json"] === true) return { text: `${safeJson({ servers: servers.map(({ report, listing }) => ({ ...report, ...(listing && { listing }) })), problems: all })}\n`, code };
   const paint = painter(values["color"]);
   const rows = servers.map(({ report, listing }) => row(report, listing, paint));
   const told = all.map((problem) => problemText(problem, paint));
-  return { text: `${[...rows, ...(told.length > 0 ? ["", ...told] : ["", "nothing is wrong"])].join("\n")}\n`, code };
+  const isRight = all.every(({ severity }) => severity === "note");
+  return { text: `${[...rows, "", ...told, ...(isRight ? ["nothing is wrong"] : [])].join("\n")}\n`, code };
 }
 
 async function examined(config: ServersConfig, options: GatewayOptions): Promise<Examined> {
@@ -49,11 +55,15 @@ async function examined(config: ServersConfig, options: GatewayOptions): Promise
     on_server: ({ server, report }: GatewayServerEvent) => void (report && listings.set(server, report)),
     on_error: (error) => void errors.push(error),
   };
-  const gateway = createGateway(withServers(all, config));
+  if (config.servers.length === 0) return { problems: config.warnings.length > 0 ? [] : [{ severity: "error", message: "there is no server in `mcpServers` or `servers`" }], servers: [] };
+  const { gateway, refused } = opened(all, config);
+  const known = new Set(config.warnings);
   try {
     await gateway.ready();
     const servers = (await gateway.servers()).map((report) => ({ report, listing: listings.get(report.name) }));
     const problems = [
+      ...refused,
+      ...gateway.warnings.filter((warning) => !known.has(warning)).map(ofWarning),
       ...servers.flatMap(({ report, listing }) => [...ofServer(report), ...(listing ? ofListing(listing) : [])]),
       ...errors.map((error): Problem => ({ severity: "warning", message: error instanceof Error ? error.message : String(error) })),
     ];
@@ -63,9 +73,44 @@ async function examined(config: ServersConfig, options: GatewayOptions): Promise
   }
 }
 
+/** Makes the gateway; without the options of the configuration where these are refused, since its servers can be examined all the same. */
+function opened(options: GatewayOptions, config: ServersConfig): { readonly gateway: Gateway; readonly refused: readonly Problem[] } {
+  try {
+    return { gateway: createGateway(withServers(options, config)), refused: [] };
+  } catch (error) {
+    if (!ContextWeaverError.is(error)) throw error;
+    const given = Object.keys(config.gateway ?? {});
+    const own = Object.fromEntries(Object.entries(options).filter(([name]) => !given.includes(name))) as GatewayOptions;
+    const { message, path = "", hint } = error;
+    const problem: Problem = { severity: "error", message: `${path}: ${message}`, ...(hint !== undefined && { hint }) };
+    return { gateway: createGateway(withServers(own, { ...config, servers: config.servers.map(withoutPolicy) })), refused: [problem] };
+  }
+}
+
+/** The same server; what its policy allows is nothing that is examined. */
+function withoutPolicy(server: ServerConfig): ServerConfig {
+  const { policy, ...rest } = server;
+  return policy === undefined ? server : rest;
+}
+
+/** Variables that programs may miss: not one is given them unless its entry names it. */
+function ofEnvironment({ servers }: ServersConfig): Problem[] {
+  const programs = servers.filter(({ transport, disabled }) => transport.type === "stdio" && !disabled);
+  const named = new Set(programs.flatMap(({ transport }) => (transport.type === "stdio" ? Object.keys(transport.env) : [])));
+  const missing = programs.length === 0 ? [] : notPassed(process.env).filter((name) => !named.has(name));
+  if (missing.length === 0) return [];
+  const [first = ""] = missing;
+  const shown = missing.length > MAX_VARIABLES ? [...missing.slice(0, MAX_VARIABLES), `${missing.length - MAX_VARIABLES} more`] : missing;
+  return [{ severity: "note", message: `programs are not given ${shown.join(", ")} of this environment`, hint: `where one needs it: "env": { "${first}": "\${${first}}" } in its entry` }];
+}
+
+function ofWarning({ code, file, path, message, hint }: ConfigWarning): Problem {
+  return { severity: code === "LEFT_OUT" ? "error" : "warning", message: `${file} ${path}: ${message}`, ...(hint !== undefined && { hint }) };
+}
+
 function ofConfig({ warnings, servers }: ServersConfig): Problem[] {
   const idle = servers.filter(({ disabled }) => disabled).map(({ name }): Problem => ({ severity: "warning", server: name, message: "it is disabled", hint: "remove `disabled` to use it" }));
-  return [...warnings.map(({ file, path, message, hint }): Problem => ({ severity: "warning", message: `${file} ${path}: ${message}`, ...(hint !== undefined && { hint }) })), ...idle];
+  return [...warnings.map(ofWarning), ...idle];
 }
 
 function ofServer({ name, state, stderr = [], problems = [] }: UpstreamReport): Problem[] {
@@ -120,6 +165,6 @@ function row({ name, type, state }: UpstreamReport, listing: ListingReport | und
 }
 
 function problemText({ severity, server, message, hint }: Problem, paint: Paint): string {
-  const head = severity === "error" ? paint("error", "red", "bold") : paint("warning", "yellow");
+  const head = severity === "error" ? paint("error", "red", "bold") : severity === "warning" ? paint("warning", "yellow") : "note";
   return `${head} ${server === undefined ? "" : `${safe(server)}: `}${safe(message)}${hint === undefined ? "" : `\n    ${safe(hint)}`}`;
 }

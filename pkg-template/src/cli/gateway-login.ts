@@ -50,6 +50,8 @@ export class GatewayLogins {
   readonly #options: LoginsOptions;
   readonly #logins = new Map<string, GatewayLogin>();
   readonly #failures = new Map<string, number>();
+  /** Servers whose login could not be kept: what is in the store is older than what they have. */
+  readonly #unkept = new Set<string>();
   #reconnect: (server: string) => Promise<unknown> = () => Promise.resolve();
   #redirect: Promise<string> | undefined;
   #server: ReturnType<typeof createServer> | undefined;
@@ -72,8 +74,9 @@ export class GatewayLogins {
       ...(is_interactive && { redirect: (before: string | undefined) => this.#listening(before) }),
       hint: is_interactive ? "open the page that the gateway has printed on its standard error" : "start the gateway, and open the page that it prints; with --store it is kept",
       show: (page) => print(`open this page to log in to ${safe(server)}${is_shared ? ", for every client of this gateway" : ""}: ${page.href}\n`),
-      read: async () => (this.#options.store ? ((await openRecords<JsonValue>(this.#options.store.session(RECORDS), { salvage: true })).get(server) as LoginRecord | undefined) : undefined),
-      write: (record) => this.#write(server, record),
+      is_shared: this.#options.store !== undefined,
+      read: () => this.#read(server),
+      write: (change) => this.#write(server, change),
     });
     this.#logins.set(server, login);
     return login;
@@ -88,25 +91,37 @@ export class GatewayLogins {
     this.#server?.close();
   }
 
-  /** Keeps a record: one at a time, and again where another gateway with the same store wrote meanwhile. */
-  #write(server: string, record: LoginRecord): Promise<void> {
+  async #read(server: string): Promise<LoginRecord | undefined> {
     const { store } = this.#options;
-    if (!store) return Promise.resolve();
-    const written = this.#writing.then(async () => {
-      for (let conflicts = 0; ; conflicts += 1) {
-        try {
-          const records = await openRecords<JsonValue>(store.session(RECORDS), { salvage: true });
-          await records.set(server, record as unknown as JsonValue).save();
-          return;
-        } catch (error) {
-          if (!ContextWeaverError.is(error) || error.code !== "CONFLICT" || conflicts >= MOST_CONFLICTS) throw error;
-        }
+    if (!store || this.#unkept.has(server)) return undefined;
+    return (await openRecords<JsonValue>(store.session(RECORDS), { salvage: true })).get(server) as LoginRecord | undefined;
+  }
+
+  /** Keeps a record: one at a time, and again where another gateway with the same store wrote meanwhile. */
+  #write(server: string, change: (kept: LoginRecord | undefined) => LoginRecord): Promise<void> {
+    const written = this.#writing.then(() => this.#written(server, change));
+    this.#writing = written;
+    return written;
+  }
+
+  async #written(server: string, change: (kept: LoginRecord | undefined) => LoginRecord): Promise<void> {
+    const { store } = this.#options;
+    if (!store) return void change(undefined);
+    for (let conflicts = 0; ; conflicts += 1) {
+      try {
+        const records = await openRecords<JsonValue>(store.session(RECORDS), { salvage: true });
+        const kept = this.#unkept.has(server) ? undefined : (records.get(server) as LoginRecord | undefined);
+        await records.set(server, change(kept) as unknown as JsonValue).save();
+        this.#unkept.delete(server);
+        return;
+      } catch (error) {
+        if (ContextWeaverError.is(error) && error.code === "CONFLICT" && conflicts < MOST_CONFLICTS) continue;
+        // What cannot be kept is used all the same.
+        this.#unkept.add(server);
+        change(undefined);
+        return this.#options.onError(error);
       }
-    });
-    // What cannot be kept is used all the same.
-    const kept = written.catch((error: unknown) => this.#options.onError(error));
-    this.#writing = kept;
-    return kept;
+    }
   }
 
   /** Opens the listener, if it is not open. */

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { ContextWeaverError, version } from "../index.js";
-import { parseConfigText, readServers } from "../gateway/config.js";
-import type { ServersConfig } from "../gateway/config.js";
+import { examineServers, parseConfigText, readServers } from "../gateway/config.js";
+import type { ConfigDocument, ServersConfig } from "../gateway/config.js";
 import { gateway as createGateway } from "../mcp-server.js";
 import { withServers } from "../gateway/gateway.js";
 import type { Gateway, GatewayOptions, GatewaySdk, GatewayServerEvent } from "../gateway/gateway.js";
@@ -34,7 +34,7 @@ interface BundledSdk {
 export async function gatewayCommand(line: CommandLine): Promise<string | Printed> {
   const [part, ...rest] = line.files;
   if (part === "doctor" && rest.length === 0) {
-    const config = configOf(line);
+    const config = examineServers(documentsOf(line), process.env as Record<string, string>);
     const { store: _, ...options } = (await optionsOf(line, config, await bundled())).options;
     void _;
     return doctor(line, config, options);
@@ -46,11 +46,14 @@ export async function gatewayCommand(line: CommandLine): Promise<string | Printe
 }
 
 /** Reads the files of `--config`. */
-export function configOf({ values }: CommandLine): ServersConfig {
+export function configOf(line: CommandLine): ServersConfig {
+  return readServers(documentsOf(line), process.env as Record<string, string>);
+}
+
+function documentsOf({ values }: CommandLine): readonly ConfigDocument[] {
   const files = values["config"] as readonly string[] | undefined;
   if (files === undefined) throw new UsageError("gateway needs --config: a file with mcpServers or servers, as desktop clients and editors write it");
-  const documents = files.map((file) => ({ file, value: parsed(file) }));
-  return readServers(documents, process.env as Record<string, string>);
+  return files.map((file) => ({ file, value: parsed(file) }));
 }
 
 function parsed(file: string): unknown {
@@ -136,7 +139,7 @@ async function serveStdio(options: GatewayOptions, config: ServersConfig, sdk: B
   const ended = new Promise<void>((done) => {
     process.stdin.once("end", done);
     process.stdin.once("close", done);
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, done);
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, done);
   });
   // Connecting begins before the client asks.
   void gateway.ready().catch(onError);
@@ -159,7 +162,7 @@ async function serveHttp(line: CommandLine, options: GatewayOptions, config: Ser
   process.stdout.write(`listening on ${at}/mcp\n`);
   void gateway.ready().catch(onError);
   await new Promise<void>((done) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, done);
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, done);
   });
   await stopped(gateway);
   process.exit(0);

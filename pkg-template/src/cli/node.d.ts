@@ -67,7 +67,7 @@ declare module "node:process" {
   }
   const process: {
     readonly stdin: AsyncIterable<Uint8Array<ArrayBuffer>> & { once(event: "end" | "close", then: () => void): void };
-    once(event: "SIGINT" | "SIGTERM", then: () => void): void;
+    once(event: "SIGINT" | "SIGTERM" | "SIGHUP", then: () => void): void;
     readonly stdout: Output;
     readonly stderr: Output;
     readonly env: Readonly<Record<string, string | undefined>>;

@@ -42,11 +42,16 @@ export interface ServerOAuth {
   readonly scopes?: readonly string[];
   /** The authorization server these credentials are for. They are sent to no other. */
   readonly issuer?: string;
+  /** Hosts, beside the server's and those its authorization server names, that the login may ask, in a private network too. */
+  readonly allowed_hosts?: readonly string[];
 }
 
 /** One upstream server of a configuration, with every variable expanded. As JSON it is what {@link describeServer} says. */
 export interface ServerConfig {
+  /** Letters, digits, `_`, `.` and `-`, at most 64: what is written otherwise is made so, each in its own way. */
   readonly name: string;
+  /** The name as it is written, where it is another. */
+  readonly configured_name?: string;
   readonly transport: ServerTransport;
   readonly disabled: boolean;
   /** Milliseconds a call may take. Default: 60,000. */
@@ -57,6 +62,8 @@ export interface ServerConfig {
   readonly exclude_tools?: readonly string[];
   /** Names of headers of the client's request that are sent on, in lower case. Each set of values has its own connection. */
   readonly forward_headers?: readonly string[];
+  /** Whether the server is asked first (`server/discover`) whether it speaks 2026-07-28. Default: true. */
+  readonly probe: boolean;
   /** Whether all sessions share a connection or each has its own. Default: `shared` for stdio, `session` for others. */
   readonly connection: "shared" | "session";
   readonly oauth?: ServerOAuth;
@@ -76,8 +83,11 @@ export interface ConfigDocument {
 
 /** What a reader of the files should know; nothing that prevents the start. */
 export interface ConfigWarning {
-  /** `UNKNOWN_FIELD`: nobody we know has it. `IGNORED_FIELD`: another program's. `GUESSED`: read in one of several ways. */
-  readonly code: "UNKNOWN_FIELD" | "IGNORED_FIELD" | "GUESSED";
+  /**
+   * `UNKNOWN_FIELD`: nobody we know has it. `IGNORED_FIELD`: another program's. `GUESSED`: read in one of several ways. `RENAMED`: a server
+   * has another name here. `LEFT_OUT`: a server cannot be used as it is written. `DISABLED`: the same of one that is disabled.
+   */
+  readonly code: "UNKNOWN_FIELD" | "IGNORED_FIELD" | "GUESSED" | "RENAMED" | "LEFT_OUT" | "DISABLED";
   readonly file: string;
   /** JSON pointer into the document. */
   readonly path: string;
@@ -97,6 +107,8 @@ export interface ServersConfig {
 /** A server without values of variables, headers, arguments or credentials: for reports. */
 export interface ServerDescription {
   readonly name: string;
+  /** The name in the configuration, where it is another. */
+  readonly configured_name?: string;
   readonly type: ServerTransport["type"];
   readonly command?: string;
   /** Number of arguments. */

@@ -10,7 +10,8 @@ import { Expansion } from "./expand.js";
 import type { Environment } from "./expand.js";
 import { shown } from "./jsonc.js";
 import { concealed } from "./server-description.js";
-import { ServerReader } from "./server-reader.js";
+import { isLegalName, legalName } from "./server-names.js";
+import { ServerReader, isDisabled } from "./server-reader.js";
 
 export { parseConfigText } from "./jsonc.js";
 export { describeServer } from "./server-description.js";
@@ -33,20 +34,37 @@ interface Found {
  * Reads documents with MCP servers: `mcpServers` of Claude, Cursor, Windsurf and others, `servers` of VS Code (`mcp.servers` in its
  * settings), and a `gateway` object with options of the runtime. Variables are taken from `environment` and nowhere else.
  *
- * Errors, with the path in the document, and its name where there are several: `MISSING_FIELD` when a server has neither `command`
- * nor `url` or no document has servers, `INVALID_INPUT`, `OUT_OF_RANGE`, `NOT_FOUND` for a variable that is not set, `UNSUPPORTED` for
- * what only an editor can supply, `DUPLICATE_ID` when two documents say different things of one name. Fields of other programs, and
- * those nobody knows, are warnings: these files are shared.
+ * A server that cannot be used as it is written is left out, with a warning that says why, as long as another one is left; fields of other
+ * programs, and those nobody knows, are warnings: these files are shared. Errors, with the path in the document, and its name where there
+ * are several: `MISSING_FIELD` when no document has servers, what is wrong with the first server when none can be used, `DUPLICATE_ID` when
+ * two documents say different things of one name. What is wrong with a server: `MISSING_FIELD` without `command` and `url`,
+ * `INVALID_INPUT`, `OUT_OF_RANGE`, `NOT_FOUND` for a variable that is not set, `UNSUPPORTED` for what only an editor can supply.
  */
 export function readServers(documents: readonly ConfigDocument[], environment: Environment): ServersConfig {
+  const { failures, ...config } = examineServers(documents, environment);
+  const [first, ...others] = failures;
+  if (config.servers.length > 0) return config;
+  if (first === undefined) {
+    const hint = 'such as {"mcpServers": {"files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."]}}}';
+    throw new ContextWeaverError("MISSING_FIELD", "there is no server in `mcpServers` or `servers`", { path: "/mcpServers", hint });
+  }
+  if (others.length === 0) throw first;
+  const { code, message, path, hint = "" } = first;
+  throw new ContextWeaverError(code, message, { path, hint: `${hint}${hint && "; "}${others.length} more cannot be used, either: \`contextweaver gateway doctor\` says why` });
+}
+
+/** The same with no server, where none can be used, and with what is wrong with those that are left out. @internal */
+export function examineServers(documents: readonly ConfigDocument[], environment: Environment): ServersConfig & { readonly failures: readonly ContextWeaverError[] } {
   const warnings: ConfigWarning[] = [];
+  const failures: ContextWeaverError[] = [];
   const found = new Map<string, Found>();
+  const entries: Entry[] = [];
   let gateway: { readonly file: string; readonly json: string; readonly value: JsonObject } | undefined;
   for (const { file, value } of documents) {
     within(file, documents.length, () => {
       const { gateway: options, ...rest } = objectAt(value, "");
       for (const table of tablesOf(rest, file, warnings)) {
-        for (const [name, written] of Object.entries(table.servers)) addServer({ found, warnings, environment, file, name, written, path: `${table.path}/${token(name)}` });
+        for (const [name, written] of Object.entries(table.servers)) entries.push({ file, name, written, path: `${table.path}/${token(name)}` });
       }
       if (options === undefined) return;
       const json = encode(options, "/gateway");
@@ -58,28 +76,65 @@ export function readServers(documents: readonly ConfigDocument[], environment: E
       gateway ??= { file, json, value: JSON.parse(json) as JsonObject };
     });
   }
-  if (found.size === 0) {
-    const hint = 'such as {"mcpServers": {"files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."]}}}';
-    throw new ContextWeaverError("MISSING_FIELD", "there is no server in `mcpServers` or `servers`", { path: "/mcpServers", hint });
+  const names = namesOf(entries);
+  for (const entry of entries) {
+    try {
+      within(entry.file, documents.length, () => addServer({ found, warnings, environment, legal: names.get(entry.name) ?? entry.name, ...entry }));
+    } catch (error) {
+      // Which of two is meant is for nobody to guess.
+      if (!(error instanceof ContextWeaverError) || error.code === "DUPLICATE_ID") throw error;
+      failures.push(error);
+      warnings.push(leftOut(entry, error));
+    }
   }
-  return { servers: [...found.values()].map(({ config }) => config), ...(gateway && { gateway: gateway.value }), warnings };
+  return { servers: [...found.values()].map(({ config }) => config), ...(gateway && { gateway: gateway.value }), warnings, failures };
 }
 
-interface Addition {
-  readonly found: Map<string, Found>;
-  readonly warnings: ConfigWarning[];
-  readonly environment: Environment;
+/** A server as it stands in a document. */
+interface Entry {
   readonly file: string;
   readonly name: string;
   readonly written: unknown;
   readonly path: string;
 }
 
-function addServer({ found, warnings, environment, file, name, written, path }: Addition): void {
+/** Legal names of those that are not, in their order: names that are legal as they are go first. */
+function namesOf(entries: readonly Entry[]): ReadonlyMap<string, string> {
+  const taken = new Set(entries.map(({ name }) => name).filter(isLegalName));
+  const names = new Map<string, string>();
+  for (const { name } of entries) {
+    if (isLegalName(name) || names.has(name)) continue;
+    const legal = legalName(name, taken);
+    taken.add(legal);
+    names.set(name, legal);
+  }
+  return names;
+}
+
+/** Says of a server that it is left out. @internal */
+export function leftOut({ file, name, written, path }: Entry, error: ContextWeaverError): ConfigWarning {
+  const code = isDisabled(written) ? "DISABLED" : "LEFT_OUT";
+  const message = `the server \`${shown(name)}\` ${code === "DISABLED" ? "is disabled, and could not be used" : "is left out"}: ${error.message}`;
+  return { code, file, path: error.path ?? path, message, ...(error.hint !== undefined && { hint: error.hint }) };
+}
+
+interface Addition extends Entry {
+  readonly found: Map<string, Found>;
+  readonly warnings: ConfigWarning[];
+  readonly environment: Environment;
+  /** The name that the server has here. */
+  readonly legal: string;
+}
+
+function addServer({ found, warnings, environment, file, name, legal, written, path }: Addition): void {
   checkName(name, path);
   const expansion = new Expansion(environment);
-  const warn = (warning: Omit<ConfigWarning, "file">): void => void warnings.push({ file, ...warning });
-  const config = new ServerReader(name, objectAt(written, path), path, expansion, warn).read();
+  const own: ConfigWarning[] = [];
+  const warn = (warning: Omit<ConfigWarning, "file">): void => void own.push({ file, ...warning });
+  const read = new ServerReader(legal, objectAt(written, path), path, expansion, warn).read();
+  const config = legal === name ? read : { ...read, configured_name: name };
+  if (legal !== name) warn({ code: "RENAMED", path, message: `the server \`${shown(name)}\` is called \`${legal}\` here`, hint: "its tools carry the name: letters, digits, `_`, `.` and `-`, at most 64" });
+  warnings.push(...own);
   const json = canonical(config);
   const other = found.get(name);
   if (other === undefined) {

@@ -4,7 +4,8 @@ import type { ServerConfig } from "./config-types.js";
 import type { UpstreamConnection } from "./connection.js";
 import type { UpstreamFailure } from "./failure.js";
 import type { Fetch } from "./http-link.js";
-import type { PriorDiscovery, Progress, UpstreamSdk } from "./sdk.js";
+import type { OAuthTraffic } from "./oauth-traffic.js";
+import type { Progress, UpstreamSdk } from "./sdk.js";
 import type { Backoff } from "./timers.js";
 
 /** A request that waits for the server's answer. */
@@ -50,6 +51,7 @@ export interface ConnectionSettings {
   readonly events: ConnectionEvents;
   readonly client_info: { readonly name: string; readonly version: string };
   readonly auth_provider?: object | undefined;
+  readonly oauth: OAuthTraffic;
   readonly fetch?: Fetch | undefined;
   /** What must not be told, with what was learned since. */
   readonly secrets: readonly string[];
@@ -63,6 +65,6 @@ export interface ConnectionSettings {
   readonly random: () => number;
   /** The definition of a tool of which arguments are repeated in headers (SEP-2243). */
   mirrored(tool: string): JsonObject | undefined;
-  /** What was learned of the server, so that no further connection has to find out. */
-  readonly learned: { is_sse: boolean; prior?: { readonly verdict: PriorDiscovery; readonly until: number } };
+  /** What was learned of the server, so that no further connection has to find out; `prior`: it is of the older era. */
+  readonly learned: { is_sse: boolean; prior?: { readonly until: number } };
 }

@@ -8,7 +8,10 @@ import type { CallRef, ConnectionSettings, ServerMessage, UpstreamRequestOptions
 import { UpstreamError, failureOf, maskedText, noteOf } from "./failure.js";
 import type { UpstreamFailure } from "./failure.js";
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, SERVER_ERROR } from "./rpc-codes.js";
-import type { Progress, SdkClient, SdkSubscription, SdkTransport } from "./sdk.js";
+import type { PriorDiscovery, Progress, SdkClient, SdkSubscription } from "./sdk.js";
+import { answersLast, killed, unlessLost } from "./live.js";
+import type { Live } from "./live.js";
+import { isAlike, isRefused, mayBeForgotten, mayFailForTheProbe } from "./session-refusal.js";
 import { backoffMs, within } from "./timers.js";
 import { openLink, refusesStreamable } from "./transports.js";
 import type { Link } from "./transports.js";
@@ -32,29 +35,19 @@ const PATIENCE_MS = 2_000;
 /** A connection that held so long, or that has answered, was a success. */
 const STABLE_MS = 10_000;
 const UNAUTHORIZED = 401;
+/** How long a server over HTTP is asked for the newest era: it would answer other requests that quickly, too. */
+const HTTP_PROBE_MS = 3_000;
+/** How long it is waited whether a server answers in a session at all. */
+const CHECK_MS = 5_000;
 
+const OLDER: PriorDiscovery = { kind: "legacy" };
 /** Results are taken as they come: they are checked where they are used, and a field nobody knows yet is no reason to lose them. */
 const ANY_RESULT = { "~standard": { version: 1, vendor: "contextweaver", validate: (value: unknown) => ({ value }) } };
 /** The runtime checks results against the schemas of tools, with a budget; the SDK would compile them. */
 const NO_VALIDATOR = { getValidator: () => (input: unknown) => ({ valid: true, data: input, errorMessage: undefined }) };
 
-/** Ends a program at once. */
-function killed({ transport }: Link): void {
-  const { pid } = transport as { readonly pid?: number | null };
-  const { process } = globalThis as { readonly process?: { kill?(pid: number, signal: string): void } };
-  if (typeof pid === "number") quietly(() => process?.kill?.(pid, "SIGKILL"));
-}
-
 /** What the SDK says of a message of a program that is larger than its buffer. */
 const TOO_LARGE = /exceeded maximum size/i;
-
-interface Live {
-  readonly client: SdkClient;
-  readonly link: Link;
-  readonly since: number;
-  /** How to end the requests under way. A promise that all of them wait for would keep something of each. */
-  readonly waiting: Set<(failure: UpstreamError) => void>;
-}
 
 type Context = { readonly mcpReq: { readonly signal: AbortSignal } };
 
@@ -72,6 +65,9 @@ export class UpstreamConnection {
   #live: Live | undefined;
   /** The attempt that is under way. */
   #opening: Promise<Live> | undefined;
+  #renewing: Promise<boolean> | undefined;
+  /** Attempts to connect so far, and the one that is under way or has succeeded. */
+  #attempts = 0;
   #attempt = 0;
   #failures = 0;
   #failure: UpstreamFailure | undefined;
@@ -153,18 +149,49 @@ export class UpstreamConnection {
   async request(method: string, params: JsonObject = {}, options: UpstreamRequestOptions = {}): Promise<JsonObject> {
     const { signal, timeout_ms = this.#settings.config.timeout_ms } = options;
     for (let round = 0; ; round += 1) {
+      let live: Live | undefined;
       try {
-        const live = await this.#connectedIn(timeout_ms, signal);
+        live = await this.#connectedIn(timeout_ms, signal);
         return await this.#send(live, method, params, options, timeout_ms);
       } catch (error) {
+        const failure = withLimit(this.#failureOf(error, signal), timeout_ms);
+        if (round > 0 || live === undefined || signal?.aborted) throw new UpstreamError(failure);
         // The server has not even looked at a request of a session it has forgotten.
-        if (round === 0 && noteOf(error)?.isGone && !signal?.aborted) {
-          this.#lose(this.#attempt, { kind: "unavailable", message: "the server has forgotten the session" });
-          continue;
-        }
-        throw new UpstreamError(this.#failureOf(error, signal));
+        if (noteOf(error)?.isGone) this.#lose(this.#attempt, { kind: "unavailable", message: "the server has forgotten the session" });
+        else if (!mayBeForgotten(failure) || !(await this.#renewed(live, failure)) || !isRefused(failure)) throw new UpstreamError(failure);
       }
     }
+  }
+
+  /**
+   * Begins another session where a server refuses everything in this one, a ping too, and takes a new one: many forget a session without
+   * saying so by 404. Tells whether there is another one now.
+   */
+  #renewed(live: Live, failure: UpstreamFailure): Promise<boolean> {
+    if (live.link.transport.sessionId === undefined || awaitedLogin(this.#settings.auth_provider)?.is_blocking === true) return Promise.resolve(false);
+    this.#renewing ??= this.#renew(live, failure).finally(() => (this.#renewing = undefined));
+    return this.#renewing;
+  }
+
+  async #renew(live: Live, failure: UpstreamFailure): Promise<boolean> {
+    if (this.#live !== live) return this.#live !== undefined;
+    const refusal = await live.client.ping({ timeout: CHECK_MS }).then(
+      () => undefined,
+      (error: unknown) => failureOf(error, []),
+    );
+    if (refusal === undefined || !isAlike(refusal, failure)) return false;
+    const attempt = (this.#attempts += 1);
+    // Where a new session is refused, too, the session is not what is wrong.
+    const fresh = await this.#connected(attempt).catch(() => undefined);
+    if (fresh === undefined) return false;
+    if (this.isClosed || this.#live !== live) {
+      this.#end(fresh);
+      return this.#live !== undefined;
+    }
+    this.#became(fresh, attempt);
+    if (live.waiting.size === 0) this.#end(live);
+    else live.onidle = () => this.#end(live);
+    return true;
   }
 
   /** What went wrong; where a user has to log in, what to do. */
@@ -275,18 +302,14 @@ export class UpstreamConnection {
       if (wait > PATIENCE_MS) throw new UpstreamError({ kind: "unavailable", message: "the server is not connected", ...this.#failure, retry_after_ms: wait });
       await new Promise((done) => setTimeout(done, wait));
     }
-    const attempt = (this.#attempt += 1);
+    const attempt = this.#next();
     try {
       const live = await this.#connected(attempt);
       if (this.#closed.signal.aborted || attempt !== this.#attempt) {
         this.#end(live);
         throw this.#unavailable("the connection was closed");
       }
-      this.#live = live;
-      this.#failure = undefined;
-      this.#retryAt = 0;
-      this.usedAt = this.#settings.now();
-      quietly(() => this.#settings.events.onReady(this));
+      this.#became(live, attempt);
       return live;
     } catch (error) {
       const failure = this.#failureOf(error);
@@ -295,18 +318,31 @@ export class UpstreamConnection {
     }
   }
 
+  /** Another attempt than any before: what is told of those is heard no more. */
+  #next(): number {
+    return (this.#attempt = this.#attempts += 1);
+  }
+
+  #became(live: Live, attempt: number): void {
+    [this.#live, this.#attempt] = [live, attempt];
+    this.#failure = undefined;
+    this.#retryAt = 0;
+    this.usedAt = this.#settings.now();
+    quietly(() => this.#settings.events.onReady(this));
+  }
+
   /** Makes a connection, with HTTP+SSE where a server refuses Streamable HTTP and the config leaves it open. */
   async #connected(attempt: number): Promise<Live> {
     const { config, learned } = this.#settings;
     const { transport } = config;
     try {
-      return await this.#handshake(attempt, learned.is_sse);
+      return await this.#negotiated(attempt, learned.is_sse);
     } catch (error) {
       delete learned.prior;
       const mayBeSse = transport.type === "http" && transport.sse_fallback === true && !learned.is_sse;
       if (!mayBeSse || !refusesStreamable(failureOf(error, []).status)) throw error;
       try {
-        const live = await this.#handshake(attempt, true);
+        const live = await this.#negotiated(attempt, true);
         learned.is_sse = true;
         return live;
       } catch {
@@ -316,13 +352,29 @@ export class UpstreamConnection {
     }
   }
 
-  async #handshake(attempt: number, is_sse: boolean): Promise<Live> {
+  /**
+   * Asks for the newest era, where it may be the server's, and otherwise connects as clients of the older one do: a server over HTTP need
+   * not know what it is asked, and may answer with anything or not at all.
+   */
+  async #negotiated(attempt: number, is_sse: boolean): Promise<Live> {
+    const { config, learned, now } = this.#settings;
+    // HTTP+SSE is of the older era.
+    const isOlder = !config.probe || is_sse || (learned.prior !== undefined && learned.prior.until > now());
+    try {
+      return await this.#handshake(attempt, is_sse, isOlder);
+    } catch (error) {
+      if (isOlder || config.transport.type === "stdio" || this.isClosed || !mayFailForTheProbe(this.#failureOf(error))) throw error;
+      if (awaitedLogin(this.#settings.auth_provider)?.is_blocking === true) throw error;
+      return this.#handshake(attempt, is_sse, true);
+    }
+  }
+
+  async #handshake(attempt: number, is_sse: boolean, isOlder: boolean): Promise<Live> {
     const { config, sdk, learned, auth_provider, max_message_bytes, connect_timeout_ms: timeout, probe_timeout_ms, client_info, now } = this.#settings;
     const client = new sdk.client.Client(client_info, {
       capabilities: CAPABILITIES,
       jsonSchemaValidator: NO_VALIDATOR,
-      // A program that is silent is an older one; a server that is silent is out of reach.
-      versionNegotiation: { mode: "auto", probe: { timeoutMs: config.transport.type === "stdio" ? Math.min(probe_timeout_ms, timeout) : timeout } },
+      versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(probe_timeout_ms, timeout, config.transport.type === "stdio" ? timeout : HTTP_PROBE_MS) } },
       inputRequired: { autoFulfill: false },
     } as never) as SdkClient;
     const link = await openLink(config, {
@@ -331,6 +383,7 @@ export class UpstreamConnection {
       max_message_bytes,
       is_sse,
       ...(auth_provider && { auth_provider }),
+      oauth: this.#settings.oauth,
       ...(this.#settings.fetch && { fetch: this.#settings.fetch }),
       onsecret: this.#settings.onsecret,
       onend: (message) => this.#lose(attempt, { kind: "unavailable", message }),
@@ -345,9 +398,8 @@ export class UpstreamConnection {
     client.onclose = () => this.#lose(attempt, this.#ended(link, lastError));
     client.fallbackRequestHandler = ((request: ServerMessage, context: Context) => this.#serve(request, context)) as never;
     client.fallbackNotificationHandler = ((notification: ServerMessage) => Promise.resolve(this.#hear(notification))) as never;
-    const prior = learned.prior !== undefined && learned.prior.until > now() ? learned.prior.verdict : undefined;
     try {
-      const connecting = client.connect(link.transport as never, { timeout, ...(prior && { prior }) });
+      const connecting = client.connect(link.transport as never, { timeout, ...(isOlder && { prior: OLDER }) });
       await within(connecting, timeout, this.#closed.signal, () => this.#unavailable(`the server did not answer within ${timeout} ms`, "timeout"));
     } catch (error) {
       this.#end(live);
@@ -357,7 +409,7 @@ export class UpstreamConnection {
       throw error;
     }
     answersLast(link.transport);
-    if (client.getProtocolEra() === "legacy") learned.prior ??= { verdict: { kind: "legacy" }, until: now() + PRIOR_MS };
+    if (client.getProtocolEra() === "legacy") learned.prior ??= { until: now() + PRIOR_MS };
     return live;
   }
 
@@ -412,7 +464,7 @@ export class UpstreamConnection {
     const live = this.#live;
     if (attempt !== this.#attempt || live === undefined) return;
     this.#live = undefined;
-    this.#attempt += 1;
+    this.#next();
     if (this.#settings.now() - live.since >= STABLE_MS) this.#failures = 0;
     this.#failed(failure);
     this.#end(live, failure);
@@ -456,7 +508,7 @@ export class UpstreamConnection {
     const live = this.#live;
     if (live === undefined || this.#inFlight.size > 0) return;
     this.#live = undefined;
-    this.#attempt += 1;
+    this.#next();
     this.#end(live);
   }
 
@@ -465,34 +517,18 @@ export class UpstreamConnection {
     this.#closed.abort(this.#unavailable("the connection was closed"));
     const live = this.#live;
     this.#live = undefined;
-    this.#attempt += 1;
+    this.#next();
     if (live !== undefined) this.#end(live);
     await this.#opening?.catch(() => undefined);
+    await this.#renewing;
     await this.#closing;
   }
 }
 
-/**
- * Hands on an answer a little later than what came before it. The SDK runs handlers of notifications one turn after they came and
- * answers at once, so that it would drop the last progress of a request when both come together.
- */
-function answersLast(transport: SdkTransport): void {
-  const deliver = transport.onmessage;
-  if (deliver === undefined) return;
-  transport.onmessage = (message, extra) => {
-    if (message.method === undefined) queueMicrotask(() => deliver(message, extra));
-    else deliver(message, extra);
-  };
-}
-
-/** Waits for an answer as long as the connection is there: a program that is told to end may take seconds. */
-function unlessLost<T>({ waiting }: Live, ask: () => Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    waiting.add(reject);
-    void ask()
-      .then(resolve, reject)
-      .finally(() => waiting.delete(reject));
-  });
+/** Says of a request that took too long how long it had, and where that is set. */
+function withLimit(failure: UpstreamFailure, timeout_ms: number): UpstreamFailure {
+  if (failure.kind !== "timeout") return failure;
+  return { ...failure, message: `${failure.message} after ${timeout_ms} ms: \`timeout_ms\` in the server's entry allows more` };
 }
 
 function guarded(onprogress: (progress: Progress) => void): (progress: Progress) => void {

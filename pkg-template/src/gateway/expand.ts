@@ -17,7 +17,7 @@ const OF_EDITOR = /^(?:input:|command:|config:|workspaceFolder|file|relativeFile
 export class Expansion {
   readonly #environment: Environment;
   readonly #names = new Set<string>();
-  readonly #values = new Set<string>();
+  readonly #values = new Map<string, string>();
 
   constructor(environment: Environment) {
     this.#environment = environment;
@@ -28,9 +28,9 @@ export class Expansion {
     return [...this.#names];
   }
 
-  /** Their values, which must not be shown. */
-  get values(): readonly string[] {
-    return [...this.#values];
+  /** Their values, which must not be shown, and how each was written. */
+  get values(): ReadonlyMap<string, string> {
+    return this.#values;
   }
 
   /**
@@ -50,7 +50,7 @@ export class Expansion {
       const chosen = otherwise !== undefined && !value ? otherwise : (value ?? "");
       left -= chosen.length;
       if (left < 0) throw new ContextWeaverError("TOO_LARGE", `with its variables, a text is longer than ${MAX_EXPANDED} characters`, { path });
-      if (chosen !== "") this.#values.add(chosen);
+      if (chosen !== "") this.#values.set(chosen, `\${${name}}`);
       return chosen;
     });
     return expanded;

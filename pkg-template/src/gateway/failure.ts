@@ -65,6 +65,11 @@ export function maskedText(text: string, secrets: readonly string[], most = MAX_
   return masked.length > most ? `${masked.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…` : masked;
 }
 
+/** The same for each text of what a server has sent. @internal */
+export function maskedValue(value: JsonValue, secrets: readonly string[]): JsonValue {
+  return JSON.parse(JSON.stringify(value), (_, inner: unknown) => (typeof inner === "string" ? maskedText(inner, secrets) : inner)) as JsonValue;
+}
+
 const TIMEOUTS = ["REQUEST_TIMEOUT"];
 const GONE = ["CONNECTION_CLOSED", "NOT_CONNECTED", "SEND_FAILED"];
 const MALFORMED = ["INVALID_RESULT", "UNSUPPORTED_RESULT_TYPE", "CLIENT_HTTP_UNEXPECTED_CONTENT"];

@@ -11,12 +11,13 @@ import type { ContextManagerOptions } from "../options.js";
 import { openRecords } from "../stored-records.js";
 import type { StoredRecords } from "../stored-records.js";
 import type { SessionStore } from "../storage/storage-types.js";
+import { Access } from "../mcp-access.js";
 import { version } from "../text.js";
 import { ALL_TRACE_KEYS } from "../trace-context.js";
 import type { JsonObject, JsonValue } from "../types.js";
 import { PendingCalls } from "./bridge.js";
 import { GatewayClients } from "./clients.js";
-import { readServers } from "./config.js";
+import { leftOut, readServers } from "./config.js";
 import type { ConfigWarning, ServerConfig, ServersConfig } from "./config-types.js";
 import type { FrontHost } from "./front-host.js";
 import type { RoundState } from "./front-rounds.js";
@@ -29,6 +30,7 @@ import { ListenTap } from "./listen-tap.js";
 import { isMirrored } from "./mirrored-headers.js";
 import type { SdkTransport } from "./sdk.js";
 import type { ServerSdk, ServerStdioSdk } from "./server-sdk.js";
+import { withLegalNames } from "./server-names.js";
 import { GatewaySessions } from "./session.js";
 import { sidecar } from "./sidecar.js";
 import type { SidecarRequest, SidecarRouteOptions } from "./sidecar.js";
@@ -186,6 +188,8 @@ class RunningGateway {
   readonly #options: GatewayOptions;
   readonly #http: GatewayHttpOptions;
   readonly #servers: readonly ServerConfig[];
+  /** Pins of servers that are not there now, and keep theirs until they are again. */
+  #absent: { readonly pins: JsonObject; readonly accepted: JsonObject } = { pins: {}, accepted: {} };
   readonly #runtimeOptions: JsonObject;
   readonly #metaAllowed: readonly string[];
   readonly #watch: GatewayWatch | undefined;
@@ -198,23 +202,18 @@ class RunningGateway {
   constructor(given: GatewayOptions) {
     const options = fields(given) as GatewayOptions & Record<string, unknown>;
     const read = readBefore.get(given) ?? ofOptions(options);
-    this.warnings = read.warnings;
-    this.#servers = read.servers.filter(({ disabled }) => !disabled);
+    const warnings = [...read.warnings];
+    const servers = read.servers.filter(({ disabled }) => !disabled);
     this.#options = options;
     this.#http = Object.fromEntries(HTTP.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])));
-    checkLogins(options.auth_provider, this.#servers);
+    checkAccess(this.#http);
+    checkLogins(options.auth_provider, servers);
     const rest = Object.fromEntries(Object.entries(options).filter(([name]) => !(OWN as readonly string[]).includes(name) && !(HTTP as readonly string[]).includes(name)));
-    this.#runtimeOptions = {
-      ...(rest as JsonObject),
-      servers: this.#servers.map(({ name, policy }) => ({
-        name,
-        ...(policy && { policy }),
-      })),
-    };
+    const made = runtimeOf({ ...rest, ...(rest["policy"] !== undefined && { policy: withLegalNames(rest["policy"], servers) }) } as JsonObject, servers, warnings);
+    [this.#runtime, this.#runtimeOptions, this.#servers, this.warnings] = [made.runtime, made.options, made.servers, warnings];
     this.#resultTokens = resultTokens(options);
     this.#metaAllowed = options.meta_allow ?? ALL_TRACE_KEYS;
     this.#watch = options.hooks && new GatewayWatch(options.hooks, this.#metaAllowed, this.#onError);
-    this.#runtime = new GatewayRuntime(this.#runtimeOptions as unknown as GatewayRuntimeOptions);
   }
 
   readonly fetch = async (request: Request): Promise<Response> => {
@@ -400,17 +399,20 @@ class RunningGateway {
   }
 
   #withPins(pins: StoredRecords<JsonValue>): void {
-    const { pins: kept, accepted } = pins.toJSON() as { readonly pins?: JsonObject; readonly accepted?: JsonObject };
-    if (!kept && !accepted) return;
+    const { pins: kept = {}, accepted = {} } = pins.toJSON() as { readonly pins?: JsonObject; readonly accepted?: JsonObject };
+    const isHere = ([name]: readonly [string, unknown]): boolean => this.#servers.some((server) => server.name === name);
+    const part = (all: JsonObject, isWanted: boolean): JsonObject => Object.fromEntries(Object.entries(all).filter((entry) => isHere(entry) === isWanted));
+    this.#absent = { pins: part(kept, false), accepted: part(accepted, false) };
+    if (Object.keys(kept).length === 0 && Object.keys(accepted).length === 0) return;
     this.#runtime.free();
-    this.#runtime = new GatewayRuntime({ ...this.#runtimeOptions, ...(kept && { pins: kept }), ...(accepted && { accepted }) } as unknown as GatewayRuntimeOptions);
+    this.#runtime = new GatewayRuntime({ ...this.#runtimeOptions, pins: part(kept, true), accepted: part(accepted, true) } as unknown as GatewayRuntimeOptions);
   }
 
   async #keepPins(pins: StoredRecords<JsonValue> | undefined): Promise<void> {
     if (!pins) return;
     try {
       const { pins: kept, accepted } = this.#runtime.pinState();
-      pins.assign({ pins: kept as JsonObject, accepted: accepted as unknown as JsonObject });
+      pins.assign({ pins: { ...this.#absent.pins, ...kept } as JsonObject, accepted: { ...this.#absent.accepted, ...accepted } as unknown as JsonObject });
       await pins.save();
     } catch (error) {
       // Another gateway wrote there meanwhile, say.
@@ -450,6 +452,28 @@ class RunningGateway {
       // Whoever hears of errors is the last to be told.
     }
   };
+}
+
+/** Makes the runtime. A server whose policy is none is left out, as long as another one is left. */
+function runtimeOf(rest: JsonObject, all: readonly ServerConfig[], warnings: ConfigWarning[]): { readonly runtime: GatewayRuntime; readonly options: JsonObject; readonly servers: readonly ServerConfig[] } {
+  let servers = all;
+  for (;;) {
+    const options = { ...rest, servers: servers.map(({ name, policy }) => ({ name, ...(policy && { policy: withLegalNames(policy, all) as JsonObject }) })) };
+    try {
+      return { runtime: new GatewayRuntime(options as unknown as GatewayRuntimeOptions), options, servers };
+    } catch (error) {
+      const place = /^\/servers\/(\d+)\//.exec(ContextWeaverError.is(error) ? (error.path ?? "") : "")?.[1];
+      const broken = place === undefined ? undefined : servers[Number(place)];
+      if (broken === undefined || servers.length < 2 || !ContextWeaverError.is(error)) throw error;
+      warnings.push(leftOut({ file: "options", name: broken.configured_name ?? broken.name, written: undefined, path: `/servers/${place}` }, error));
+      servers = servers.filter((server) => server !== broken);
+    }
+  }
+}
+
+/** Whoever gives a token that lets everybody in, or none, hears of it at once and not with the first request. */
+function checkAccess({ token, authorize, origins }: GatewayHttpOptions): void {
+  if (token !== undefined || authorize !== undefined) new Access(authorize === undefined ? token : false, origins);
 }
 
 function checkLogins(auth_provider: unknown, servers: readonly ServerConfig[]): void {

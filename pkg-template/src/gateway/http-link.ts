@@ -14,6 +14,8 @@ const MAX_ERROR_BYTES = 256 * 1024;
 const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1_000;
 /** Milliseconds that ending a session may take: nobody waits for it. */
 const END_SESSION_MS = 2_000;
+/** By which a server says that it has no stream beside its answers. */
+const METHOD_NOT_ALLOWED = 405;
 /** Exchanges of which something is kept until their error comes. */
 const MAX_NOTES = 1_000;
 
@@ -43,6 +45,7 @@ export class HttpLink implements SdkTransport {
   #isClosed = false;
   /** Whether the server has forgotten the session. */
   #isGone = false;
+  #hadStream = false;
   #closing: Promise<void> | undefined;
 
   constructor(watch: HttpWatch) {
@@ -144,7 +147,12 @@ export class HttpLink implements SdkTransport {
     const response = await this.#watch.fetch(input, init);
     const { status, ok } = response;
     const method = init?.method ?? "GET";
-    const hasSession = this.#inner.sessionId !== undefined && !this.#watch.isSse && new URL(input).href === this.#watch.address.href;
+    const isOwn = !this.#watch.isSse && new URL(input).href === this.#watch.address.href;
+    const hasSession = this.#inner.sessionId !== undefined && isOwn;
+    if (method === "GET" && isOwn && this.#isWithoutStream(response)) {
+      await response.body?.cancel();
+      return new Response(null, { status: METHOD_NOT_ALLOWED });
+    }
     if (!ok && method === "POST") {
       const isGone = status === 404 && hasSession;
       this.#note(init, { status, ...retryAfter(response), ...(isGone && { isGone }) });
@@ -165,6 +173,16 @@ export class HttpLink implements SdkTransport {
       this.#watch.isSse && isStream ? () => this.#end("the event stream ended") : undefined,
     );
   };
+
+  /**
+   * Whether a server has no stream beside its answers, which is optional: it says so by 405, and many by another refusal or by a page.
+   * From one that had a stream a refusal means what it says.
+   */
+  #isWithoutStream(response: Response): boolean {
+    const { status, ok } = response;
+    if (ok && isEventStream(response)) this.#hadStream = true;
+    return !this.#hadStream && (ok || (status >= 400 && status < 500));
+  }
 
   #end(reason: string): void {
     if (this.#isClosed) return;

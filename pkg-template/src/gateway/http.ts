@@ -132,12 +132,12 @@ export class GatewayHttp {
 
   async #answer(request: Request): Promise<Response> {
     const { path, protected_resource } = this.#options;
-    const { pathname } = new URL(request.url);
+    const pathname = withoutSlash(new URL(request.url).pathname);
     if (!this.#isOwnHost(request)) return failure(403, INVALID_REQUEST, "the request is for another host");
-    if (protected_resource !== undefined && (pathname === METADATA || pathname === `${METADATA}${path}`)) return json(200, protected_resource);
+    if (protected_resource !== undefined && (pathname === METADATA || pathname === withoutSlash(`${METADATA}${path}`))) return json(200, protected_resource);
     const caller = await this.#caller(request);
     if (caller instanceof Response) return caller;
-    if (pathname === path) return this.#mcp(request, caller);
+    if (pathname === withoutSlash(path)) return this.#mcp(request, caller);
     if (pathname === "/stats") return request.method === "GET" ? json(200, this.#parts.stats()) : new Response(null, { status: 405, headers: { allow: "GET" } });
     return (await this.#parts.beside(request, pathname, caller)) ?? json(404, { error: "NOT_FOUND", message: `MCP is at ${path}` });
   }
@@ -351,6 +351,11 @@ function json(status: number, body: unknown): Response {
 
 function failure(status: number, code: number, message: string): Response {
   return json(status, { jsonrpc: "2.0", id: null, error: { code, message } });
+}
+
+/** The same path: clients and proxies add a slash, or take it away. */
+function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
 function pathOf(path: unknown): string {

@@ -2,6 +2,7 @@
 // are kept. Nothing here knows how the page is shown or where the browser comes back to.
 import type { AwaitedLogin, GatewayAuthProvider } from "./auth-provider.js";
 import type { ServerOAuth } from "./config-types.js";
+import { OAuthTraffic } from "./oauth-traffic.js";
 import type { JsonObject } from "../types.js";
 
 /** Pages that were shown and may still be finished, per server. */
@@ -10,6 +11,9 @@ const MAX_ATTEMPTS = 8;
 const MAX_VERIFIERS = 32;
 /** How long an authorization server may take for each request, in milliseconds. */
 const FINISH_MS = 30_000;
+/** How often, and after how many milliseconds each, it is looked whether another gateway has renewed tokens that were refused here. */
+const REREADS = 8;
+const REREAD_MS = 250;
 
 /** A page that was shown, and what its answer needs. */
 interface LoginAttempt {
@@ -47,8 +51,11 @@ export interface LoginOptions {
   readonly hint: string;
   /** Shows the page to the user. */
   show(page: URL): void;
+  /** Whether other gateways keep their logins in the same place. */
+  readonly is_shared?: boolean;
   read(): Promise<LoginRecord | undefined>;
-  write(record: LoginRecord): Promise<void>;
+  /** Keeps what `change` makes of the record that is kept by then, perhaps by another gateway; nothing where none is. */
+  write(change: (kept: LoginRecord | undefined) => LoginRecord): Promise<void>;
 }
 
 /** What is used of the module. */
@@ -79,8 +86,8 @@ export class GatewayLogin implements GatewayAuthProvider {
   /** The access token that was sent last, and the one that was refused last. */
   #used: unknown;
   #refused: unknown;
-  /** The refresh token that was used last. */
-  #renewing: unknown;
+  /** The refresh token that the authorization server has refused last. */
+  #refusedRefresh: string | undefined;
   /** Whether a login is needed that cannot be begun here. */
   #isNeeded = false;
 
@@ -119,18 +126,24 @@ export class GatewayLogin implements GatewayAuthProvider {
     return { hint, is_blocking: token === undefined || token === this.#refused };
   }
 
-  async challenged(status: 401 | 403): Promise<void> {
-    if (status === 401) this.#refused = this.#used;
+  async challenged(status: 401 | 403, sent: unknown = this.#used): Promise<void> {
+    if (status === 401) this.#refused = sent;
     // Another gateway with this store may have logged in, or have renewed the tokens.
     await this.#load(true);
+    const { access_token, refresh_token } = this.#record.tokens ?? {};
+    if (status === 401 && access_token !== undefined && access_token !== sent) return;
     const { redirect, client } = this.#options;
     if (redirect) {
       this.#redirect ??= await (this.#opening ??= redirect(this.#record.redirect_uri).finally(() => (this.#opening = undefined)));
       return;
     }
-    if (status === 401 && this.#record.tokens?.["refresh_token"] !== undefined) return;
+    if (status === 401 && refresh_token !== undefined) return;
     this.#isNeeded = true;
     throw new client.UnauthorizedError("its user has to log in");
+  }
+
+  refused(refresh_token: string): void {
+    this.#refusedRefresh = refresh_token;
   }
 
   state(): string {
@@ -150,7 +163,7 @@ export class GatewayLogin implements GatewayAuthProvider {
 
   async #saveClient(information: JsonObject, context: Issuer): Promise<void> {
     await this.#load();
-    await this.#keep({ clients: { ...this.#record.clients, [context?.issuer ?? ""]: plain(information) }, redirect_uri: this.redirectUrl });
+    await this.#keep((kept) => ({ ...kept, clients: { ...kept.clients, [context?.issuer ?? ""]: information }, redirect_uri: this.redirectUrl }));
   }
 
   async tokens(context?: Issuer): Promise<JsonObject | undefined> {
@@ -162,7 +175,7 @@ export class GatewayLogin implements GatewayAuthProvider {
 
   async saveTokens(tokens: JsonObject, context?: Issuer): Promise<void> {
     this.#isNeeded = false;
-    await this.#keep({ tokens: plain(tokens), issuer: context?.issuer ?? (tokens["issuer"] as string | undefined) });
+    await this.#keep((kept) => ({ ...kept, tokens, issuer: context?.issuer ?? (tokens["issuer"] as string | undefined) }));
   }
 
   saveCodeVerifier(verifier: string): void {
@@ -174,7 +187,7 @@ export class GatewayLogin implements GatewayAuthProvider {
   }
 
   saveDiscoveryState(state: JsonObject): void {
-    this.#discovery = plain(state);
+    this.#discovery = state;
   }
 
   /** What was found out holds for one login: the server may have another authorization server by the next. */
@@ -183,6 +196,8 @@ export class GatewayLogin implements GatewayAuthProvider {
   }
 
   async redirectToAuthorization(page: URL): Promise<void> {
+    // Whoever opens it must not open a file or start a program.
+    if (page.protocol !== "https:" && page.protocol !== "http:") throw new Error(`the authorization server names a login page of the scheme \`${page.protocol.slice(0, 40)}\`, which is no page of the web`);
     const scope = page.searchParams.get("scope") ?? "";
     const pending = (this.#record.attempts ?? []).filter(({ state }) => this.#shown.has(state));
     // Several connections find out at once; one page is enough.
@@ -192,22 +207,25 @@ export class GatewayLogin implements GatewayAuthProvider {
     const verifier = await this.#verifierOf(page.searchParams.get("code_challenge") ?? "");
     const attempt: LoginAttempt = { state, verifier, redirect_uri: this.redirectUrl, scope, discovery: this.#discovery };
     this.#shown.add(state);
-    const attempts = [...(this.#record.attempts ?? []), attempt].slice(-MAX_ATTEMPTS);
-    for (const shown of this.#shown) if (!attempts.some((one) => one.state === shown)) this.#shown.delete(shown);
-    await this.#keep({ attempts, redirect_uri: this.redirectUrl });
+    await this.#keep((kept) => ({ ...kept, attempts: [...(kept.attempts ?? []), attempt].slice(-MAX_ATTEMPTS), redirect_uri: this.redirectUrl }));
+    this.#forgetShown();
     this.#options.show(page);
   }
 
+  /** Gives up what the authorization server has refused, and nothing that came in its place meanwhile. */
   async invalidateCredentials(what: "all" | "client" | "tokens" | "verifier" | "discovery"): Promise<void> {
-    if (what === "all" || what === "client") await this.#keep({ clients: {}, tokens: undefined });
-    // Where two connections renew at once, one is refused, and the tokens of the other are good.
-    const isOlder = this.#record.tokens?.["refresh_token"] !== this.#renewing;
-    if (what === "tokens" && !isOlder) await this.#keep({ tokens: undefined });
-  }
-
-  /** No other scope than was granted. What is renewed is remembered. */
-  scopeForRefresh(tokens: JsonObject): undefined {
-    this.#renewing = tokens["refresh_token"];
+    if (what === "all" || what === "client") {
+      const known = JSON.stringify(this.#record.clients);
+      await this.#keep((kept) => (JSON.stringify(kept.clients) === known ? { ...kept, clients: {}, tokens: undefined } : kept));
+    }
+    const refused = this.#refusedRefresh;
+    if (what !== "tokens" || refused === undefined) return;
+    // Where two gateways renew at once, one is refused, and has the tokens of the other a little later.
+    for (let count = 0; this.#options.is_shared === true && count < REREADS && this.#record.tokens?.["refresh_token"] === refused; count += 1) {
+      if (count > 0) await new Promise((done) => setTimeout(done, REREAD_MS));
+      await this.#load(true);
+    }
+    await this.#keep((kept) => (kept.tokens?.["refresh_token"] === refused ? { ...kept, tokens: undefined } : kept));
   }
 
   /** Whether the answer with this state is to a page of this server. */
@@ -225,15 +243,20 @@ export class GatewayLogin implements GatewayAuthProvider {
     const attempts = this.#record.attempts ?? [];
     const attempt = attempts.find(({ state }) => state === answer.get("state"));
     if (attempt === undefined) throw new Error("this login was not begun here, or has come to an end");
-    await this.#keepAttempts(attempts.filter((one) => one !== attempt));
-    const { url, client } = this.#options;
+    await this.#keepAttempts(({ state }) => state !== attempt.state);
+    const { url, client, oauth } = this.#options;
+    const traffic = new OAuthTraffic(url, oauth, () => undefined);
+    // What it asks was found out, and checked, before the page was shown.
+    const { authorizationServerUrl: server, authorizationServerMetadata: metadata } = attempt.discovery ?? {};
+    traffic.hosts.learn({ authorization_servers: [server], ...(metadata as JsonObject | undefined) });
+    const send = (input: string | URL, init?: RequestInit): Promise<Response> => fetch(input, { ...init, signal: AbortSignal.timeout(FINISH_MS) });
     const transport = new client.StreamableHTTPClientTransport(new URL(url), {
       authProvider: this.#answering(attempt),
-      fetch: (input: string | URL, init?: RequestInit) => fetch(input, { ...init, signal: AbortSignal.timeout(FINISH_MS) }),
+      fetch: (input: string | URL, init: RequestInit = {}) => traffic.fetch(input, init, send),
     } as never) as { finishAuth(answer: URLSearchParams): Promise<void> };
     await transport.finishAuth(answer);
     this.#refused = undefined;
-    await this.#keepAttempts((this.#record.attempts ?? []).filter((one) => !covers(attempt.scope, one.scope)));
+    await this.#keepAttempts(({ scope }) => !covers(attempt.scope, scope));
   }
 
   /** This provider as it was when the page was shown. */
@@ -256,9 +279,14 @@ export class GatewayLogin implements GatewayAuthProvider {
     };
   }
 
-  async #keepAttempts(attempts: readonly LoginAttempt[]): Promise<void> {
+  async #keepAttempts(isKept: (attempt: LoginAttempt) => boolean): Promise<void> {
+    await this.#keep((kept) => ({ ...kept, attempts: (kept.attempts ?? []).filter(isKept) }));
+    this.#forgetShown();
+  }
+
+  #forgetShown(): void {
+    const { attempts = [] } = this.#record;
     for (const state of this.#shown) if (!attempts.some((one) => one.state === state)) this.#shown.delete(state);
-    await this.#keep({ attempts });
   }
 
   async #verifierOf(challenge: string): Promise<string> {
@@ -282,9 +310,9 @@ export class GatewayLogin implements GatewayAuthProvider {
     if (kept?.url === this.#options.url) this.#record = kept;
   }
 
-  async #keep(change: Partial<LoginRecord>): Promise<void> {
-    this.#record = { ...this.#record, ...change };
-    await this.#options.write(plain(this.#record as unknown as JsonObject) as unknown as LoginRecord);
+  async #keep(change: (kept: LoginRecord) => LoginRecord): Promise<void> {
+    const known = this.#record;
+    await this.#options.write((kept) => (this.#record = plain(change(kept?.url === this.#options.url ? kept : known))));
   }
 }
 
@@ -294,9 +322,9 @@ function covers(asked: string, others: string): boolean {
   return others.split(" ").every((scope) => scope === "" || known.includes(scope));
 }
 
-/** A copy without what is no JSON. */
-function plain(value: JsonObject): JsonObject {
-  return JSON.parse(JSON.stringify(value)) as JsonObject;
+/** A copy, without what is no JSON. */
+function plain(record: LoginRecord): LoginRecord {
+  return JSON.parse(JSON.stringify(record)) as LoginRecord;
 }
 
 function base64url(bytes: Uint8Array): string {

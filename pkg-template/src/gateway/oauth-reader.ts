@@ -3,7 +3,7 @@ import { ContextWeaverError } from "../errors.js";
 import { listed, refuseUnknown } from "../guard.js";
 import type { ServerOAuth } from "./config-types.js";
 
-const FIELDS = ["grant", "client_id", "client_secret", "private_key", "signing_algorithm", "client_metadata_url", "scopes", "issuer"] as const;
+const FIELDS = ["grant", "client_id", "client_secret", "private_key", "signing_algorithm", "client_metadata_url", "scopes", "issuer", "allowed_hosts"] as const;
 type Field = (typeof FIELDS)[number];
 /** The same as other programs write them. */
 const OTHERS: ReadonlyMap<string, Field> = new Map([["clientId", "client_id"], ["clientSecret", "client_secret"], ["scope", "scopes"], ["grant_type", "grant"]]);
@@ -18,7 +18,7 @@ const PEM = /^-----BEGIN PRIVATE KEY-----\s+[A-Za-z\d+/=\s]+-----END PRIVATE KEY
  */
 export function readOAuth(written: Readonly<Record<string, unknown>>, above: string, expanded: (value: unknown, path: string) => string): ServerOAuth {
   const given = new Map<string, unknown>();
-  for (const [name, value] of Object.entries(written)) if (value !== undefined) given.set(OTHERS.get(name) ?? name, value);
+  for (const [name, value] of Object.entries(written)) if (value !== undefined && value !== null) given.set(OTHERS.get(name) ?? name, value);
   refuseUnknown(Object.fromEntries([...given].filter(([name]) => !(FIELDS as readonly string[]).includes(name))), FIELDS, above);
   const at = (name: Field): string => `${above}/${name}`;
   const invalid = (name: Field, message: string, hint?: string): ContextWeaverError =>
@@ -32,6 +32,7 @@ export function readOAuth(written: Readonly<Record<string, unknown>>, above: str
   };
   const [client_id, client_secret, private_key, signing_algorithm] = [text("client_id"), text("client_secret"), text("private_key")?.trim(), text("signing_algorithm")];
   const [client_metadata_url, issuer, scopes] = [text("client_metadata_url"), text("issuer"), scopesOf(given.get("scopes"), at("scopes"))];
+  const allowed_hosts = hostsOf(given.get("allowed_hosts"), at("allowed_hosts"));
   if (client_secret !== undefined && private_key !== undefined) throw invalid("private_key", "a client has either a secret or a key");
   const grant = text("grant") ?? (client_secret !== undefined || private_key !== undefined ? "client_credentials" : "authorization_code");
   if (!isGrant(grant)) throw invalid("grant", "expected `client_credentials` or `authorization_code`", "without it: `client_credentials` where there is a secret or key");
@@ -55,6 +56,7 @@ export function readOAuth(written: Readonly<Record<string, unknown>>, above: str
     ...(client_metadata_url !== undefined && { client_metadata_url }),
     ...(scopes && { scopes }),
     ...(issuer !== undefined && { issuer }),
+    ...(allowed_hosts && { allowed_hosts }),
   };
 }
 
@@ -80,4 +82,15 @@ function scopesOf(value: unknown, path: string): readonly string[] | undefined {
   const list = typeof value === "string" ? value.split(/\s+/).filter(Boolean) : listed(value, path);
   if (list?.every((scope): scope is string => typeof scope === "string" && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))) return list;
   throw new ContextWeaverError("INVALID_INPUT", "expected scopes", { path, hint: 'such as ["read", "write"]' });
+}
+
+function hostsOf(value: unknown, path: string): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const list = listed(value, path);
+  if (list?.every((host): host is string => typeof host === "string" && isHost(host))) return list;
+  throw new ContextWeaverError("INVALID_INPUT", "expected names of hosts, without scheme, port and path", { path, hint: 'such as ["login.example.com"]' });
+}
+
+function isHost(text: string): boolean {
+  return /^[^/?#@\\\s]+$/.test(text) && URL.canParse(`http://${text}`) && new URL(`http://${text}`).port === "" && !/:\d*$/.test(text.replace(/^\[.*\]$/, ""));
 }

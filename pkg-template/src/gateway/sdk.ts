@@ -92,6 +92,7 @@ export interface SdkClient {
 
 /** The module `@modelcontextprotocol/client`, as far as it is given: what its classes make is known by the shapes above. */
 export interface ClientModule {
+  readonly ReadBuffer?: new (options: never) => object;
   readonly Client: new (info: { name: string; version: string }, options: never) => object;
   readonly StreamableHTTPClientTransport: new (url: URL, options: never) => object;
   readonly SSEClientTransport: new (url: URL, options: never) => object;

@@ -3,7 +3,7 @@ import type { ServerConfig, ServerDescription, ServerTransport } from "./config-
 import type { Expansion } from "./expand.js";
 
 /** What was expanded in a server's settings. */
-const expansions = new WeakMap<ServerConfig, { readonly names: readonly string[]; readonly values: readonly string[] }>();
+const expansions = new WeakMap<ServerConfig, { readonly names: readonly string[]; readonly values: ReadonlyMap<string, string> }>();
 
 /** Shorter values are words of every other sentence: to mask them would hide nothing and garble everything. @internal */
 export const SHORTEST_SECRET = 6;
@@ -13,11 +13,12 @@ const NODE_INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 /** Describes a server for people: names of variables and headers, none of their values. */
 export function describeServer(config: ServerConfig): ServerDescription {
-  const { name, transport, connection, disabled, timeout_ms, forward_headers, oauth, redact } = config;
+  const { name, configured_name, transport, connection, disabled, timeout_ms, forward_headers, oauth, redact } = config;
   const variables = expansions.get(config)?.names ?? [];
   return {
     name,
-    ...described(transport),
+    ...(configured_name !== undefined && { configured_name }),
+    ...described(transport, (text) => asWritten(text, config)),
     ...(variables.length > 0 && { variables }),
     ...(forward_headers && { forward_headers }),
     ...(oauth && { oauth: true }),
@@ -28,13 +29,22 @@ export function describeServer(config: ServerConfig): ServerDescription {
   };
 }
 
-function described(transport: ServerTransport): Pick<ServerDescription, "type" | "command" | "args" | "url" | "env" | "headers"> {
+/** A text with variables in place of their values: what they stand for is nobody's business. */
+function asWritten(text: string, config: ServerConfig): string {
+  const known = [...(expansions.get(config)?.values ?? [])].filter(([value]) => value.length >= SHORTEST_SECRET).sort(([a], [b]) => b.length - a.length);
+  let shown = text;
+  // In addresses they are encoded, and hosts are in lower case.
+  for (const [value, written] of known) for (const form of new Set([value, encodeURI(value), encodeURIComponent(value), value.toLowerCase()])) shown = shown.replaceAll(form, written);
+  return shown;
+}
+
+function described(transport: ServerTransport, shown: (text: string) => string): Pick<ServerDescription, "type" | "command" | "args" | "url" | "env" | "headers"> {
   if (transport.type === "stdio") {
     const { type, command, args, env } = transport;
-    return { type, command, args: args.length, env: Object.keys(env) };
+    return { type, command: shown(command), args: args.length, env: Object.keys(env) };
   }
   const { type, url, headers } = transport;
-  return { type, url: shownUrl(url), headers: Object.keys(headers) };
+  return { type, url: shown(shownUrl(url)), headers: Object.keys(headers) };
 }
 
 /** An address without what may be a key: values of the query, the fragment, and parts of the path that are long and have digits. */
@@ -60,7 +70,7 @@ export function concealed(config: ServerConfig, { names, values }: Expansion): S
 /** Every value of a config that must not be seen: whole, longest first, so that none is left over in part. @internal */
 export function secretsOf(config: ServerConfig): readonly string[] {
   const { transport, oauth } = config;
-  const values = [...(expansions.get(config)?.values ?? [])];
+  const values = [...(expansions.get(config)?.values.keys() ?? [])];
   if (transport.type === "stdio") values.push(...Object.values(transport.env));
   else {
     for (const value of Object.values(transport.headers)) values.push(value, ...value.split(" "));

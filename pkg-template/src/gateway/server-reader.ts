@@ -21,7 +21,7 @@ const MAX_ENTRIES = 1_000;
 const KNOWN = [
   "type", "transport", "command", "args", "env", "cwd", "url", "serverUrl", "httpUrl", "headers", "http_headers", "disabled", "enabled",
   "timeout", "timeout_ms", "include_tools", "includeTools", "enabledTools", "tools", "exclude_tools", "excludeTools", "disabledTools",
-  "forward_headers", "connection", "policy", "oauth", "redact",
+  "forward_headers", "connection", "probe", "policy", "oauth", "redact",
 ];
 /** Fields of other programs that mean nothing here, and why. */
 const IGNORED: Readonly<Record<string, string>> = {
@@ -33,9 +33,13 @@ const IGNORED: Readonly<Record<string, string>> = {
 };
 /** The ways to name a transport. */
 const TYPES: Readonly<Record<string, "stdio" | "http" | "sse">> = {
-  stdio: "stdio", local: "stdio", http: "http", "streamable-http": "http", streamableHttp: "http", streamable_http: "http", "http-stream": "http",
-  remote: "http", sse: "sse",
+  stdio: "stdio", local: "stdio", http: "http", https: "http", streamablehttp: "http", httpstream: "http", httpstreamable: "http", streamable: "http", remote: "http",
+  sse: "sse", httpsse: "sse",
 };
+/** Fields in which a server is reached; some programs have them in an object `transport`. */
+const REACHED_BY = ["type", "command", "args", "env", "cwd", "url", "serverUrl", "httpUrl", "headers", "http_headers"];
+/** Fields that count as absent where they are empty. */
+const EMPTY = ["type", "transport", "command", "url", "serverUrl", "httpUrl", "cwd"];
 /** Headers that belong to the connection or the protocol: what a client sends in them is not for the server behind the gateway. */
 const NOT_FORWARDED =
   /^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|proxy-.*|expect|accept|accept-encoding|origin|referer|cookie2|mcp-.*|last-event-id|sec-.*)$/;
@@ -43,6 +47,17 @@ const NOT_FORWARDED =
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/;
 /** What a header cannot carry. */
 const NOT_IN_HEADER = /[\0\r\n]|[^\x00-\xff]/;
+
+/** Whether a server is disabled, whatever else stands there. @internal */
+export function isDisabled(written: unknown): boolean {
+  const { disabled, enabled } = (written ?? {}) as { readonly disabled?: unknown; readonly enabled?: unknown };
+  return disabled === true || enabled === false;
+}
+
+/** What is null counts as absent everywhere: programs write it for what their user left empty. */
+function withoutEmpty(written: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(written).filter(([name, value]) => value !== null && !(EMPTY.includes(name) && typeof value === "string" && value.trim() === "")));
+}
 
 /** Reads one server. @internal */
 export class ServerReader {
@@ -52,8 +67,17 @@ export class ServerReader {
   readonly #expansion: Expansion;
   readonly #warn: (warning: Omit<ConfigWarning, "file">) => void;
 
+  /** Fields that stand in an object `transport`. */
+  readonly #nested: readonly string[];
+
   constructor(name: string, written: Record<string, unknown>, path: string, expansion: Expansion, warn: (warning: Omit<ConfigWarning, "file">) => void) {
-    [this.#name, this.#written, this.#path, this.#expansion, this.#warn] = [name, written, path, expansion, warn];
+    const own = withoutEmpty(written);
+    const { transport, ...rest } = own;
+    const isNested = typeof transport === "object" && transport !== null && !Array.isArray(transport);
+    const nested = isNested ? withoutEmpty(fields(transport, `${path}/transport`)) : {};
+    this.#nested = REACHED_BY.filter((field) => Object.hasOwn(nested, field) && !Object.hasOwn(rest, field));
+    this.#written = isNested ? { ...nested, ...rest } : own;
+    [this.#name, this.#path, this.#expansion, this.#warn] = [name, path, expansion, warn];
   }
 
   read(): ServerConfig {
@@ -73,6 +97,7 @@ export class ServerReader {
       ...(include_tools && { include_tools }),
       ...(exclude_tools && { exclude_tools }),
       ...(forward_headers && { forward_headers }),
+      probe: this.#flag("probe", true),
       connection: this.#connection(transport),
       ...(oauth && { oauth }),
       ...(redact !== undefined && { redact }),
@@ -81,7 +106,7 @@ export class ServerReader {
   }
 
   #at(field: string): string {
-    return `${this.#path}/${token(field)}`;
+    return `${this.#path}${this.#nested.includes(field) ? "/transport" : ""}/${token(field)}`;
   }
 
   #reportUnknown(): void {
@@ -123,7 +148,8 @@ export class ServerReader {
     const field = this.#written["type"] === undefined ? "transport" : "type";
     const written = this.#written[field];
     if (written === undefined) return undefined;
-    const type = typeof written === "string" && Object.hasOwn(TYPES, written) ? TYPES[written] : undefined;
+    const plain = typeof written === "string" ? written.toLowerCase().replace(/[-_ +]/g, "") : "";
+    const type = Object.hasOwn(TYPES, plain) ? TYPES[plain] : undefined;
     if (type !== undefined) return type;
     throw new ContextWeaverError("INVALID_INPUT", "expected a transport: `stdio`, `http` or `sse`", { path: this.#at(field) });
   }
@@ -139,6 +165,7 @@ export class ServerReader {
 
   #stdio(): ServerTransport {
     const command = this.#text("command");
+    // Of a variable, perhaps.
     if (command.trim() === "") throw new ContextWeaverError("INVALID_INPUT", "the command is empty", { path: this.#at("command") });
     const cwd = this.#written["cwd"] === undefined ? undefined : this.#text("cwd");
     return { type: "stdio", command, args: this.#args(), env: this.#record("env", false), ...(cwd && { cwd }) };
@@ -167,7 +194,7 @@ export class ServerReader {
   /** Environment variables, or headers. Numbers and booleans are common in the former, and mean their text. */
   #record(field: string, isHeaders: boolean): Record<string, string> {
     const above = this.#at(field);
-    const entries = Object.entries(fields(this.#written[field], above));
+    const entries = Object.entries(fields(this.#written[field], above)).filter(([, value]) => value !== null);
     if (entries.length > MAX_ENTRIES) throw new ContextWeaverError("TOO_LARGE", `more than ${MAX_ENTRIES} entries`, { path: above });
     return Object.fromEntries(
       entries.map(([name, value]) => {

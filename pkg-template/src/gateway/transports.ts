@@ -1,9 +1,12 @@
 // Makes the transport of the SDK for a configured server.
 import { ContextWeaverError } from "../errors.js";
-import { tellChallenge } from "./auth-provider.js";
+import { isChallenge, newerToken, tellChallenge } from "./auth-provider.js";
 import type { ServerConfig, ServerTransport } from "./config-types.js";
 import { HttpLink } from "./http-link.js";
 import type { Fetch } from "./http-link.js";
+import { isOAuthRequest } from "./oauth-traffic.js";
+import type { OAuthTraffic } from "./oauth-traffic.js";
+import { inheritedHere, programTransport } from "./program-transport.js";
 import type { SdkHttpTransport, SdkStdioTransport, SdkTransport, UpstreamSdk } from "./sdk.js";
 import { StderrTail } from "./stderr-tail.js";
 import { keepingNumbers, keepsNumbers, withBody, withNumbers } from "../exact-numbers.js";
@@ -21,6 +24,8 @@ export interface LinkOptions {
   readonly forwarded?: Readonly<Record<string, string>>;
   /** A provider of the SDK: `AuthProvider` or `OAuthClientProvider`. */
   readonly auth_provider?: object;
+  /** Makes the requests of the OAuth client. */
+  readonly oauth: OAuthTraffic;
   readonly fetch?: Fetch;
   readonly max_message_bytes?: number;
   /** Takes HTTP+SSE although the config does not say so, since the server has refused the other. */
@@ -49,10 +54,10 @@ export async function openLink({ name, transport }: ServerConfig, options: LinkO
     const hint = "a server with `url`, or the gateway in Node, Deno or Bun";
     throw new ContextWeaverError("UNSUPPORTED", `the server \`${name}\` is a program, which cannot be started here`, { hint });
   }
-  const { StdioClientTransport } = await sdk.stdio();
   const { command, args, env, cwd } = transport;
-  // The SDK adds the few variables of its own environment that every program may see.
-  const made = new StdioClientTransport({ command, args: [...args], env: { ...env }, ...(cwd !== undefined && { cwd }), stderr: "pipe", maxBufferSize } as never) as SdkStdioTransport;
+  const parameters = { command, args: [...args], env: { ...inheritedHere(), ...env }, ...(cwd !== undefined && { cwd }), stderr: "pipe" as const, maxBufferSize };
+  const Programs = programTransport(sdk.client.ReadBuffer as Parameters<typeof programTransport>[0]) ?? (await sdk.stdio()).StdioClientTransport;
+  const made = new Programs(parameters as never) as SdkStdioTransport;
   keepsNumbers(made);
   // It is read even if nobody asks: a program stops when this pipe is full.
   return { transport: made, kind: "stdio", stderr: new StderrTail(made.stderr) };
@@ -66,17 +71,30 @@ function httpLink({ type, url, headers }: HttpTransport, options: LinkOptions): 
   const sent = new Headers(headers);
   for (const [name, value] of Object.entries(forwarded)) sent.set(name, value);
   const link = new HttpLink({ fetch: options.fetch ?? ((input, init) => fetch(input, init)), max_message_bytes, onend, isSse: is_sse, address });
-  const fetcher: Fetch = async (input, init) => {
-    const isOwn = new URL(input).origin === address.origin;
-    const asked = new Headers(init?.headers);
-    const token = asked.get("authorization");
-    if (token !== null) onsecret?.(token);
+  const fetcher: Fetch = async (input, init = {}) => {
+    const target = new URL(input);
+    const asked = new Headers(init.headers);
+    const credentials = asked.get("authorization");
+    if (credentials !== null) onsecret?.(credentials);
     // The SDK would send them to authorization servers, too, which are anybody's.
+    const isOwn = target.origin === address.origin;
     if (isOwn) for (const [name, value] of sent) if (!asked.has(name)) asked.set(name, value);
-    const body = isOwn && typeof init?.body === "string" ? { body: withNumbers(init.body) } : {};
-    const response = await link.fetch(input, { ...init, ...body, headers: asked });
-    if (isOwn) await tellChallenge(auth_provider, response);
-    return isOwn ? withBody(response, keepingNumbers) : response;
+    const made = { ...init, headers: asked };
+    if (!isOwn || isOAuthRequest(made)) return options.oauth.fetch(input, made, link.fetch);
+    if (typeof init.body === "string") made.body = withNumbers(init.body);
+    const token = /^bearer +(.+)$/i.exec(credentials ?? "")?.[1];
+    const response = await link.fetch(input, made);
+    if (isChallenge(response) && token !== undefined) options.oauth.refusedAccess(token);
+    await tellChallenge(auth_provider, response, token);
+    const newer = response.status === 401 && token !== undefined ? await newerToken(auth_provider, token) : undefined;
+    if (newer === undefined) return withBody(response, keepingNumbers);
+    // Another request, or another gateway with the same store, has renewed the tokens meanwhile.
+    await response.body?.cancel();
+    onsecret?.(`Bearer ${newer}`);
+    asked.set("authorization", `Bearer ${newer}`);
+    const again = await link.fetch(input, made);
+    await tellChallenge(auth_provider, again, newer);
+    return withBody(again, keepingNumbers);
   };
   const made = { fetch: fetcher, ...(auth_provider && { authProvider: auth_provider }) } as never;
   const inner = is_sse ? new sdk.client.SSEClientTransport(address, made) : new sdk.client.StreamableHTTPClientTransport(address, made);

@@ -3,13 +3,15 @@ import { ContextWeaverError } from "../errors.js";
 import { quietly } from "../quietly.js";
 import type { JsonObject } from "../types.js";
 import { awaitedLogin } from "./auth-provider.js";
+import type { GatewayAuthProvider } from "./auth-provider.js";
 import type { ServerConfig } from "./config-types.js";
 import type { ConnectionEvents, ConnectionSettings, UpstreamRequestOptions } from "./connection-types.js";
 import { UpstreamConnection } from "./connection.js";
-import { UpstreamError, failureOf } from "./failure.js";
+import { UpstreamError, failureOf, maskedValue } from "./failure.js";
 import type { UpstreamFailure } from "./failure.js";
 import { CHANGED, LISTING_LIMITS, LIST_KINDS, listingOf, listsOf, readList } from "./listing.js";
 import type { List, ListKind, ListingProblem, UpstreamListing } from "./listing.js";
+import { OAuthTraffic } from "./oauth-traffic.js";
 import { HEADER_MISMATCH, METHOD_NOT_FOUND } from "./rpc-codes.js";
 import { SHORTEST_SECRET, describeServer, secretsOf } from "./server-description.js";
 import { backoffMs, later } from "./timers.js";
@@ -65,12 +67,15 @@ export class Upstream {
     this.#now = options.now ?? Date.now;
     const known = secretsOf(config);
     const learned = new Set<string>();
+    const auth_provider = credentialsOf(config, options.sdk) ?? options.auth_provider;
+    const { transport } = config;
     this.#settings = {
       config,
       sdk: options.sdk,
       events: this.#events(),
       client_info: options.client_info,
-      auth_provider: credentialsOf(config, options.sdk) ?? options.auth_provider,
+      auth_provider,
+      oauth: new OAuthTraffic(transport.type === "stdio" ? "http://localhost" : transport.url, config.oauth, (token) => (auth_provider as GatewayAuthProvider | undefined)?.refused?.(token)),
       fetch: options.fetch,
       get secrets(): readonly string[] {
         return [...learned, ...known];
@@ -244,7 +249,7 @@ export class Upstream {
     return {
       ...describeServer(this.config),
       state: this.#state,
-      ...(serverInfo && { server_info: serverInfo }),
+      ...(serverInfo && { server_info: maskedValue(serverInfo, this.#settings.secrets) as JsonObject }),
       ...(this.#listing && { counts: this.#listing.counts, left_out: this.#listing.left_out, problems: this.#listing.problems }),
       connections: all.filter(({ isReady }) => isReady).length,
       in_flight: all.reduce((sum, { inFlight }) => sum + inFlight.size, 0),

@@ -161,6 +161,16 @@ fn answer(
         "ping" => Ok(RpcAnswer::Result(json!({}))),
         "tools/list" => list_page(store, &params).map(RpcAnswer::Result),
         "tools/call" => call(store, params, host),
+        other => nothing_of(other).map(RpcAnswer::Result),
+    }
+}
+
+/// Lists of what there is none of: clients ask for them without looking at the capabilities.
+fn nothing_of(method: &str) -> std::result::Result<Value, RpcError> {
+    match method {
+        "prompts/list" => Ok(json!({ "prompts": [] })),
+        "resources/list" => Ok(json!({ "resources": [] })),
+        "resources/templates/list" => Ok(json!({ "resourceTemplates": [] })),
         other => Err(unknown(other)),
     }
 }
@@ -218,7 +228,7 @@ fn modern(
             RpcAnswer::Wait(ToolReply::Done(result)) => RpcAnswer::Result(complete(result)),
             other => other,
         }),
-        other => Err(unknown(other)),
+        other => nothing_of(other).map(cached).map(RpcAnswer::Result),
     }
 }
 
@@ -334,7 +344,7 @@ mod tests {
             ("{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}".to_owned(), json!(null), INVALID_REQUEST),
             ("{\"id\":\"a\",\"method\":\"ping\"}".to_owned(), json!("a"), INVALID_REQUEST),
             (request("\"method\":1"), json!(7), INVALID_REQUEST),
-            (request("\"method\":\"resources/list\""), json!(7), UNKNOWN_METHOD),
+            (request("\"method\":\"completion/complete\""), json!(7), UNKNOWN_METHOD),
             (request("\"method\":\"server/discover\""), json!(7), INVALID_PARAMS),
             (request("\"method\":\"ping\",\"params\":[]"), json!(7), INVALID_PARAMS),
             (request("\"method\":\"initialize\""), json!(7), INVALID_PARAMS),
@@ -378,6 +388,14 @@ mod tests {
         assert_eq!(list["result"]["ttlMs"], LIST_TTL_MS);
         assert!(asked("tools/list", &json!({}))["result"].get("ttlMs").is_none());
 
+        for (method, field) in [
+            ("prompts/list", "prompts"),
+            ("resources/list", "resources"),
+            ("resources/templates/list", "resourceTemplates"),
+        ] {
+            assert_eq!(asked(method, &modern("2026-07-28", json!({})))["result"][field], json!([]));
+            assert_eq!(asked(method, &json!({}))["result"], json!({ field: [] }));
+        }
         let other = asked("tools/list", &modern("2027-01-01", json!({})));
         assert_eq!(other["error"]["code"], UNSUPPORTED_VERSION);
         assert_eq!(other["error"]["data"], json!({ "supported": ["2026-07-28"], "requested": "2027-01-01" }));

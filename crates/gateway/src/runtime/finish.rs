@@ -14,7 +14,7 @@ use super::info::NextStep;
 use super::open_calls::{OpenCall, OpenTarget};
 use super::request::MeasuredResult;
 use super::step::{CallStep, RpcError, text_result};
-use crate::failure::{FailureKind, GatewayError, UpstreamFailure, classify, upstream_detail};
+use crate::failure::{FailureKind, GatewayError, GatewayErrorCode, UpstreamFailure, classify, upstream_detail};
 use crate::front::{FrontMode, safe_line};
 use crate::servers::ListChanges;
 
@@ -150,7 +150,12 @@ impl Gateway {
         let step = if open.mode == FrontMode::Firewall && failure.kind == FailureKind::Rpc {
             CallStep::Error(passed_on(failure))
         } else {
-            CallStep::refused(&GatewayError::of_upstream(&failure).at(open.label))
+            let mut error = GatewayError::of_upstream(&failure).at(open.label);
+            if code == GatewayErrorCode::UpstreamTimeout && !open.is_idempotent && open.mode != FrontMode::Reference {
+                error.retryable = false;
+                error.message.push_str("; it may have been done all the same: look before you call again");
+            }
+            CallStep::refused(&error)
         };
         Ok(self.told(step))
     }

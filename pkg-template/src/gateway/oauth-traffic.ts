@@ -1,0 +1,115 @@
+// Requests of the SDK's OAuth client, of all connections to one server: each refresh token is sent once, hosts are checked, and
+// answers are mended where the SDK is stricter than what authorization servers send.
+import type { ServerOAuth } from "./config-types.js";
+import type { Fetch } from "./http-link.js";
+import { OAuthHosts } from "./oauth-hosts.js";
+
+/** Bytes of an answer of an authorization server. */
+const MAX_BYTES = 1024 * 1024;
+
+/** Fields with addresses for people. */
+const FOR_READERS = /^(?:service_documentation|(?:op_)?policy_uri|(?:op_)?tos_uri|client_uri|logo_uri|resource_(?:documentation|policy_uri|tos_uri))$/;
+const FORM = /^application\/x-www-form-urlencoded\b/i;
+
+/** An answer that several requests get. */
+interface Answer {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: Headers;
+  readonly url: string;
+  readonly text: string;
+}
+
+/** What the OAuth requests of one server share. */
+export class OAuthTraffic {
+  readonly hosts: OAuthHosts;
+  readonly #onrefused: (refresh_token: string) => void;
+  /** Refreshes that are under way, by their token. */
+  readonly #refreshes = new Map<string, Promise<Answer>>();
+  /**
+   * The last refresh. Whoever comes with the token that it was made with, or with the one that it brought, gets the same answer as long
+   * as its access token was not refused: a refresh token that is sent twice ends the login.
+   */
+  #last: { readonly tokens: readonly unknown[]; readonly access_token: unknown; readonly answer: Answer } | undefined;
+
+  /** `onrefused` hears of refresh tokens that the authorization server has refused. */
+  constructor(url: string, oauth: ServerOAuth | undefined, onrefused: (refresh_token: string) => void) {
+    [this.hosts, this.#onrefused] = [new OAuthHosts(url, oauth), onrefused];
+  }
+
+  /** Makes a request of the OAuth client by `send`. */
+  async fetch(input: string | URL, init: RequestInit, send: Fetch): Promise<Response> {
+    this.hosts.check(new URL(input));
+    const token = refreshTokenOf(init);
+    const answer = await (token === undefined ? answered(await send(input, init)) : this.#refresh(token, () => send(input, init)));
+    if (answer.status >= 200 && answer.status < 300 && (init.method ?? "GET") === "GET") this.hosts.learn(objectOf(answer.text));
+    return responseOf(answer);
+  }
+
+  /** Takes an access token that the server has refused. */
+  refusedAccess(access_token: string): void {
+    if (this.#last?.access_token === access_token) this.#last = undefined;
+  }
+
+  #refresh(token: string, send: () => Promise<Response>): Promise<Answer> {
+    if (this.#last?.tokens.includes(token)) return Promise.resolve(this.#last.answer);
+    const known = this.#refreshes.get(token);
+    if (known !== undefined) return known;
+    const refresh = send()
+      .then(answered)
+      .then((answer) => this.#refreshed(token, answer))
+      .finally(() => this.#refreshes.delete(token));
+    this.#refreshes.set(token, refresh);
+    return refresh;
+  }
+
+  #refreshed(token: string, answer: Answer): Answer {
+    const { access_token, refresh_token = token, error } = objectOf(answer.text);
+    if (error === "invalid_grant") this.#onrefused(token);
+    if (typeof access_token === "string") this.#last = { tokens: [token, refresh_token], access_token, answer };
+    return answer;
+  }
+}
+
+/** Whether a request to the server's own origin is one of the SDK's OAuth client, and none of MCP. */
+export function isOAuthRequest({ method = "GET", body, headers }: RequestInit): boolean {
+  const given = new Headers(headers);
+  if (method === "GET") return !(given.get("accept") ?? "").includes("text/event-stream");
+  if (method !== "POST") return false;
+  return body instanceof URLSearchParams || FORM.test(given.get("content-type") ?? "") || (typeof body === "string" && body.includes('"redirect_uris"') && !body.includes('"jsonrpc"'));
+}
+
+function refreshTokenOf({ body }: RequestInit): string | undefined {
+  if (typeof body !== "string" && !(body instanceof URLSearchParams)) return undefined;
+  const form = new URLSearchParams(body);
+  return form.get("grant_type") === "refresh_token" ? (form.get("refresh_token") ?? undefined) : undefined;
+}
+
+async function answered(response: Response): Promise<Answer> {
+  const text = await response.text();
+  if (text.length > MAX_BYTES) throw new Error(`the authorization server sent more than ${MAX_BYTES} bytes`);
+  const { status, statusText, headers, url } = response;
+  return { status, statusText, headers: new Headers(headers), url, text };
+}
+
+function responseOf({ status, statusText, headers, url, text }: Answer): Response {
+  const copy = new Response(/^(?:101|204|205|304)$/.test(String(status)) ? null : mended(text), { status, statusText, headers });
+  Object.defineProperty(copy, "url", { value: url });
+  return copy;
+}
+
+/** The same without fields that are null or empty, which many servers send for what there is not, and without what is only for readers and no address. */
+function mended(text: string): string {
+  const given = Object.entries(objectOf(text));
+  const kept = given.filter(([name, value]) => value !== null && value !== "" && !(FOR_READERS.test(name) && !URL.canParse(String(value))));
+  return kept.length === given.length ? text : JSON.stringify(Object.fromEntries(kept));
+}
+
+function objectOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {}; // the SDK says what is wrong
+  }
+}
