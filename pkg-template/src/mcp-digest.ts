@@ -1,8 +1,11 @@
 // What a client gets of a result of the Model Context Protocol: the whole of a small one, a digest of a large one, and the way to
 // the rest. Shared by `firewalled` and the gateway.
 import type { ContextManager } from "./context-manager.js";
+import { encodeBase64 } from "./base64.js";
+import { ContextWeaverError } from "./errors.js";
 import { wholeWithin } from "./guard.js";
-import { countTokens, redactSecrets } from "./text.js";
+import { besideContent, isBlock, isForModel, isTooMuch, passingBlock, passingRest, passingResult } from "./mcp-passing.js";
+import type { AbridgedResult, ToolResult } from "./results.js";
 import type { JsonObject, ResultEnvelope, Selector } from "./types.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -18,6 +21,12 @@ const RESULTS_IN_CONTEXT = 16;
 const MAX_TOKENS = 2 ** 24;
 /** Under this key of `_meta` stands the handle of the raw text. */
 const HANDLE = "contextweaver/handle";
+/** Blocks of a result that are read one by one. */
+const MAX_BLOCKS = 1_000;
+/** UTF-16 units of the arguments of a call that its log has. */
+const MAX_ARGUMENTS = 2 ** 20;
+/** Codes of results that cannot be read as they are. */
+const UNREADABLE: readonly string[] = ["TOO_LARGE", "TOO_DEEP", "CYCLE", "INVALID_INPUT"];
 
 /** How much of a result a client gets. */
 export interface ResultSizeOptions {
@@ -79,60 +88,93 @@ export class ResultDigests {
     [this.#manager, this.#drilldown, this.#most, this.#prefix, this.#isAlone] = [manager, drilldown, most, prefix ?? "mcp", prefix !== undefined];
   }
 
-  /** Logs a call with its result, and says what the client gets of it. What is no result yet, such as a task, stays as it is. */
-  digest({ name: tool_name, arguments: given = {}, server, result }: AnsweredCall): DigestedResult {
-    const { content, structuredContent } = result;
-    if (!Array.isArray(content)) return { result, is_digested: false, tokens: 0, shown_tokens: 0, bytes: 0 };
-    const manager = this.#manager;
-    const id = this.#nextId();
-    const metadata: JsonObject = server === undefined ? {} : { server };
-    const { item, envelope, abridged } = manager.whole(() => {
-      if (this.#isAlone) manager.ingest({ id: `${id}:turn`, kind: "user_turn", text: tool_name });
-      manager.ingest({ id, kind: "tool_call", text: `${tool_name} ${JSON.stringify(given)}`, metadata: { ...metadata, tool_name, arguments: given as JsonObject } });
-      const ingested = manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
-      return { ...ingested, abridged: manager.abridged(ingested.item.id, this.#most, JSON.stringify(given)) };
-    });
-    const blocks = content as readonly Fields[];
+  /**
+   * Logs a call with its result, and says what the client gets of it. What is no result yet, such as a task, stays as it is; what
+   * cannot be read as a result is kept as text.
+   */
+  digest(call: AnsweredCall): DigestedResult {
+    const { result } = call;
+    if (isPromised(result)) return { result, is_digested: false, tokens: 0, shown_tokens: 0, bytes: 0 };
+    try {
+      return this.#digest(call);
+    } catch (error) {
+      if (!ContextWeaverError.is(error) || !UNREADABLE.includes(error.code)) throw error;
+      return this.#digest({ ...call, result: asText(result, error) });
+    }
+  }
+
+  #digest(call: AnsweredCall): DigestedResult {
+    const { result, arguments: given = {} } = call;
+    const { content = [], structuredContent } = result;
+    const { id, item, envelope, abridged } = this.#ingest(call, JSON.stringify(given).slice(0, MAX_ARGUMENTS));
     const handle = `artifact:result:${id}`;
     const { firewall } = item.metadata as { readonly firewall?: { readonly strategy: string; readonly tokens: number; readonly view?: Selector } };
     const shown = abridged ?? { text: item.text, tokens: item.token_estimate, total: firewall?.tokens ?? item.token_estimate, is_cut: firewall !== undefined && firewall.strategy !== "reshaped" };
     const bytes = envelope.artifacts.reduce((sum, artifact) => sum + artifact.size_bytes, 0);
     const kept = { handle, tokens: shown.total, shown_tokens: shown.tokens, bytes, envelope };
     // What is whole may have been masked, or written shorter.
-    const isShort = new TextDecoder().decode(manager.artifacts.bytes(handle)) !== shown.text;
-    const isSame = !isShort && blocks.every((block) => isForModel(block) && !this.#isBulky(block));
+    const isShort = new TextDecoder().decode(this.#manager.artifacts.bytes(handle)) !== shown.text;
+    const listed = Array.isArray(content) ? (content as readonly unknown[]) : [];
+    const blocks = listed.filter(isBlock);
+    const isWhole = Array.isArray(content) && blocks.length === listed.length && blocks.length <= MAX_BLOCKS && envelope.provenance["missing_bytes"] === undefined;
+    const isSame = isWhole && !isShort && blocks.every((block) => isForModel(block) && !this.#isBulky(block));
+    const isLeftOut = structuredContent !== undefined && (isShort || isTooMuch(structuredContent, this.#most));
+    if (isSame && !isLeftOut) return { result: passingResult(result, blocks, this.#most), is_digested: false, ...kept };
     const lines = shown.is_cut ? [`(${shown.tokens} of ${shown.total} tokens; ${this.#way(handle, firewall?.view)})`] : [];
-    const isLeftOut = structuredContent !== undefined && (isShort || this.#isTooMuch(structuredContent));
     for (const { handle: other, label, media_type } of envelope.artifacts) {
       if (isLeftOut && other.endsWith(":structured_content")) lines.push(`(${label}: ${this.#way(other)})`);
-      const at = Number(/:resource:(\d+)$/.exec(other)?.[1] ?? -1);
-      if (!isSame && typeof ((blocks[at]?.["resource"] ?? {}) as Fields)["blob"] === "string") lines.push(`(${label}, ${media_type}: ${other})`);
+      if (!isSame && hasBlob(listed[placeIn(other, "resource")])) lines.push(`(${label}, ${media_type}: ${other})`);
     }
-    if (isSame && !isLeftOut) return { result, is_digested: false, ...kept };
-    const parts = isSame ? blocks : [{ type: "text", text: shown.text }, ...blocks.filter((block) => isMedia(block) && isForModel(block))];
-    const { structuredContent: _, _meta, ...rest } = result;
+    const passing = (isSame ? blocks : this.#media(listed, envelope)).map((block) => passingBlock(block, this.#most)).filter(isBlock);
+    const parts = isSame ? passing : [{ type: "text", text: shown.text }, ...passing];
+    const rest = passingRest(result, this.#most);
     const digested = {
       ...rest,
       content: lines.length > 0 ? withLines(parts, lines) : parts,
       ...(structuredContent !== undefined && !isLeftOut && { structuredContent }),
-      _meta: { ...(_meta as Fields | undefined), [HANDLE]: handle },
+      _meta: { ...(rest["_meta"] as Fields | undefined), [HANDLE]: handle },
     };
     return { result: digested, is_digested: true, ...kept };
   }
 
+  /** The pictures and sounds of a result that were kept, in the form that clients take. */
+  #media(listed: readonly unknown[], { artifacts }: ResultEnvelope): readonly Fields[] {
+    return artifacts.flatMap(({ handle, media_type }) => {
+      const block = listed[placeIn(handle, "image|audio")];
+      // What is no base64 was kept as text.
+      if (media_type === "text/plain" || typeof block !== "object" || block === null || !isForModel(block as Fields)) return [];
+      if (isBlock(block)) return [block];
+      return [{ ...block, data: encodeBase64(this.#manager.artifacts.bytes(handle)), mimeType: media_type }];
+    });
+  }
+
+  /** Logs a call with its result: both, or neither. */
+  #ingest({ name: tool_name, arguments: given = {}, server, result }: AnsweredCall, asked: string): { readonly id: string; readonly abridged: AbridgedResult | undefined } & ToolResult {
+    const manager = this.#manager;
+    const id = this.#nextId();
+    const metadata: JsonObject = server === undefined ? {} : { server };
+    const about: JsonObject = { ...metadata, tool_name, ...(asked.length < MAX_ARGUMENTS && { arguments: given as JsonObject }) };
+    return manager.whole(() => {
+      if (this.#isAlone) manager.ingest({ id: `${id}:turn`, kind: "user_turn", text: tool_name });
+      manager.ingest({ id, kind: "tool_call", text: `${tool_name} ${asked}`, metadata: about });
+      const ingested = manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
+      return { ...ingested, id, abridged: manager.abridged(ingested.item.id, this.#most, asked, this.#tool) };
+    });
+  }
+
+  /** What the tool is called that reads on. */
+  get #tool(): string {
+    return this.#drilldown === false ? "drilldown" : this.#drilldown;
+  }
+
   #way(handle: string, selector?: Selector): string {
-    return `${this.#drilldown === false ? "drilldown" : this.#drilldown} ${handle}${selector ? ` ${JSON.stringify(selector)}` : ""}`;
+    return `${this.#tool} ${handle}${selector ? ` ${JSON.stringify(selector)}` : ""}`;
   }
 
-  /** Whether a block that is neither text nor picture is too much to be shown: bytes of a file, say. */
+  /** Whether a block has more than its text or its picture that a client may not get: bytes of a file, say. */
   #isBulky(block: Fields): boolean {
-    return block["type"] !== "text" && !isMedia(block) && this.#isTooMuch(block);
-  }
-
-  /** Whether data is more than a client gets, or has in it what it may not. */
-  #isTooMuch(data: unknown): boolean {
-    const text = JSON.stringify(data) ?? "";
-    return countTokens(text) > this.#most || redactSecrets(text) !== text;
+    const others = besideContent(block);
+    return others !== undefined && isTooMuch(others, this.#most);
   }
 
   /** A name for a call, which the protocol gives none; a log that was restored has some already. */
@@ -156,10 +198,28 @@ function withLines(blocks: readonly Fields[], lines: readonly string[]): Fields[
   return blocks.map((block, index) => (index === at ? { ...block, text: [block["text"], ...lines].join("\n") } : block));
 }
 
-const isMedia = ({ type }: Fields): boolean => type === "image" || type === "audio";
+/** The place of the block that the handle of a part is of; -1 where it is of none of a kind. */
+function placeIn(handle: string, kinds: string): number {
+  const [, kind, at] = /:(resource|image|audio):(\d+)$/.exec(handle) ?? [];
+  return kind !== undefined && kinds.includes(kind) ? Number(at) : -1;
+}
 
-/** Whether the model may see a block: some are for the user alone. */
-function isForModel({ annotations }: Fields): boolean {
-  const { audience } = (annotations ?? {}) as Fields;
-  return !Array.isArray(audience) || audience.length === 0 || audience.includes("assistant");
+function hasBlob(block: unknown): boolean {
+  return isBlock(block) && typeof ((block["resource"] ?? {}) as Fields)["blob"] === "string";
+}
+
+/** Whether a result is still to come: it has no contents, and says of what kind it is. */
+function isPromised({ content, structuredContent, task, resultType }: Fields): boolean {
+  return content === undefined && structuredContent === undefined && (task !== undefined || typeof resultType === "string");
+}
+
+/** A result that cannot be read, as a text of JSON. */
+function asText(result: Fields, error: Error): Fields {
+  let text: string;
+  try {
+    text = JSON.stringify(result);
+  } catch {
+    text = `(the result cannot be read: ${error.message})`;
+  }
+  return { content: [{ type: "text", text }], ...(result["isError"] === true && { isError: true }) };
 }
