@@ -27,7 +27,10 @@ export class FrontReads {
   async resource({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
     await this.#host.started();
     const uri = String(params["uri"]);
-    return this.ofResource(uri, ({ server, uri: known }) => this.#upstream.pass(server, "resources/read", { uri: known }, context));
+    return this.ofResource(uri, async ({ server, uri: known }) => {
+      const result = await this.#upstream.pass(server, "resources/read", { uri: known }, context);
+      return known === uri ? result : renamed(result, known, uri);
+    });
   }
 
   /** What is done with a resource at the first server that knows it. */
@@ -85,6 +88,13 @@ export class FrontReads {
   #prompt(name: string): ReturnType<FrontHost["runtime"]["findPrompt"]> | undefined {
     return known(() => this.#host.runtime.findPrompt(this.#client.key, name));
   }
+}
+
+/** What was read, under the address that the client has for it. */
+function renamed(result: Fields, known: string, uri: string): Fields {
+  const { contents } = result;
+  if (!Array.isArray(contents)) return result;
+  return { ...result, contents: (contents as readonly (Fields | null)[]).map((content) => (content?.["uri"] === known ? { ...content, uri } : content)) };
 }
 
 /** What the runtime finds; nothing where there is no such thing. */

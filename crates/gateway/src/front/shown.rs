@@ -13,6 +13,16 @@ const SCHEMA_TEXTS: [&str; 3] = ["description", "title", "$comment"];
 /// Under this key of `_meta` stands that the server of a tool cannot be reached.
 pub(crate) const UNAVAILABLE: &str = "contextweaver/unavailable";
 
+/// Keys of `_meta` that begin so are the gateway's.
+const RESERVED: &str = "contextweaver/";
+
+/// Takes out of the `_meta` of a server's entry what only the gateway says.
+pub(crate) fn without_reserved(entry: &mut JsonMap) {
+    if let Some(Value::Object(meta)) = entry.get_mut("_meta") {
+        meta.retain(|key, _| !key.starts_with(RESERVED));
+    }
+}
+
 /// Makes a tool of a server safe to show, and such that no client refuses the list it is in. The name is left to the caller.
 ///
 /// Credentials are masked, invisible characters become visible. A field that is not what the protocol says is left out: the
@@ -32,6 +42,7 @@ pub(crate) fn shown_tool(tool: &Value) -> JsonMap {
     for key in ["_meta", "execution"] {
         keep(&mut tool, key, |value| value.is_object().then_some(value));
     }
+    without_reserved(&mut tool);
     keep(&mut tool, "icons", |value| match value {
         Value::Array(list) => {
             Some(list.into_iter().filter(|icon| icon.get("src").is_some_and(Value::is_string)).collect())
