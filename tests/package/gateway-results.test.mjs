@@ -72,9 +72,10 @@ const KINDS = {
   many: (n) => ({ content: Array.from({ length: 64 }, () => ({ type: "text", text: `${SECRET} ${"abcdefgh\n".repeat(n / 64 / 9)}` })) }),
 };
 
-test("results of 1 to 32 MiB in every kind of block are digested and masked, and say what is missing", async () => {
+test("large results in every kind of block are digested and masked, and say what is missing", async () => {
   for (const [kind, make] of Object.entries(KINDS)) {
-    for (const mib of [1, 9, 17, 32]) {
+    // Other sizes are tested on the core, which is much faster.
+    for (const mib of kind === "text" || kind === "image" ? [9, 32] : [9, 17]) {
       const manager = new ContextManager();
       const served = firewalled({ callTool: async () => make(mib * MIB), listTools: async () => ({ tools: [] }) }, manager);
       const result = await served.callTool({ name: "x", arguments: {} });

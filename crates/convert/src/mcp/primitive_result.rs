@@ -231,7 +231,7 @@ mod tests {
         let line = "(TOO_LARGE: 55 bytes of /contents/0/text and 1 more are missing: a result is kept up to 50 bytes; call the tool \
                     again for a smaller part)";
         assert_eq!(
-            (handles(&converted), converted.full_text),
+            (handles(&converted), converted.full_text.clone()),
             (vec!["resource:r:1"], format!("{}\n{line}", "x".repeat(46)))
         );
         let many = json!({ "messages": vec![json!({ "role": "user", "content": "x" }); limits::MCP_PARTS + 1] });
