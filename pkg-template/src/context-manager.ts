@@ -685,8 +685,8 @@ export class ContextManager {
    * replaced.
    * @internal
    */
-  abridged(item_id: string, max_tokens: number, asked: string): AbridgedResult | undefined {
-    return this.#session.run<AbridgedResult | null>("abridged", encode({ item_id, max_tokens, asked })).value ?? undefined;
+  abridged(item_id: string, max_tokens: number, asked: string, drilldown: string): AbridgedResult | undefined {
+    return this.#session.run<AbridgedResult | null>("abridged", encode({ item_id, max_tokens, asked, drilldown })).value ?? undefined;
   }
 
   /** Appends an item as {@link ContextManager.ingest} does, of what a model said: repaired where need be. @internal */

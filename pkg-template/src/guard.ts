@@ -101,19 +101,23 @@ export function readValue(value: unknown, path: string, limits: Limits = INPUT):
 export interface Attached {
   readonly places: string[];
   readonly bytes: Uint8Array<ArrayBuffer>[];
+  /** Bytes that were cut off, by the place of the text or the base64. */
+  readonly cut: Record<string, number>;
 }
 
 /**
  * Writes the result of an MCP tool with more fields. Long base64 of images and the like is taken out of it, decoded: an
- * empty text stands there, and a field `attached` says where. @internal
+ * empty text stands there, and a field `attached` says where. What is longer than the engine keeps is cut off: a field `cut` says
+ * where, and how many bytes. @internal
  */
 export function encodeResult(result: unknown, more: Record<string, unknown>): Reading & { readonly bytes: readonly Uint8Array[] } {
-  const attached: Attached = { places: [], bytes: [] };
+  const attached: Attached = { places: [], bytes: [], cut: Object.create(null) as Record<string, number> };
   const writer = new Writer("", MCP_RESULT, attached);
   writer.value({ result, ...more });
   const json = writer.text("the input is", "");
-  const { places, bytes } = attached;
-  const all = places.length === 0 ? json : `${json.slice(0, -1)},"attached":${JSON.stringify(places)}}`;
+  const { places, bytes, cut } = attached;
+  const beside = { ...(places.length > 0 && { attached: places }), ...(Object.keys(cut).length > 0 && { cut }) };
+  const all = Object.keys(beside).length === 0 ? json : `${json.slice(0, -1)},${JSON.stringify(beside).slice(1)}`;
   return { json: all, bytes, repairs: writer.repairs.list() };
 }
 
@@ -242,6 +246,9 @@ const MEDIA = /^result\/content\/\d+\/(data|resource\/blob)$/;
 
 const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a] as const;
 const [OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_RECORD, CLOSE_RECORD] = [0x5b, 0x5c, 0x5d, 0x7b, 0x7d] as const;
+
+/** Bytes of the JSON of a result that are left for its structure when its texts are cut. */
+const RESERVE = 2 * MIB;
 
 /** UTF-16 units from which on the runtime's own functions are faster than a loop over them. */
 const LONG = 256;
@@ -525,6 +532,7 @@ class Writer {
     // Of what is beside the JSON, the engine says how much there was.
     const text = this.isRepaired && !this.attached && given.length > LONG_TEXT ? this.shortened(given) : given;
     const { length } = text;
+    if (this.attached && what === "string" && this.isLarge(length) && length > this.roomOfResult()) return this.cut(text);
     if (length > this.limits.string) tooLarge(`the ${what} is`, this.limits.string, this.path());
     if (length > LONG) return this.attach(text) ? this.plain('""') : this.long(text);
     this.reserve(length + 2);
@@ -540,10 +548,42 @@ class Writer {
     this.length = at;
   }
 
+  /** Whether a text may be more than there is room for. */
+  private isLarge(length: number): boolean {
+    return length > LONG && (length > MAX_ARTIFACT || this.length + this.outside + length > this.limits.total - RESERVE);
+  }
+
+  /** UTF-16 units that a text or base64 of a result may have here. */
+  private roomOfResult(): number {
+    const { depth, limits } = this;
+    const left = Math.max(0, limits.total - RESERVE - this.length - this.outside);
+    return Math.min(left, this.isMedia(depth) ? limits.string : MAX_ARTIFACT);
+  }
+
+  /** Writes as much of a text as the engine keeps, of base64 nothing. */
+  private cut(text: string): void {
+    const place = this.path().slice("/result".length);
+    const cut = this.attached?.cut ?? {};
+    if (this.isMedia(this.depth)) {
+      cut[place] = Math.floor((text.length / 4) * 3);
+      return this.plain('""');
+    }
+    const room = this.roomOfResult();
+    // Not within a pair of surrogates.
+    const end = room > 0 && (text.charCodeAt(room - 1) & 0xfc00) === 0xd800 ? room - 1 : room;
+    cut[place] = encoder.encode(text.slice(end)).length;
+    this.long(text.slice(0, end));
+  }
+
+  /** Whether a result has base64 here. */
+  private isMedia(depth: number): boolean {
+    return depth >= 4 && depth <= 5 && MEDIA.test(this.places.slice(0, depth).join("/"));
+  }
+
   /** Takes base64 out where a result has it: `/result/content/0/data`, `/result/content/0/resource/blob`. */
   private attach(text: string): boolean {
     const { attached, depth } = this;
-    if (!attached || depth < 4 || depth > 5 || !MEDIA.test(this.places.slice(0, depth).join("/"))) return false;
+    if (!attached || !this.isMedia(depth)) return false;
     const bytes = decodeBase64(text);
     if (!bytes) return false;
     attached.places.push(this.path().slice("/result".length));

@@ -1,9 +1,14 @@
 // What a client gets of a result of the Model Context Protocol: the whole of a small one, a digest of a large one, and the way to
 // the rest. Shared by `firewalled` and the gateway.
 import type { ContextManager } from "./context-manager.js";
+import { encodeBase64 } from "./base64.js";
+import { ContextWeaverError } from "./errors.js";
 import { parseKeeping } from "./exact-numbers.js";
 import { wholeWithin } from "./guard.js";
 import { mendedResult } from "./mcp-blocks.js";
+import { besideContent, isBlock, isForModel, passingBlock, passingRest, passingResult } from "./mcp-passing.js";
+import type { TooMuch } from "./mcp-passing.js";
+import type { AbridgedResult, ToolResult } from "./results.js";
 import { countTokens } from "./text.js";
 import type { JsonObject, ResultEnvelope, Selector } from "./types.js";
 
@@ -20,6 +25,14 @@ const RESULTS_IN_CONTEXT = 16;
 const MAX_TOKENS = 2 ** 24;
 /** Under this key of `_meta` stands the handle of the raw text. */
 const HANDLE = "contextweaver/handle";
+/** Blocks of a result that are read one by one. */
+const MAX_BLOCKS = 1_000;
+/** UTF-16 units of JSON that are counted; more is too much for any client. */
+const MOST_COUNTED = 2 ** 21;
+/** UTF-16 units of the arguments of a call that its log has. */
+const MAX_ARGUMENTS = 2 ** 20;
+/** Codes of results that cannot be read as they are. */
+const UNREADABLE: readonly string[] = ["TOO_LARGE", "TOO_DEEP", "CYCLE", "INVALID_INPUT"];
 
 /** How much of a result a client gets. */
 export interface ResultSizeOptions {
@@ -70,6 +83,7 @@ export class ResultDigests {
   readonly #manager: ContextManager;
   readonly #drilldown: string | false;
   readonly #most: number;
+  readonly #isTooMuch: TooMuch;
   readonly #prefix: string;
   readonly #isAlone: boolean;
 
@@ -79,72 +93,107 @@ export class ResultDigests {
    */
   constructor(manager: ContextManager, drilldown: string | false, most: number, prefix?: string) {
     [this.#manager, this.#drilldown, this.#most, this.#prefix, this.#isAlone] = [manager, drilldown, most, prefix ?? "mcp", prefix !== undefined];
+    this.#isTooMuch = (data) => {
+      const { json } = manager.jsonOf(data);
+      return json.length > MOST_COUNTED || countTokens(json) > most || manager.masked(json) !== json;
+    };
   }
 
-  /** Logs a call with its result, and says what the client gets of it. What is no result yet, such as a task, stays as it is. */
-  digest({ result: given, ...call }: AnsweredCall): DigestedResult {
-    const { result, mended } = mendedResult(given);
-    const digested = this.#digest({ ...call, result });
+  /**
+   * Logs a call with its result, and says what the client gets of it. What is no result yet, such as a task, stays as it is; what
+   * cannot be read as a result is kept as text.
+   */
+  digest(call: AnsweredCall): DigestedResult {
+    if (isPromised(call.result)) return { result: call.result, is_digested: false, tokens: 0, shown_tokens: 0, bytes: 0 };
+    const { result, mended } = mendedResult(call.result);
+    const digested = this.#readable({ ...call, result });
     if (mended.length === 0 || !Array.isArray(digested.result["content"])) return digested;
     const note = { type: "text", text: `(The server's result was malformed at ${mended.join(", ")}; it was mended.)` };
     return { ...digested, result: { ...digested.result, content: [...(digested.result["content"] as readonly Fields[]), note] }, is_digested: true };
   }
 
-  #digest({ name: tool_name, arguments: given = {}, server, result: raw }: AnsweredCall): DigestedResult {
-    if (!Array.isArray(raw["content"])) return { result: raw, is_digested: false, tokens: 0, shown_tokens: 0, bytes: 0 };
-    const manager = this.#manager;
-    const id = this.#nextId();
-    const metadata: JsonObject = server === undefined ? {} : { server };
-    const { json: asked } = manager.jsonOf(given);
-    const { item, envelope, abridged } = manager.whole(() => {
-      if (this.#isAlone) manager.ingest({ id: `${id}:turn`, kind: "user_turn", text: tool_name });
-      manager.ingestSent({ id, kind: "tool_call", text: `${tool_name} ${asked}`, metadata: { ...metadata, tool_name, arguments: given } });
-      const ingested = manager.ingestMcpResult({ tool_call_id: id, tool_name, result: raw, metadata });
-      return { ...ingested, abridged: manager.abridged(ingested.item.id, this.#most, asked) };
-    });
-    const result = isRepaired(envelope) ? (parseKeeping(manager.jsonOf(raw).json) as Fields) : raw;
-    const { content, structuredContent } = result;
-    const blocks = content as readonly Fields[];
+  #readable(call: AnsweredCall): DigestedResult {
+    try {
+      return this.#digest(call);
+    } catch (error) {
+      if (!ContextWeaverError.is(error) || !UNREADABLE.includes(error.code)) throw error;
+      return this.#digest({ ...call, result: asText(call.result, error) });
+    }
+  }
+
+  #digest(call: AnsweredCall): DigestedResult {
+    const { result: raw, arguments: given = {} } = call;
+    const { id, item, envelope, abridged } = this.#ingest(call, this.#manager.jsonOf(given).json.slice(0, MAX_ARGUMENTS));
+    const result = isRepaired(envelope) ? (parseKeeping(this.#manager.jsonOf(raw).json) as Fields) : raw;
+    const { content = [], structuredContent } = result;
     const handle = `artifact:result:${id}`;
     const { firewall } = item.metadata as { readonly firewall?: { readonly strategy: string; readonly tokens: number; readonly view?: Selector } };
     const shown = abridged ?? { text: item.text, tokens: item.token_estimate, total: firewall?.tokens ?? item.token_estimate, is_cut: firewall !== undefined && firewall.strategy !== "reshaped" };
     const bytes = envelope.artifacts.reduce((sum, artifact) => sum + artifact.size_bytes, 0);
     const kept = { handle, tokens: shown.total, shown_tokens: shown.tokens, bytes, envelope };
     // What is whole may have been masked, or written shorter.
-    const isShort = new TextDecoder().decode(manager.artifacts.bytes(handle)) !== shown.text;
-    const isSame = !isShort && blocks.every((block) => isForModel(block) && !this.#isBulky(block));
-    const lines = shown.is_cut ? [`(${shown.tokens} of ${shown.total} tokens; ${this.#way(handle, firewall?.view)})`] : [];
+    const isShort = new TextDecoder().decode(this.#manager.artifacts.bytes(handle)) !== shown.text;
+    const listed = Array.isArray(content) ? (content as readonly unknown[]) : [];
+    const blocks = listed.filter(isBlock);
+    const isWhole = Array.isArray(content) && blocks.length === listed.length && blocks.length <= MAX_BLOCKS && envelope.provenance["missing_bytes"] === undefined;
+    const isSame = isWhole && !isShort && blocks.every((block) => isForModel(block) && !this.#isBulky(block));
     const isLeftOut = structuredContent !== undefined && (isShort || this.#isTooMuch(structuredContent));
+    if (isSame && !isLeftOut) return { result: passingResult(result, blocks, this.#isTooMuch), is_digested: false, ...kept };
+    const lines = shown.is_cut ? [`(${shown.tokens} of ${shown.total} tokens; ${this.#way(handle, firewall?.view)})`] : [];
     for (const { handle: other, label, media_type } of envelope.artifacts) {
       if (isLeftOut && other.endsWith(":structured_content")) lines.push(`(${label}: ${this.#way(other)})`);
-      const at = Number(/:resource:(\d+)$/.exec(other)?.[1] ?? -1);
-      if (!isSame && typeof ((blocks[at]?.["resource"] ?? {}) as Fields)["blob"] === "string") lines.push(`(${label}, ${media_type}: ${other})`);
+      if (!isSame && hasBlob(listed[placeIn(other, "resource")])) lines.push(`(${label}, ${media_type}: ${other})`);
     }
-    if (isSame && !isLeftOut) return { result, is_digested: false, ...kept };
-    const parts = isSame ? blocks : [{ type: "text", text: shown.text }, ...blocks.filter((block) => isMedia(block) && isForModel(block))];
-    const { structuredContent: _, _meta, ...rest } = result;
+    const passing = (isSame ? blocks : this.#media(listed, envelope)).map((block) => passingBlock(block, this.#isTooMuch)).filter(isBlock);
+    const parts = isSame ? passing : [{ type: "text", text: shown.text }, ...passing];
+    const rest = passingRest(result, this.#isTooMuch);
     const digested = {
       ...rest,
       content: lines.length > 0 ? withLines(parts, lines) : parts,
       ...(structuredContent !== undefined && !isLeftOut && { structuredContent }),
-      _meta: { ...(_meta as Fields | undefined), [HANDLE]: handle },
+      _meta: { ...(rest["_meta"] as Fields | undefined), [HANDLE]: handle },
     };
     return { result: digested, is_digested: true, ...kept };
   }
 
+  /** The pictures and sounds of a result that were kept, in the form that clients take. */
+  #media(listed: readonly unknown[], { artifacts }: ResultEnvelope): readonly Fields[] {
+    return artifacts.flatMap(({ handle, media_type }) => {
+      const block = listed[placeIn(handle, "image|audio")];
+      // What is no base64 was kept as text.
+      if (media_type === "text/plain" || typeof block !== "object" || block === null || !isForModel(block as Fields)) return [];
+      if (isBlock(block)) return [block];
+      return [{ ...block, data: encodeBase64(this.#manager.artifacts.bytes(handle)), mimeType: media_type }];
+    });
+  }
+
+  /** Logs a call with its result: both, or neither. */
+  #ingest({ name: tool_name, arguments: given = {}, server, result }: AnsweredCall, asked: string): { readonly id: string; readonly abridged: AbridgedResult | undefined } & ToolResult {
+    const manager = this.#manager;
+    const id = this.#nextId();
+    const metadata: JsonObject = server === undefined ? {} : { server };
+    const about: JsonObject = { ...metadata, tool_name, ...(asked.length < MAX_ARGUMENTS && { arguments: given as JsonObject }) };
+    return manager.whole(() => {
+      if (this.#isAlone) manager.ingest({ id: `${id}:turn`, kind: "user_turn", text: tool_name });
+      manager.ingestSent({ id, kind: "tool_call", text: `${tool_name} ${asked}`, metadata: about });
+      const ingested = manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
+      return { ...ingested, id, abridged: manager.abridged(ingested.item.id, this.#most, asked, this.#tool) };
+    });
+  }
+
+  /** What the tool is called that reads on. */
+  get #tool(): string {
+    return this.#drilldown === false ? "drilldown" : this.#drilldown;
+  }
+
   #way(handle: string, selector?: Selector): string {
-    return `${this.#drilldown === false ? "drilldown" : this.#drilldown} ${handle}${selector ? ` ${JSON.stringify(selector)}` : ""}`;
+    return `${this.#tool} ${handle}${selector ? ` ${JSON.stringify(selector)}` : ""}`;
   }
 
-  /** Whether a block that is neither text nor picture is too much to be shown: bytes of a file, say. */
+  /** Whether a block has more than its text or its picture that a client may not get: bytes of a file, say. */
   #isBulky(block: Fields): boolean {
-    return block["type"] !== "text" && !isMedia(block) && this.#isTooMuch(block);
-  }
-
-  /** Whether data is more than a client gets, or has in it what it may not. */
-  #isTooMuch(data: unknown): boolean {
-    const { json: text } = this.#manager.jsonOf(data);
-    return countTokens(text) > this.#most || this.#manager.masked(text) !== text;
+    const others = besideContent(block);
+    return others !== undefined && this.#isTooMuch(others);
   }
 
   /** A name for a call, which the protocol gives none; a log that was restored has some already. */
@@ -158,7 +207,7 @@ export class ResultDigests {
   }
 }
 
-/** Whether not all of a result was JSON: the client gets it as it was stored then. */
+/** Whether something of a result was repaired on its way in, so that the client gets what was kept. */
 function isRepaired({ provenance }: ResultEnvelope): boolean {
   const { warnings } = provenance as { readonly warnings?: readonly JsonObject[] };
   return warnings?.some(({ code }) => code === "text-repaired" || code === "value-repaired" || code === "value-cut") === true;
@@ -174,10 +223,28 @@ function withLines(blocks: readonly Fields[], lines: readonly string[]): Fields[
   return blocks.map((block, index) => (index === at ? { ...block, text: [block["text"], ...lines].join("\n") } : block));
 }
 
-const isMedia = ({ type }: Fields): boolean => type === "image" || type === "audio";
+/** The place of the block that the handle of a part is of; -1 where it is of none of a kind. */
+function placeIn(handle: string, kinds: string): number {
+  const [, kind, at] = /:(resource|image|audio):(\d+)$/.exec(handle) ?? [];
+  return kind !== undefined && kinds.includes(kind) ? Number(at) : -1;
+}
 
-/** Whether the model may see a block: some are for the user alone. */
-function isForModel({ annotations }: Fields): boolean {
-  const { audience } = (annotations ?? {}) as Fields;
-  return !Array.isArray(audience) || audience.length === 0 || audience.includes("assistant");
+function hasBlob(block: unknown): boolean {
+  return isBlock(block) && typeof ((block["resource"] ?? {}) as Fields)["blob"] === "string";
+}
+
+/** Whether a result is still to come: it has no contents, and says of what kind it is. */
+function isPromised({ content, structuredContent, task, resultType }: Fields): boolean {
+  return content === undefined && structuredContent === undefined && (task !== undefined || typeof resultType === "string");
+}
+
+/** A result that cannot be read, as a text of JSON. */
+function asText(result: Fields, error: Error): Fields {
+  let text: string;
+  try {
+    text = JSON.stringify(result);
+  } catch {
+    text = `(the result cannot be read: ${error.message})`;
+  }
+  return { content: [{ type: "text", text }], ...(result["isError"] === true && { isError: true }) };
 }

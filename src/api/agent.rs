@@ -127,7 +127,8 @@ pub fn ingest_mcp_result(
 }
 
 /// Takes a result of an MCP tool apart. `call` is `{tool_call_id, tool_name, sensitivity?, metadata?}`, `result` is `{result,
-/// revision?, resource_links?, attached?}`; `attached` lists where in the result base64 stood that comes as bytes, in their order.
+/// revision?, resource_links?, attached?, cut?}`; `attached` lists where in the result base64 stood that comes as bytes, in their order,
+/// and `cut` how many bytes are missing where.
 pub fn read_mcp_result(is_compat: bool, call: &str, result: &str, attached: Vec<Vec<u8>>) -> Result<McpResult> {
     // A result comes with its images, so the limit is that of a snapshot.
     let mut fields = Fields::open(json::parse_snapshot(result)?, "")?;
@@ -136,6 +137,8 @@ pub fn read_mcp_result(is_compat: bool, call: &str, result: &str, attached: Vec<
     let revision = revision.map_err(|error| error.at("/revision"))?;
     let withholds_links = withholds_links(&mut fields)?;
     let places = fields.strings("attached")?;
+    let missing = fields.object("cut")?.into_iter().map(|(path, bytes)| (path, bytes.as_u64().unwrap_or(0) as usize));
+    let cut: Vec<(String, usize)> = missing.collect();
     fields.finish()?;
     let mut call = Fields::open(json::parse(call)?, "")?;
     // The converter says what the text is, and the paths of one would not hold for what it says of it.
@@ -148,7 +151,7 @@ pub fn read_mcp_result(is_compat: bool, call: &str, result: &str, attached: Vec<
         put_back(&mut value, &attached);
         Compat::get()?.mcp_result_to_envelope(&value, &tool)?
     } else {
-        let options = McpResultOptions { revision, max_bytes: limits::MCP_RESULT_BYTES, withholds_links };
+        let options = McpResultOptions { revision, max_bytes: limits::MCP_RESULT_BYTES, withholds_links, cut };
         mcp_result_with_bytes(value, attached, &tool, &options)?
     };
     let mut rest = call.rest();

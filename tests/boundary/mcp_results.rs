@@ -322,12 +322,62 @@ fn limits_leave_a_warning_and_no_hole() {
         { "type": "text", "text": "much too long" }, { "type": "text", "text": "ok" },
     ] });
     let cut = convert_with(&result, &small);
-    assert_eq!((cut.full_text.as_str(), cut.binaries.len()), ("ok", 1));
+    let line = "(TOO_LARGE: 17 bytes of /content/0/data and 2 more are missing: a result is kept up to 10 bytes; call the \
+                tool again for a smaller part)";
+    assert_eq!((cut.full_text, cut.binaries.len()), (format!("much too \n{line}"), 1));
     let paths: Vec<&str> = cut.warnings.iter().map(|warning| warning.path.as_str()).collect();
     assert_eq!(
         (paths, cut.envelope.status),
-        (vec!["/content/0/data", "/content/2/text", "/content/2/text"], Status::Partial)
+        (vec!["/content/0/data", "/content/2/text", "/content/3/text"], Status::Partial)
     );
+    assert_eq!(cut.envelope.provenance["missing_bytes"], 17);
+}
+
+#[test]
+fn what_only_structured_content_says_is_the_text() {
+    let rows: Vec<Value> = (0..400).map(|id| json!({ "id": id, "name": format!("name {id}") })).collect();
+    for value in [json!({ "rows": rows }), json!({ "answer": 42, "list": "x".repeat(500) }), json!(rows)] {
+        for result in [json!({ "structuredContent": value }), json!({ "content": [], "structuredContent": value })] {
+            let converted = convert(&result);
+            let said: Value = serde_json::from_str(&converted.full_text).unwrap();
+            assert_eq!((said, converted.envelope.status), (value.clone(), Status::Ok));
+        }
+    }
+}
+
+#[test]
+fn results_of_any_size_are_kept_up_to_the_limit_and_say_what_is_missing() {
+    let (mib, limit) = (1 << 20, limits::MCP_RESULT_BYTES);
+    for size in [1, 4, 8, 12, 15, 16, 17, 24, 32].map(|size| size * mib) {
+        let text = "0123456789abcde\n".repeat(size / 16);
+        let base64 = STANDARD.encode(&text);
+        let cases = [
+            json!({ "content": [{ "type": "text", "text": text }] }),
+            json!({ "content": [{ "type": "resource", "resource": { "uri": "file:///a", "text": text } }] }),
+            json!({ "content": [{ "type": "resource", "resource": { "uri": "file:///a", "blob": base64 } }] }),
+            json!({ "content": [{ "type": "image", "mimeType": "image/png", "data": base64 }] }),
+            json!({ "content": [{ "type": "audio", "mimeType": "audio/wav", "data": base64 }] }),
+            json!({ "structuredContent": { "a": text } }),
+            json!({ "structuredContent": text }),
+            json!({ "content": [{ "type": "text", "text": "small" }], "structuredContent": { "a": text } }),
+            json!({ "content": vec![json!({ "type": "text", "text": "0123456789abcde\n".repeat(size / 16 / 64) }); 64] }),
+        ];
+        for (at, result) in cases.iter().enumerate() {
+            let converted = convert(result);
+            let kept: usize = converted.binaries.iter().map(|binary| binary.bytes.len()).sum();
+            assert!(kept <= limit && converted.full_text.len() <= limit, "case {at} of {size}");
+            let is_whole = codes(&converted).is_empty();
+            assert_eq!(converted.full_text.contains("(TOO_LARGE: "), !is_whole, "case {at} of {size}");
+            assert!(is_whole || converted.envelope.provenance["missing_bytes"].as_u64() > Some(0));
+            if size < limit {
+                // JSON writes a line break as two characters.
+                assert!(is_whole || size + mib > limit && at >= 5, "case {at} of {size}: {:?}", codes(&converted));
+                assert!(converted.full_text.len().max(kept) >= size, "case {at} of {size}");
+            } else if size > limit {
+                assert!(!is_whole, "case {at} of {size}");
+            }
+        }
+    }
 }
 
 #[test]

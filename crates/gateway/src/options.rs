@@ -180,6 +180,8 @@ pub struct GatewayOptions {
     pub pins: SortedMap<String, ToolPins>,
     /// Digests that were accepted in spite of what was found, by server.
     pub accepted: SortedMap<String, Vec<String>>,
+    /// Servers of which pins of an earlier run are lost: their tools without one are in quarantine until they are accepted.
+    pub pins_lost: Vec<String>,
     /// Keys of `_meta` that a call carries on.
     pub meta_allow: Vec<String>,
     /// Names of the gateway's own tools.
@@ -206,6 +208,7 @@ impl Default for GatewayOptions {
             lint: OnFinding::default(),
             pins: SortedMap::new(),
             accepted: SortedMap::new(),
+            pins_lost: Vec::new(),
             meta_allow: META_ALLOW.map(str::to_owned).to_vec(),
             names: OwnNames::default(),
         }
@@ -252,6 +255,7 @@ impl GatewayOptions {
             lint: fields.parsed_or("lint", base.lint, OnFinding::parse)?,
             pins: by_server(&mut fields, "pins", pins)?,
             accepted: by_server(&mut fields, "accepted", digests)?,
+            pins_lost: fields.strings("pins_lost")?,
             meta_allow: if fields.has("meta_allow") { fields.strings("meta_allow")? } else { base.meta_allow },
             names: own_names(&mut fields)?,
         };
@@ -273,7 +277,8 @@ impl GatewayOptions {
             }
         }
         let known = self.pins.keys().map(|name| ("/pins", name));
-        for (path, name) in known.chain(self.accepted.keys().map(|name| ("/accepted", name))) {
+        let lost = self.pins_lost.iter().map(|name| ("/pins_lost", name));
+        for (path, name) in known.chain(self.accepted.keys().map(|name| ("/accepted", name))).chain(lost) {
             if !self.servers.iter().any(|server| server.name == *name) {
                 return Err(unknown_server(name, self.servers.iter().map(|server| server.name.as_str()))
                     .at(pointer(path, name)));

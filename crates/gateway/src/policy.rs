@@ -8,6 +8,7 @@ use contextweaver_model::json::{Fields, JsonMap, wrong_type};
 use contextweaver_text::quote::quote;
 
 use crate::failure::{GatewayError, GatewayErrorCode};
+use crate::front::JOINT;
 use crate::glob::Glob;
 
 /// Rules of one policy.
@@ -78,6 +79,10 @@ pub struct PolicySubject<'a> {
     pub namespace: &'a str,
     /// The name that the server gives the tool.
     pub tool_name: &'a str,
+    /// The name that clients see; empty where there is none.
+    pub shown_name: &'a str,
+    /// The name with the server before it, `<server>__<tool>`, whether clients see that or not; empty where there is none.
+    pub qualified_name: &'a str,
     /// The tags of the tool.
     pub tags: &'a [String],
     /// Whether it changes nothing, as far as is known.
@@ -172,11 +177,12 @@ impl ToolPolicy {
     }
 
     /// Reads `{default?, rules?}`. A rule has an `action`, and as constraints `meta_tool`, `namespace` (exactly), `tool`
-    /// (a glob: the id, the server's name of the tool, or either without its namespace), `server` and `caller` (globs),
-    /// `tags` (all of them), `read_only`, `destructive`; and a `reason`.
+    /// (a glob: the id, the server's name of the tool, or either without its namespace, the name that clients see, or
+    /// `<server>__<tool>`), `server` and `caller` (globs), `tags` (all of them), `read_only`, `destructive`; and a `reason`.
     ///
     /// A server chooses the names of its tools, also one that looks like an id of another server: a rule that allows
-    /// something names the `server` or the `namespace` as well.
+    /// something names the `server` or the `namespace` as well. One that does not is not met by a server's own name that has
+    /// `__` in it, as that would be another's with the server before it.
     ///
     /// # Errors
     /// `UNKNOWN_FIELD` with a hint, as a rule with a typing error would match everything; `INVALID_INPUT`,
@@ -204,6 +210,15 @@ impl ToolPolicy {
         let speaks_of = |rule: &PolicyRule| rule.meta_tool.is_none_or(|name| name == meta_tool);
         self.default.action == PolicyAction::Allow
             && self.rules.iter().filter(|rule| speaks_of(rule)).all(|rule| rule.action.action == PolicyAction::Allow)
+    }
+
+    /// Returns the rules, among so many, whose `tool` none of these matches, with what it says.
+    pub(crate) fn unmatched(&self, subjects: &[PolicySubject], most: usize) -> Vec<(usize, String)> {
+        let named = self.rules.iter().enumerate().filter_map(|(at, rule)| Some((at, rule, rule.tool.as_ref()?)));
+        let is_met =
+            |rule: &PolicyRule| subjects.iter().any(|subject| rule.means(subject, &ToolNameForms::of(subject)));
+        let unmet = named.take(most).filter(|(_, rule, _)| !is_met(rule));
+        unmet.map(|(at, _, glob)| (at, glob.as_str().to_owned())).collect()
     }
 
     /// Decides about a call.
@@ -302,18 +317,32 @@ impl PolicyRule {
 
     fn matches(&self, subject: &PolicySubject, names: &ToolNameForms) -> bool {
         self.meta_tool.is_none_or(|name| subject.meta_tool == Some(name))
-            && self.namespace.as_deref().is_none_or(|namespace| namespace == subject.namespace)
+            && self.means(subject, names)
             && self.read_only.is_none_or(|flag| flag == subject.read_only)
             && self.destructive.is_none_or(|flag| flag == subject.destructive)
             && self.tags.iter().flatten().all(|tag| subject.tags.contains(tag))
-            && self.server.as_ref().is_none_or(|glob| glob.matches(subject.server))
             && self.caller.as_ref().is_none_or(|glob| subject.caller.is_some_and(|caller| glob.matches(caller)))
-            && self.tool.as_ref().is_none_or(|glob| names.0.iter().any(|name| glob.matches(name)))
+    }
+
+    /// Whether it speaks of a tool by its server and its names.
+    fn means(&self, subject: &PolicySubject, names: &ToolNameForms) -> bool {
+        let is_of_server = self.namespace.as_deref().is_none_or(|namespace| namespace == subject.namespace)
+            && self.server.as_ref().is_none_or(|glob| glob.matches(subject.server));
+        let is_anybodys = self.namespace.is_none() && self.server.is_none();
+        let is_strict = self.action.action == PolicyAction::Allow && is_anybodys;
+        is_of_server && self.tool.as_ref().is_none_or(|glob| names.are_met(glob, is_strict))
     }
 }
 
 /// The names by which a rule may mean a tool.
-struct ToolNameForms<'a>([&'a str; 4]);
+struct ToolNameForms<'a> {
+    /// Those that its server alone chooses.
+    own: [&'a str; 3],
+    /// Those that the gateway makes.
+    made: [&'a str; 3],
+    /// The server's own with the server before it; empty where the server is not known.
+    qualified: String,
+}
 
 impl<'a> ToolNameForms<'a> {
     fn of(subject: &PolicySubject<'a>) -> Self {
@@ -321,7 +350,19 @@ impl<'a> ToolNameForms<'a> {
         let body = subject.tool_id.split_once(':').map_or(subject.tool_id, |(_, body)| body);
         let body = body.rfind(['@', '#']).map_or(body, |end| body.get(..end).unwrap_or(body));
         let body = body.rsplit_once('@').map_or(body, |(name, _)| name);
-        Self([subject.tool_id, subject.tool_name, body, name_part(subject.tool_name)])
+        let is_known = !subject.server.is_empty() && !subject.tool_name.is_empty();
+        Self {
+            own: [subject.tool_name, body, name_part(subject.tool_name)],
+            made: [subject.tool_id, subject.shown_name, subject.qualified_name],
+            qualified: if is_known { [subject.server, JOINT, subject.tool_name].concat() } else { String::new() },
+        }
+    }
+
+    /// Whether a glob matches one of them; where it is strict, none that could be read as another server's.
+    fn are_met(&self, glob: &Glob, is_strict: bool) -> bool {
+        let own = self.own.iter().filter(|name| !is_strict || !name.contains(JOINT)).copied();
+        let made = self.made.iter().copied().chain(Some(self.qualified.as_str()).filter(|_| !is_strict));
+        own.chain(made).any(|name| glob.matches(name))
     }
 }
 
@@ -342,6 +383,8 @@ mod tests {
         server: "gh-prod",
         namespace: "github",
         tool_name: "github.issues.create",
+        shown_name: "github.issues.create",
+        qualified_name: "gh-prod__github.issues.create",
         tags: &[],
         read_only: false,
         destructive: true,
@@ -483,7 +526,7 @@ mod tests {
             let subject = PolicySubject {
                 meta_tool: Some(if is_view { "tool_view" } else { "tool_execute" }), tool_id: &texts[0],
                 server: &texts[1], namespace: &texts[2], tool_name: &texts[3], tags: &tags, read_only, destructive,
-                caller: caller.as_deref(),
+                caller: caller.as_deref(), ..PolicySubject::default()
             };
             let whole = policy(json!({ "default": default, "rules": rules }));
             let ruling = whole.evaluate(&subject);

@@ -13,13 +13,16 @@ use contextweaver_text::unicode::visible;
 
 use crate::browse::{Browsed, Indexed};
 use crate::failure::{GatewayError, GatewayErrorCode};
-use crate::front::{NameTable, safe_line};
+use crate::front::{NameTable, safe_line, without_reserved};
 use crate::reference::{BrowseRequest, given, required};
 use crate::runtime::{CallContext, CallStep, Checked, Gateway};
 use crate::servers::Server;
 
 /// Under this key of `_meta` stands the server, where the name or the address alone does not say it.
 const SERVER: &str = "contextweaver/server";
+
+/// Stands behind an address that an earlier server has, too, with the name of the server.
+const ADDRESS_OF: &str = "contextweaver-server=";
 
 /// Where to ask for a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -52,12 +55,12 @@ pub(crate) struct Primitives {
 }
 
 impl Gateway {
-    /// Returns the resources of all servers, each as its server wrote it.
+    /// Returns the resources of all servers, each as its server wrote it. An address that a server before has, too, names its server.
     pub fn list_resources(&self) -> Vec<JsonMap> {
         self.list(|server| &server.resources, "uri")
     }
 
-    /// Returns the templates of resources of all servers, each as its server wrote it.
+    /// Returns the templates of resources of all servers, as [`Self::list_resources`] does resources.
     pub fn list_resource_templates(&self) -> Vec<JsonMap> {
         self.list(|server| &server.resource_templates, "uriTemplate")
     }
@@ -81,17 +84,27 @@ impl Gateway {
     }
 
     fn list(&self, of: fn(&Server) -> &Vec<Value>, key: &str) -> Vec<JsonMap> {
-        let mut counts: SortedMap<String, usize> = SortedMap::new();
         let name = |entry: &Value| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        for entry in self.shown_servers().flat_map(|(_, server)| of(server)) {
-            *counts.get_or_insert(&name(entry), 0) += 1;
+        // How many have it, and the first of them.
+        let mut having: SortedMap<String, (usize, usize)> = SortedMap::new();
+        for (place, server) in self.shown_servers() {
+            for entry in of(server) {
+                having.get_or_insert(&name(entry), (0, place)).0 += 1;
+            }
         }
         let mut listed = Vec::new();
-        for (_, server) in self.shown_servers() {
+        for (place, server) in self.shown_servers() {
             for entry in of(server) {
                 let mut shown = shown(entry);
-                if counts.get(&name(entry)).is_some_and(|count| *count > 1) {
+                let (count, first) = having.get(&name(entry)).copied().unwrap_or((1, place));
+                if count > 1 {
                     note_server(&mut shown, &server.name);
+                }
+                if let Some(Value::String(address)) = shown.get_mut(key)
+                    && (first != place || address.contains(ADDRESS_OF))
+                {
+                    let joint = if address.contains('#') { '&' } else { '#' };
+                    address.extend([joint.to_string().as_str(), ADDRESS_OF, &server.name]);
                 }
                 listed.push(shown);
             }
@@ -124,8 +137,8 @@ impl Gateway {
         NameTable::of_any(&all)
     }
 
-    /// Returns which servers to ask for a resource: those that list it, those whose templates may mean it, then all others
-    /// that can be reached.
+    /// Returns which servers to ask for a resource: the one that its address names, else those that list it, those whose templates
+    /// may mean it, then all others that can be reached.
     ///
     /// # Errors
     /// `NOT_FOUND` when there is no server that could have it.
@@ -141,6 +154,7 @@ impl Gateway {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn find_resource(&self, uri: &str) -> Result<FoundResource> {
+        let (uri, named) = self.named_in(uri);
         let mut found = FoundResource { servers: Vec::new(), uri: uri.to_owned() };
         let listed = |server: &Server| {
             let uris = server.resources.iter().filter_map(|entry| entry.get("uri")?.as_str());
@@ -154,7 +168,8 @@ impl Gateway {
                 .filter_map(|template| template.split('{').next())
                 .any(|start| !start.is_empty() && uri.starts_with(start))
         };
-        for (_, server) in self.shown_servers() {
+        let shown = || self.shown_servers().filter(|(place, _)| named.is_none_or(|named| named == *place));
+        for (_, server) in shown() {
             if let Some(known) = listed(server) {
                 if found.servers.is_empty() {
                     found.uri = known;
@@ -163,7 +178,7 @@ impl Gateway {
             }
         }
         for is_wanted in [&means as &dyn Fn(&Server) -> bool, &|server: &Server| !server.is_unavailable()] {
-            for (_, server) in self.shown_servers().filter(|(_, server)| is_wanted(server)) {
+            for (_, server) in shown().filter(|(_, server)| is_wanted(server)) {
                 if !found.servers.contains(&server.name) {
                     found.servers.push(server.name.clone());
                 }
@@ -174,6 +189,17 @@ impl Gateway {
             return Err(Error::new(ErrorCode::NotFound, message).at("/uri"));
         }
         Ok(found)
+    }
+
+    /// Returns an address as its server has it, and the place of the server where the address names one.
+    fn named_in<'u>(&self, uri: &'u str) -> (&'u str, Option<usize>) {
+        let known = || {
+            let at = uri.rfind(ADDRESS_OF).filter(|at| *at > 0)?;
+            let name = uri.get(at + ADDRESS_OF.len()..)?;
+            let plain = uri.get(..at)?.strip_suffix(['#', '&'])?;
+            Some((plain, Some(self.servers.iter().position(|server| server.name == name)?)))
+        };
+        known().unwrap_or((uri, None))
     }
 
     /// Returns the server of a prompt, and its name there.
@@ -290,6 +316,7 @@ impl Gateway {
 /// An entry as its server wrote it, made safe to show.
 fn shown(entry: &Value) -> JsonMap {
     let Value::Object(mut map) = redact_value(entry, SecretRules::Full, SECRET_MASK) else { return JsonMap::new() };
+    without_reserved(&mut map);
     for key in ["title", "description"] {
         if let Some(Value::String(text)) = map.get_mut(key) {
             *text = visible(text).into_owned();

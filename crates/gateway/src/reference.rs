@@ -13,7 +13,7 @@ use crate::front::own::{does_anything, reads_here, tool};
 use crate::front::{ToolPlace, safe_line};
 use crate::options::MAX_BROWSED;
 use crate::policy::PolicyAction;
-use crate::runtime::{CallContext, CallKind, CallStep, Checked, Gateway, head, object, subject};
+use crate::runtime::{CallContext, CallKind, CallStep, Checked, Gateway, head, object};
 
 /// Tokens of a description in the list of a proxy.
 const STRIPPED_TOKENS: u64 = 60;
@@ -229,7 +229,8 @@ impl Gateway {
     fn by_id(&mut self, id: &str) -> Checked<ToolPlace> {
         let found = self.index().place(id);
         let message = "no tool has this id; `tool_browse` finds ids";
-        found.ok_or_else(|| GatewayError::new(GatewayErrorCode::HydrateFailed, message).at(safe_line(id)))
+        let unknown = || GatewayError::new(GatewayErrorCode::HydrateFailed, message).at(safe_line(id));
+        found.ok_or_else(|| self.not_known_yet(id).unwrap_or_else(unknown))
     }
 
     /// Notes that a session knows a tool.
@@ -277,8 +278,8 @@ impl Gateway {
 
     /// Tells what would become of a call. Counts nothing; of what is denied, the arguments are not looked at.
     fn dry_run(&mut self, place: ToolPlace, id: &str, given: JsonMap, context: &CallContext) -> Checked<CallStep> {
-        let Some((server, tool)) = self.tool(place) else { return Err(invalid("")) };
-        let subject = subject(server, tool, "tool_execute", context.caller.as_deref());
+        let Some((_, tool)) = self.tool(place) else { return Err(invalid("")) };
+        let subject = self.subject(place, "tool_execute", context.caller.as_deref());
         let ruling = self.ruling(&subject);
         let status = match ruling.action {
             PolicyAction::Allow => "pass",

@@ -52,6 +52,28 @@ const TYPES: &[&str] = &["string", "number", "integer", "boolean", "null", "arra
 /// assert_eq!((repaired.repairs[0].path.as_str(), repaired.repairs[0].rule), ("$.limit", "str_to_integer"));
 /// ```
 pub fn repair_arguments(args: &Value, schema: &Value) -> RepairedArguments {
+    repaired_by(args, schema, of_text)
+}
+
+/// Does the same only for texts that are the JSON of an object or a list, where the schema has one of these and no text: models
+/// write them in quotes, and nothing else can be meant.
+///
+/// ```
+/// use contextweaver_gateway::repair_json_texts;
+/// use serde_json::json;
+///
+/// let schema = json!({ "properties": { "tags": { "type": "array" }, "n": { "type": "integer" } } });
+/// let repaired = repair_json_texts(&json!("{\"tags\": \"[1]\", \"n\": \"1\"}"), &schema);
+/// assert_eq!(repaired.args, json!({ "tags": [1], "n": "1" }));
+/// ```
+pub fn repair_json_texts(args: &Value, schema: &Value) -> RepairedArguments {
+    repaired_by(args, schema, |text, schema| of_json(text, &types_of(schema, true)?))
+}
+
+/// Reads a text as what a schema asks for; also says by which rule.
+type ReadText = fn(&str, &Value) -> Option<(Value, &'static str)>;
+
+fn repaired_by(args: &Value, schema: &Value, read: ReadText) -> RepairedArguments {
     let mut repairs = Vec::new();
     let parsed = args.as_str().and_then(parsed_object);
     if parsed.is_some() {
@@ -60,7 +82,7 @@ pub fn repair_arguments(args: &Value, schema: &Value) -> RepairedArguments {
     let mut args = parsed.map_or_else(|| args.clone(), Value::Object);
     if let (Value::Object(map), Some(properties)) = (&mut args, schema.get("properties").and_then(Value::as_object)) {
         for (key, value) in map {
-            let repaired = value.as_str().and_then(|text| of_text(text, properties.get(key)?));
+            let repaired = value.as_str().and_then(|text| read(text, properties.get(key)?));
             if let Some((repaired, rule)) = repaired {
                 *value = repaired;
                 repairs.push(ArgumentRepair { path: format!("$.{key}"), rule });
@@ -79,17 +101,37 @@ fn parsed_object(text: &str) -> Option<JsonMap> {
     }
 }
 
-/// Returns what a text stands for where the schema has no text.
-fn of_text(text: &str, schema: &Value) -> Option<(Value, &'static str)> {
-    let types: Vec<&str> = match schema.get("type")? {
-        Value::String(name) => vec![name],
-        Value::Array(names) => names.iter().map(Value::as_str).collect::<Option<_>>()?,
-        _ => return None,
+/// The types that a schema allows, or its alternatives where they count; nothing where that may be a text, or is not known.
+fn types_of(schema: &Value, has_alternatives: bool) -> Option<Vec<&str>> {
+    let types: Vec<&str> = match schema.get("type") {
+        Some(Value::String(name)) => vec![name],
+        Some(Value::Array(names)) => names.iter().map(Value::as_str).collect::<Option<_>>()?,
+        Some(_) => return None,
+        None => {
+            let [any, one] = ["anyOf", "oneOf"].map(|key| schema.get(key).and_then(Value::as_array));
+            let alternatives = any.or(one).filter(|_| has_alternatives)?.iter();
+            alternatives.map(|alternative| alternative.get("type")?.as_str()).collect::<Option<_>>()?
+        }
     };
     // Of a type that nobody knows, nobody knows whether a text is of it.
-    if types.contains(&"string") || types.iter().any(|name| !TYPES.contains(name)) {
-        return None;
+    let is_known = types.iter().all(|name| *name != "string" && TYPES.contains(name));
+    is_known.then_some(types)
+}
+
+/// Reads the JSON of an object or a list.
+fn of_json(text: &str, types: &[&str]) -> Option<(Value, &'static str)> {
+    let text = trim(text.trim_start_matches('\u{feff}'));
+    let wanted = |name: &str, open: char| types.contains(&name) && text.starts_with(open);
+    if wanted("object", '{') {
+        return Some((Value::Object(parsed_object(text)?), "parse_stringified_object"));
     }
+    let list = parse(text).ok().filter(|_| wanted("array", '[')).filter(Value::is_array)?;
+    Some((list, "parse_stringified_array"))
+}
+
+/// Returns what a text stands for where the schema has no text.
+fn of_text(text: &str, schema: &Value) -> Option<(Value, &'static str)> {
+    let types = types_of(schema, false)?;
     let text = trim(text);
     let has = |name: &str| types.contains(&name);
     let value = match text {
@@ -188,6 +230,33 @@ mod tests {
             let (args, rules) = repaired(&json!({ "a": text, "other": text }), &schema);
             assert_eq!(args, json!({ "a": wanted.clone().unwrap_or(json!(text)), "other": text }), "{kind} {text}");
             assert_eq!(rules.len(), usize::from(wanted.is_some()));
+        }
+    }
+
+    #[test]
+    fn json_in_quotes_is_read_where_nothing_else_can_be_meant() {
+        let optional = json!({ "anyOf": [{ "type": "array" }, { "type": "null" }] });
+        let open = json!({ "anyOf": [{ "type": "array" }, {}] });
+        let schema = json!({ "properties": { "a": optional, "b": open, "c": { "type": "integer" }, "d": { "type": "object" } } });
+        let args = json!({ "a": "[1]", "b": "[1]", "c": "1", "d": "{\"x\": [2]}", "e": "[1]" });
+        let repaired = repair_json_texts(&args, &schema);
+        assert_eq!(repaired.args, json!({ "a": [1], "b": "[1]", "c": "1", "d": { "x": [2] }, "e": "[1]" }));
+        assert_eq!(repaired.repairs.len(), 2);
+        assert_eq!(repair_json_texts(&json!("{\"d\": \"{}\"}"), &schema).args, json!({ "d": {} }));
+        for (kind, text, wanted) in [
+            (json!("array"), "[1]", Some(json!([1]))),
+            (json!("array"), " [\"a\", {\"b\": 2}] ", Some(json!(["a", { "b": 2 }]))),
+            (json!(["array", "null"]), "[]", Some(json!([]))),
+            (json!("object"), "{\"n\":1}", Some(json!({ "n": 1 }))),
+            (json!("array"), "{\"n\":1}", None),
+            (json!("object"), "[1]", None),
+            (json!("array"), "[1", None),
+            (json!("array"), "a", None),
+            (json!(["array", "string"]), "[1]", None),
+        ] {
+            let schema = json!({ "properties": { "a": { "type": kind } } });
+            let args = repair_json_texts(&json!({ "a": text }), &schema).args;
+            assert_eq!(args, json!({ "a": wanted.unwrap_or(json!(text)) }), "{kind} {text}");
         }
     }
 

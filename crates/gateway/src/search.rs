@@ -107,7 +107,11 @@ impl Gateway {
         for (place, server) in self.servers.iter().enumerate().take(MAX_SERVERS) {
             let count =
                 server.usable().filter(|(tool, _)| self.may_see(ToolPlace { server: place, tool: *tool }, caller));
-            let mark = if server.is_unavailable() { ", unavailable now" } else { "" };
+            let mark = match (server.is_unavailable(), server.is_awaited()) {
+                (true, _) => ", unavailable now",
+                (false, true) => ", starting",
+                (false, false) => "",
+            };
             lines.push(format!("- {}: {} tools{mark}", server.name, count.count()));
         }
         let more = self.servers.len().saturating_sub(MAX_SERVERS);
@@ -266,13 +270,35 @@ impl Gateway {
         }
     }
 
+    /// Names of servers that have not listed anything: those that cannot be reached, or those that are starting.
+    fn awaited(&self, is_down: bool) -> String {
+        let servers = self.servers.iter().filter(|server| server.is_awaited() && server.is_unavailable() == is_down);
+        servers.take(MAX_SERVERS).map(|server| server.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Says of a tool that nobody knows that a server which is starting may have it.
+    pub(crate) fn not_known_yet(&self, name: &str) -> Option<GatewayError> {
+        let starting = self.awaited(false);
+        let name = safe_line(name);
+        let message =
+            format!("`{name}` is not known yet, servers are starting: {starting}; try again in a few seconds");
+        (!starting.is_empty()).then(|| GatewayError::new(GatewayErrorCode::UpstreamUnavailable, message).at(name))
+    }
+
     /// Says that there is no such tool, and which names are near.
     pub(crate) fn no_tool(&mut self, name: &str, found: Resolved, context: &CallContext) -> GatewayError {
+        if let Some(error) = self.not_known_yet(name).filter(|_| found == Resolved::Unknown) {
+            return error;
+        }
+        let down = self.awaited(true);
         let near = self.near(name, context);
         let what = if found == Resolved::Gone { "is not listed any more" } else { "is not known" };
         let mut message = format!("the tool `{}` {what}", safe_line(name));
         if !near.is_empty() {
             message.extend(["; nearest names: ", &near.join(", ")]);
+        }
+        if !down.is_empty() {
+            message.extend(["; unavailable now: ", &down]);
         }
         GatewayError::new(GatewayErrorCode::HydrateFailed, message).at(safe_line(name))
     }

@@ -6,7 +6,7 @@ use contextweaver_base::order::{SortedMap, sort_by};
 
 use crate::failure::GatewayError;
 use crate::front::{FrontMode, safe_line};
-use crate::runtime::{Gateway, MeasuredResult, ToolRef};
+use crate::runtime::{Gateway, MeasuredResult, ToolRef, UnmatchedRule};
 use crate::servers::ServerStatus;
 
 /// Tools that are counted one by one; those beyond count in the totals alone.
@@ -158,6 +158,8 @@ pub struct GatewayStats {
     pub largest: Vec<LargeResult>,
     /// What was refused and why, the most frequent first.
     pub refusals: Vec<RefusalStats>,
+    /// Rules of policies that name tools which no server has, once each server has listed its tools or cannot be reached.
+    pub unmatched_rules: Vec<UnmatchedRule>,
 }
 
 /// The counters.
@@ -286,6 +288,7 @@ impl Gateway {
             tools,
             largest: largest.collect(),
             refusals,
+            unmatched_rules: self.unmatched_rules(),
         }
     }
 }

@@ -8,7 +8,13 @@ import type { Paint } from "./print.js";
 const MAX_NAMES = 5;
 
 /** One line about a server that has come or gone; nothing for what is no news. */
-export function serverLine({ server, status, detail, report }: GatewayServerEvent, paint: Paint, ms: number): string | undefined {
+export function serverLine(event: GatewayServerEvent, paint: Paint, ms: number): string | undefined {
+  const rules = (event.unmatched_rules ?? []).map(({ path, tool }) => `  ${paint("??", "yellow")} ${safe(`${path}: no tool is called \`${tool}\``)}`);
+  const lines = [stateLine(event, paint, ms), ...rules].filter((line) => line !== undefined);
+  return lines.length > 0 ? lines.join("\n") : undefined;
+}
+
+function stateLine({ server, status, detail, report }: GatewayServerEvent, paint: Paint, ms: number): string | undefined {
   const name = safe(server);
   if (report) {
     const { tools, tokens, resources, prompts, quarantined, skipped, mended } = report;
@@ -30,7 +36,7 @@ function mendedNames(mended: ListingReport["mended"]): readonly string[] {
 
 /** What a gateway has counted. */
 export function statsText(stats: GatewayCounts, paint: Paint): string {
-  const { mode, front_tokens, sessions, totals, searches, drilldowns, recalls, cache_hits, retries, servers, tools, largest, refusals } = stats;
+  const { mode, front_tokens, sessions, totals, searches, drilldowns, recalls, cache_hits, retries, servers, tools, largest, refusals, unmatched_rules } = stats;
   const listed = servers.reduce((sum, { tokens }) => sum + tokens, 0);
   const part = (title: string, rows: readonly (readonly string[])[]): readonly string[] => (rows.length === 0 ? [] : ["", paint(title, "bold"), ...table(rows)]);
   return `${[
@@ -45,6 +51,7 @@ export function statsText(stats: GatewayCounts, paint: Paint): string {
     ...part("Tools by tokens saved", tools.slice(0, MAX_ROWS).map((tool) => [`${tool.server}/${tool.tool}`, `${tool.saved_tokens} of ${tool.tokens}`, `${count(tool.calls, "call")}, ${tool.errors} errors`])),
     ...part("Largest results", largest.map(({ server, tool, tokens, bytes, at_ms }) => [`${server}/${tool}`, `${tokens} tokens`, `${bytes} bytes, ${new Date(at_ms).toISOString()}`])),
     ...part("Refused", refusals.map(({ error, reason, count: times }) => [error, String(times), reason])),
+    ...part("Rules that name no tool", unmatched_rules.map(({ path, tool }) => [path, tool])),
   ].join("\n")}\n`;
 }
 

@@ -45,6 +45,7 @@ export type {
   ServerStatus,
   SkippedEntry,
   ToolPolicy,
+  UnmatchedRule,
   VisibilityProfile,
 } from "./runtime-types.js";
 export type { UpstreamReport, UpstreamState } from "./upstream-types.js";

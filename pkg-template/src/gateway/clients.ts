@@ -144,10 +144,12 @@ export class GatewayClients {
   notified(connection: UpstreamConnection, { method, params = {} }: McpRequest): void {
     const { onError } = this.#host;
     if (method === "notifications/resources/updated") {
-      const uri = String(params["uri"]);
-      for (const front of this.#fronts) if (front.isSubscribed(uri, connection)) void front.server.notification({ method, params }).catch(onError);
+      const known = String(params["uri"]);
+      for (const front of this.#fronts) {
+        for (const uri of front.subscribed(known, connection)) void front.server.notification({ method, params: { ...params, uri } }).catch(onError);
+      }
       for (const { handler, listened } of this.#modern.values()) {
-        if (listened.get(uri)?.front.isSubscribed(uri, connection) === true) handler.bus.publish({ kind: "resource_updated", uri });
+        for (const [uri, { front }] of listened) if (front.subscribed(known, connection).includes(uri)) handler.bus.publish({ kind: "resource_updated", uri });
       }
       return;
     }

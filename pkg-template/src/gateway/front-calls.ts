@@ -1,5 +1,7 @@
 // Calls of tools: the runtime says step by step what becomes of one, and what a server answers goes to whoever keeps results.
 import type { DrilldownInput } from "../adapters/read-on.js";
+import { ContextWeaverError } from "../errors.js";
+import type { DigestedResult } from "../mcp-digest.js";
 import type { JsonObject } from "../types.js";
 import { canElicit } from "./bridge.js";
 import type { CallProgress, UpstreamCall } from "./bridge.js";
@@ -104,7 +106,17 @@ export class FrontCalls {
     };
     asking.signal.addEventListener("abort", () => this.#host.runtime.cancelCall(call), { once: true });
     const form = { message, requestedSchema: { type: "object", properties: {} }, ...(this.#client.is_modern && { mode: "form" }) };
-    return this.#rounds.ask({ call: asking, resume }, { [CONFIRM]: { method: "elicitation/create", params: form } }, context);
+    return this.#closing(call, () => this.#rounds.ask({ call: asking, resume }, { [CONFIRM]: { method: "elicitation/create", params: form } }, context));
+  }
+
+  /** Runs a part of a call, which is not open any more when that fails. */
+  async #closing<T>(call: number, run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      this.#host.runtime.cancelCall(call);
+      throw error;
+    }
   }
 
   /** Sends a request to an upstream until it is answered, and hands the result to whoever keeps it. */
@@ -116,17 +128,14 @@ export class FrontCalls {
       const envelope = this.#client.envelope(context);
       call.start(() => this.#upstream.send(about.server, call, method, { ...params, ...answers }, { meta: step?.meta, envelope, watched: watchedOf(context) }));
     };
-    send(answersOf(context));
-    const proceed = async (now: RequestContext): Promise<Fields> => {
+    const proceed = (now: RequestContext): Promise<Fields> => this.#closing(about.call, () => run(now));
+    const run = async (now: RequestContext): Promise<Fields> => {
       for (;;) {
         const progress = await call.next(now);
         const asked = await this.#rounds.asked(progress, call, now, send, proceed);
         if (asked) return asked;
         const lacking = this.#lacking(call, progress);
-        if (lacking) {
-          runtime.cancelCall(about.call);
-          throw lacking;
-        }
+        if (lacking) throw lacking;
         if ("result" in progress) return this.#finish(about, progress.result, now);
         if (!("error" in progress)) continue;
         const after = runtime.failCall({ call: about.call, failure: failureOf(progress.error, []), random: Math.random() });
@@ -135,7 +144,7 @@ export class FrontCalls {
         send();
       }
     };
-    return proceed(context);
+    return this.#closing(about.call, () => (send(answersOf(context)), run(context)));
   }
 
   /**
@@ -151,9 +160,21 @@ export class FrontCalls {
     return protocolError(this.#host, MISSING_CAPABILITY, message, { requiredCapabilities: lacking });
   }
 
+  /** What the client gets of a result. Of one that cannot be kept it is told that the tool has run. */
   async #finish(about: Answered, result: Fields, context: RequestContext): Promise<Fields> {
     const { server, tool: name, arguments: given } = about;
-    const digested = await this.#client.results.digest({ name, arguments: given, server, result: asToolResult(result) }, (error) => this.#host.onError(error));
+    const { onError } = this.#host;
+    let digested: DigestedResult;
+    try {
+      digested = await this.#client.results.digest({ name, arguments: given, server, result: asToolResult(result) }, onError);
+    } catch (error) {
+      onError(error);
+      const code = ContextWeaverError.is(error) ? error.code : "INTERNAL";
+      watchedOf(context)?.failed(code);
+      this.#host.runtime.cancelCall(about.call);
+      const message = `the tool has run, and its result could not be kept: ${failureOf(error, []).message}`;
+      return { content: [{ type: "text", text: JSON.stringify({ error: code, message, path: name, retryable: false }) }], isError: true };
+    }
     watchedOf(context)?.measured(digested);
     const { reply, changed } = this.#host.runtime.finishCall({
       call: about.call,

@@ -32,7 +32,8 @@ export class FrontReads {
     const uri = String(params["uri"]);
     return this.ofResource(uri, async ({ server, uri: known }) => {
       const result = await this.#upstream.pass(server, "resources/read", { uri: known }, context);
-      return isAnswer(result) ? this.#told(server, uri, mendedContents(result, uri)) : result;
+      const answer = known === uri ? result : renamed(result, known, uri);
+      return isAnswer(answer) ? this.#told(server, uri, mendedContents(answer, uri)) : answer;
     });
   }
 
@@ -106,6 +107,13 @@ export class FrontReads {
 /** Whether a result is the answer, and not a question of the server's. */
 function isAnswer({ resultType }: Fields): boolean {
   return resultType === undefined || resultType === "complete";
+}
+
+/** What was read, under the address that the client has for it. */
+function renamed(result: Fields, known: string, uri: string): Fields {
+  const { contents } = result;
+  if (!Array.isArray(contents)) return result;
+  return { ...result, contents: (contents as readonly (Fields | null)[]).map((content) => (content?.["uri"] === known ? { ...content, uri } : content)) };
 }
 
 /** What the runtime finds; nothing where there is no such thing. */

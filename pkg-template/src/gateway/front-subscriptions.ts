@@ -10,35 +10,37 @@ export class FrontSubscriptions {
   readonly #host: FrontHost;
   readonly #reads: FrontReads;
   readonly #upstream: FrontUpstream;
-  readonly #connections = new Map<string, UpstreamConnection>();
+  /** By the addresses that the client has, with those of the servers. */
+  readonly #subscribed = new Map<string, { readonly connection: UpstreamConnection; readonly known: string }>();
 
   constructor(host: FrontHost, reads: FrontReads, upstream: FrontUpstream) {
     [this.#host, this.#reads, this.#upstream] = [host, reads, upstream];
   }
 
-  /** Whether the client wants to know when a resource of a connection changes. */
-  has(uri: string, connection: UpstreamConnection): boolean {
-    return this.#connections.get(uri) === connection;
+  /** The addresses by which the client wants to know when a resource of a connection changes. */
+  of(known: string, connection: UpstreamConnection): readonly string[] {
+    const all = [...this.#subscribed].filter(([, entry]) => entry.known === known && entry.connection === connection);
+    return all.map(([uri]) => uri);
   }
 
   async add(uri: string, context?: RequestContext): Promise<void> {
     await this.#host.started();
-    if (this.#connections.has(uri)) return;
-    await this.#reads.ofResource(uri, async ({ server }) => {
+    if (this.#subscribed.has(uri)) return;
+    await this.#reads.ofResource(uri, async ({ server, uri: known }) => {
       const connection = this.#upstream.connection(this.#host.upstream(server), context);
-      await this.#host.subscriptions.add(connection, uri);
-      this.#connections.set(uri, connection);
+      await this.#host.subscriptions.add(connection, known);
+      this.#subscribed.set(uri, { connection, known });
     });
   }
 
   async remove(uri: string): Promise<void> {
-    const connection = this.#connections.get(uri);
-    this.#connections.delete(uri);
-    if (connection) await this.#host.subscriptions.remove(connection, uri);
+    const entry = this.#subscribed.get(uri);
+    this.#subscribed.delete(uri);
+    if (entry) await this.#host.subscriptions.remove(entry.connection, entry.known);
   }
 
   /** Ends them all. */
   close(): void {
-    for (const uri of [...this.#connections.keys()]) void this.remove(uri).catch(this.#host.onError);
+    for (const uri of [...this.#subscribed.keys()]) void this.remove(uri).catch(this.#host.onError);
   }
 }

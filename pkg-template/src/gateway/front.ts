@@ -64,9 +64,9 @@ export class ClientFront {
     if (!client.is_modern) this.#registerEarlier();
   }
 
-  /** Whether the client wants to know when a resource of a connection changes. */
-  isSubscribed(uri: string, connection: UpstreamConnection): boolean {
-    return this.#subscriptions.has(uri, connection);
+  /** The addresses by which the client wants to know when a resource of a connection changes. */
+  subscribed(known: string, connection: UpstreamConnection): readonly string[] {
+    return this.#subscriptions.of(known, connection);
   }
 
   /** Subscribes to the resources that a `subscriptions/listen` names. */

@@ -9,7 +9,6 @@ import { resultTokens } from "../mcp-digest.js";
 import type { ResultSizeOptions } from "../mcp-digest.js";
 import type { ContextManagerOptions } from "../options.js";
 import { openRecords } from "../stored-records.js";
-import type { StoredRecords } from "../stored-records.js";
 import type { SessionStore } from "../storage/storage-types.js";
 import { Access } from "../mcp-access.js";
 import { version } from "../text.js";
@@ -25,7 +24,8 @@ import type { GatewayHooks } from "./hook-types.js";
 import { GatewayHttp } from "./http.js";
 import type { GatewayHttpOptions } from "./http.js";
 import { GatewayRuntime } from "./runtime.js";
-import type { GatewayRuntimeOptions, GatewayStats, ListingReport } from "./runtime-types.js";
+import { PinStore } from "./pin-store.js";
+import type { GatewayRuntimeOptions, GatewayStats, ListingReport, UnmatchedRule } from "./runtime-types.js";
 import { ListenTap } from "./listen-tap.js";
 import { isMirrored } from "./mirrored-headers.js";
 import type { SdkTransport } from "./sdk.js";
@@ -52,7 +52,7 @@ export interface GatewaySdk {
 }
 
 /** What a gateway is made of. */
-export interface GatewayOptions extends GatewayHttpOptions, ResultSizeOptions, Omit<GatewayRuntimeOptions, "servers" | "pins" | "accepted"> {
+export interface GatewayOptions extends GatewayHttpOptions, ResultSizeOptions, Omit<GatewayRuntimeOptions, "servers" | "pins" | "accepted" | "pins_lost"> {
   /** The servers as desktop clients and editors write them: `{ "files": { "command": "npx", "args": […] } }`. */
   readonly mcpServers?: Readonly<Record<string, unknown>>;
   /** The same as VS Code writes it. */
@@ -91,6 +91,8 @@ export interface GatewayServerEvent {
   readonly detail?: string;
   /** What its list has: tools that were taken, left out, quarantined, and why. */
   readonly report?: ListingReport;
+  /** Rules of policies that name tools which no server has, where those have changed. */
+  readonly unmatched_rules?: readonly UnmatchedRule[];
 }
 
 /** What a gateway has counted. */
@@ -178,7 +180,7 @@ interface Started {
   readonly sessions: GatewaySessions;
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly http: GatewayHttp;
-  readonly pins: StoredRecords<JsonValue> | undefined;
+  readonly pins: PinStore | undefined;
   /** All servers have answered, or cannot be reached. */
   readonly ready: Promise<void>;
 }
@@ -188,8 +190,6 @@ class RunningGateway {
   readonly #options: GatewayOptions;
   readonly #http: GatewayHttpOptions;
   readonly #servers: readonly ServerConfig[];
-  /** Pins of servers that are not there now, and keep theirs until they are again. */
-  #absent: { readonly pins: JsonObject; readonly accepted: JsonObject } = { pins: {}, accepted: {} };
   readonly #runtimeOptions: JsonObject;
   readonly #metaAllowed: readonly string[];
   readonly #watch: GatewayWatch | undefined;
@@ -198,6 +198,8 @@ class RunningGateway {
   #starting: Promise<Started> | undefined;
   #clients: GatewayClients | undefined;
   #isClosed = false;
+  /** The rules that were told last. */
+  #unmatched = "[]";
 
   constructor(given: GatewayOptions) {
     const options = fields(given) as GatewayOptions & Record<string, unknown>;
@@ -307,9 +309,9 @@ class RunningGateway {
     const sdk = (given?.server ?? (await imported("server"))) as ServerSdk;
     const client = (given?.client ?? (await imported("client"))) as UpstreamSdk["client"];
     const stdio = async (): Promise<object> => given?.client_stdio ?? imported("client/stdio");
-    const pins = store ? await openRecords<JsonValue>(store.session("gateway-pins"), { salvage: true }) : undefined;
+    const pins = store && (await PinStore.open(store, this.#servers.map(({ name }) => name)));
     const kept = store ? await openRecords<JsonValue>(store.session("gateway-sessions"), { salvage: true }) : undefined;
-    for (const { code, message } of [...(pins?.findings ?? []), ...(kept?.findings ?? [])]) this.#onError(new ContextWeaverError(code as ErrorCode, message));
+    for (const { code, message } of kept?.findings ?? []) this.#onError(new ContextWeaverError(code as ErrorCode, message));
     if (pins) this.#withPins(pins);
     const runtime = this.#runtime;
     const { drilldown = "drilldown", recall = "recall" } = this.#options.names ?? {};
@@ -398,32 +400,28 @@ class RunningGateway {
     throw new ContextWeaverError("CALLBACK_FAILED", `\`auth_provider\` returned no provider for \`${name}\``, { hint: "an OAuthClientProvider or AuthProvider of the SDK, or nothing" });
   }
 
-  #withPins(pins: StoredRecords<JsonValue>): void {
-    const { pins: kept = {}, accepted = {} } = pins.toJSON() as { readonly pins?: JsonObject; readonly accepted?: JsonObject };
-    const isHere = ([name]: readonly [string, unknown]): boolean => this.#servers.some((server) => server.name === name);
-    const part = (all: JsonObject, isWanted: boolean): JsonObject => Object.fromEntries(Object.entries(all).filter((entry) => isHere(entry) === isWanted));
-    this.#absent = { pins: part(kept, false), accepted: part(accepted, false) };
-    if (Object.keys(kept).length === 0 && Object.keys(accepted).length === 0) return;
+  /** Begins with the pins of an earlier run. Where some of them are lost, no tool without one is taken for new. */
+  #withPins({ state, damage }: PinStore): void {
+    if (damage) this.#onError(damage);
+    const { pins, accepted, pins_lost } = state;
+    if (Object.keys(pins).length + Object.keys(accepted).length + pins_lost.length === 0) return;
     this.#runtime.free();
-    this.#runtime = new GatewayRuntime({ ...this.#runtimeOptions, pins: part(kept, true), accepted: part(accepted, true) } as unknown as GatewayRuntimeOptions);
+    this.#runtime = new GatewayRuntime({ ...this.#runtimeOptions, ...state } as unknown as GatewayRuntimeOptions);
   }
 
-  async #keepPins(pins: StoredRecords<JsonValue> | undefined): Promise<void> {
-    if (!pins) return;
+  async #keepPins(pins: PinStore | undefined): Promise<void> {
     try {
-      const { pins: kept, accepted } = this.#runtime.pinState();
-      pins.assign({ pins: { ...this.#absent.pins, ...kept } as JsonObject, accepted: { ...this.#absent.accepted, ...accepted } as unknown as JsonObject });
-      await pins.save();
+      await pins?.keep(this.#runtime.pinState());
     } catch (error) {
       // Another gateway wrote there meanwhile, say.
       this.#onError(error);
     }
   }
 
-  #listed(server: string, { bytes }: UpstreamListing, clients: GatewayClients, pins: StoredRecords<JsonValue> | undefined): void {
+  #listed(server: string, { bytes }: UpstreamListing, clients: GatewayClients, pins: PinStore | undefined): void {
     try {
-      const { report, changed } = this.#runtime.setListing(server, bytes);
-      this.#tell({ server, status: "ready", report });
+      const { report, changed, unmatched_rules } = this.#runtime.setListing(server, bytes);
+      this.#tell({ server, status: "ready", report, ...this.#news(unmatched_rules) });
       clients.changed(changed);
       void this.#keepPins(pins);
     } catch (error) {
@@ -431,10 +429,19 @@ class RunningGateway {
     }
   }
 
+  /** Rules that name no tool, where they are others than were told before. */
+  #news(unmatched_rules: readonly UnmatchedRule[]): Pick<GatewayServerEvent, "unmatched_rules"> {
+    const text = JSON.stringify(unmatched_rules);
+    const isTold = text === this.#unmatched;
+    this.#unmatched = text;
+    return isTold ? {} : { unmatched_rules };
+  }
+
   #state(server: string, state: UpstreamState, clients: GatewayClients): void {
     const detail = state.status === "unavailable" ? state.reason : undefined;
     clients.changed(this.#runtime.setStatus(server, state.status, detail));
-    this.#tell({ server, status: state.status, ...(detail !== undefined && { detail }) });
+    const news = detail === undefined ? {} : this.#news(this.#runtime.stats().unmatched_rules);
+    this.#tell({ server, status: state.status, ...(detail !== undefined && { detail }), ...news });
   }
 
   #tell(event: GatewayServerEvent): void {

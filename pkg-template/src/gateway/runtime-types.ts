@@ -23,7 +23,7 @@ export interface PolicyRule {
   readonly meta_tool?: "tool_execute" | "tool_view";
   /** The namespace: the name of the server. */
   readonly namespace?: string;
-  /** A glob of ids or names of tools: `issues.*`, `github:*`. */
+  /** A glob of ids or names of tools, those of servers or those that clients see: `issues.*`, `github__*`. */
   readonly tool?: string;
   /** A glob of names of servers. */
   readonly server?: string;
@@ -178,6 +178,8 @@ export interface GatewayRuntimeOptions {
   readonly pins?: Readonly<Record<string, ToolPins>>;
   /** What was accepted in an earlier run, by server: that of {@link PinState}. */
   readonly accepted?: Readonly<Record<string, readonly string[]>>;
+  /** Servers of which pins of an earlier run are lost: their tools without one are in quarantine until they are accepted. Default: none. */
+  readonly pins_lost?: readonly string[];
   /** Keys of `_meta` that a call carries on. Default: `traceparent`, `tracestate` and `baggage`. */
   readonly meta_allow?: readonly string[];
   readonly names?: GatewayToolNames;
@@ -187,6 +189,7 @@ export interface GatewayRuntimeOptions {
 export interface PinState {
   readonly pins: Readonly<Record<string, ToolPins>>;
   readonly accepted: Readonly<Record<string, readonly string[]>>;
+  readonly pins_lost: readonly string[];
 }
 
 /** Whether a server can be reached. The tools of one that cannot stay listed and are marked. */
@@ -201,7 +204,7 @@ export interface ListChanges {
 
 /** Why a tool is neither shown nor called. */
 export interface QuarantineReason {
-  /** Code of the finding, `pin-changed` where the tool is not what it was. */
+  /** Code of the finding, `pin-changed` where the tool is not what it was, `pin-lost` where nobody knows whether it is. */
   readonly code: string;
   readonly message: string;
 }
@@ -280,6 +283,16 @@ export interface ListedServer {
   readonly report: ListingReport;
   readonly changed: ListChanges;
   readonly pins: ToolPins;
+  /** Rules of policies that name tools which no server has, once each server has listed its tools or cannot be reached. */
+  readonly unmatched_rules: readonly UnmatchedRule[];
+}
+
+/** A rule of a policy that speaks of tools which are not there. */
+export interface UnmatchedRule {
+  /** Where the rule says so, as a JSON pointer into the options. */
+  readonly path: string;
+  /** What it says. */
+  readonly tool: string;
 }
 
 /** Tools that were accepted. */
@@ -519,4 +532,6 @@ export interface GatewayStats {
   readonly largest: readonly LargeResult[];
   /** What was refused and why, the most frequent first. */
   readonly refusals: readonly RefusalStats[];
+  /** Rules of policies that name tools which no server has, once each server has listed its tools or cannot be reached. */
+  readonly unmatched_rules: readonly UnmatchedRule[];
 }

@@ -24,8 +24,6 @@ const MAX_RESULTS = 4_000;
 const MAX_WHOLE = 64;
 /** Characters of a token, at least, of texts that are expected to pass whole. */
 const CHARS_PER_TOKEN = 4;
-/** Bytes (UTF-8) of text that one artifact takes. */
-const MAX_TEXT_BYTES = 16 * 2 ** 20;
 /** Sessions that were read from the store for a handle of theirs, and stay open. */
 const MAX_REOPENED = 32;
 /** Characters of the name that begins handles: 50 bits, which nobody guesses. */
@@ -226,22 +224,19 @@ export class GatewaySession {
 
   /**
    * Keeps a result, and says what the client gets of it. Where there is a store, a handle that the client is told is durable by
-   * then, and what it got whole is stored without being waited for.
+   * then, unless the store fails, and what it got whole is stored without being waited for.
    */
   async digest(call: AnsweredCall, onError: (error: unknown) => void): Promise<DigestedResult> {
     const lanes = this.#lanesOf(call.server);
     const isSmall = isLittle(call.result, CHARS_PER_TOKEN * this.#all.resultTokens);
     const shelf = await this.#current(lanes, isSmall ? lanes.small : lanes.large);
-    const { result, missing } = bounded(call.result);
-    const digested = shelf.digests.digest({ ...call, result });
+    const digested = shelf.digests.digest(call);
     shelf.results += 1;
     shelf.isTold ||= digested.is_digested;
-    if (shelf.stored) {
-      const saving = shelf.stored.save();
-      if (digested.is_digested || missing > 0) await saving;
-      else saving.catch(onError);
-    }
-    return missing > 0 ? { ...digested, result: withNote(digested.result, missing), is_digested: true } : digested;
+    // What cannot be stored is still in memory.
+    const saving = shelf.stored?.save().catch(onError);
+    if (digested.is_digested) await saving;
+    return digested;
   }
 
   /** Answers a call of the tool that reads on: a part of a text, or the whole of a picture, a sound or a file. */
@@ -364,42 +359,4 @@ function isLittle({ content, structuredContent }: Fields, most: number): boolean
   const texts = (content as readonly Fields[]).map((block) => (block?.["type"] === "text" ? String(block["text"]).length : Infinity));
   if (texts.reduce((sum, length) => sum + length, 0) > most) return false;
   return structuredContent === undefined || JSON.stringify(structuredContent).length <= most;
-}
-
-/** Cuts texts of a result off where an artifact ends, and counts the bytes that are missing then. */
-function bounded(result: Fields): { readonly result: Fields; readonly missing: number } {
-  const { content } = result;
-  if (!Array.isArray(content)) return { result, missing: 0 };
-  let left = MAX_TEXT_BYTES;
-  let missing = 0;
-  const blocks = (content as readonly Fields[]).map((block) => {
-    const text = block?.["type"] === "text" ? block["text"] : undefined;
-    // A character of UTF-16 is at most three bytes: what is surely small need not be encoded.
-    if (typeof text !== "string" || text.length * 3 <= left) {
-      if (typeof text === "string") left -= text.length * 3;
-      return block;
-    }
-    const bytes = new TextEncoder().encode(text);
-    if (bytes.length <= left) {
-      left -= bytes.length;
-      return block;
-    }
-    const kept = new TextDecoder().decode(bytes.subarray(0, wholeUpTo(bytes, left)));
-    missing += bytes.length - left;
-    left = 0;
-    return { ...block, text: kept };
-  });
-  return missing > 0 ? { result: { ...result, content: blocks }, missing } : { result, missing: 0 };
-}
-
-/** The last place up to `end` at which a character begins. */
-function wholeUpTo(bytes: Uint8Array, end: number): number {
-  let at = Math.max(0, end);
-  while (at > 0 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;
-  return at;
-}
-
-function withNote(result: Fields, missing: number): Fields {
-  const note = `(the last ${missing} bytes of the text are missing: a result is kept up to ${MAX_TEXT_BYTES} bytes; call the tool again for a smaller part)`;
-  return { ...result, content: [...(result["content"] as readonly Fields[]), { type: "text", text: note }] };
 }

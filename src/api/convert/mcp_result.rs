@@ -94,6 +94,6 @@ fn convert(result: &Value, mut fields: Fields) -> Result<ConvertedResult> {
     if let Some(compat) = compat {
         return compat.mcp_result_to_envelope(result, &tool);
     }
-    let options = McpResultOptions { revision, max_bytes, withholds_links };
+    let options = McpResultOptions { revision, max_bytes, withholds_links, ..McpResultOptions::default() };
     mcp_result_to_envelope(result, &tool, &options)
 }

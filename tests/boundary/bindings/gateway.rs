@@ -54,7 +54,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     (
         "GatewayRuntimeOptions",
         "mode search_above servers policy rate_limits retry cache visibility preset reference tolerant_args validate \
-         pinned_tools recent_tools drift lint pins accepted meta_allow names",
+         pinned_tools recent_tools drift lint pins accepted pins_lost meta_allow names",
         Reader::Function(with),
     ),
     ("GatewayServer", "name policy drift lint", Reader::Function(|value| with(json!({ "servers": [value] })))),

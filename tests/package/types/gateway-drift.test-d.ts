@@ -28,6 +28,7 @@ import type {
   ServerStatus,
   SkippedEntry,
   ToolPolicy,
+  UnmatchedRule,
   UpstreamReport,
   VisibilityProfile,
 } from "contextweaver/mcp";
@@ -84,6 +85,7 @@ export const records: { readonly [Name in keyof GatewayRecords]: true } = {
   SkippedEntry: same<GatewayRecords["SkippedEntry"], SkippedEntry>(),
   ToolList: same<GatewayRecords["ToolList"], ToolList>(),
   ToolStats: same<GatewayRecords["ToolStats"], GatewayToolStats>(),
+  UnmatchedRule: same<GatewayRecords["UnmatchedRule"], UnmatchedRule>(),
 };
 
 /** What the comparisons above leave out. */

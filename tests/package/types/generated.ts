@@ -866,6 +866,7 @@ export type GatewayStats = {
   tools: Array<ToolStats>,
   largest: Array<LargeResult>,
   refusals: Array<RefusalStats>,
+  unmatched_rules: Array<UnmatchedRule>,
 };
 
 export type LargeResult = {
@@ -886,6 +887,7 @@ export type ListedServer = {
   report: ListingReport,
   changed: ListChanges,
   pins: Record<string, string>,
+  unmatched_rules: Array<UnmatchedRule>,
 };
 
 export type ListingReport = {
@@ -944,6 +946,7 @@ export type NextStep = {
 export type PinState = {
   pins: Record<string, Record<string, string>>,
   accepted: Record<string, string[]>,
+  pins_lost: Array<string>,
 };
 
 export type QuarantineReason = {
@@ -1015,6 +1018,11 @@ export type ToolStats = {
   tokens: number,
   shown_tokens: number,
   saved_tokens: number,
+};
+
+export type UnmatchedRule = {
+  path: string,
+  tool: string,
 };
 
 /** Every record above, so that none can be forgotten. */
@@ -1147,6 +1155,7 @@ export interface GatewayRecords {
   SkippedEntry: SkippedEntry;
   ToolList: ToolList;
   ToolStats: ToolStats;
+  UnmatchedRule: UnmatchedRule;
 }
 
 /** Fields of the answers that have no record. */
@@ -1232,7 +1241,7 @@ export interface Inputs {
   ViewSpec: { required: "label" | "view_id"; fields: never };
 }
 export interface GatewayInputs {
-  GatewayRuntimeOptions: { required: "servers"; fields: "accepted" | "cache" | "drift" | "lint" | "meta_allow" | "mode" | "names" | "pinned_tools" | "pins" | "policy" | "preset" | "rate_limits" | "recent_tools" | "reference" | "retry" | "search_above" | "servers" | "tolerant_args" | "validate" | "visibility" };
+  GatewayRuntimeOptions: { required: "servers"; fields: "accepted" | "cache" | "drift" | "lint" | "meta_allow" | "mode" | "names" | "pinned_tools" | "pins" | "pins_lost" | "policy" | "preset" | "rate_limits" | "recent_tools" | "reference" | "retry" | "search_above" | "servers" | "tolerant_args" | "validate" | "visibility" };
   GatewayServer: { required: "name"; fields: "drift" | "lint" | "name" | "policy" };
   ToolPolicy: { required: never; fields: "default" | "rules" };
   PolicyRule: { required: "action"; fields: "action" | "caller" | "destructive" | "meta_tool" | "namespace" | "read_only" | "reason" | "server" | "tags" | "tool" };

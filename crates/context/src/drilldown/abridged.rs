@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::callbacks::CallbackAnswers;
 use crate::digest_note;
 use crate::firewall::handle_of;
+use crate::labels;
 use crate::manager::ContextManager;
 use crate::sensitivity;
 use contextweaver_base::{Error, ErrorCode, Result, limits};
@@ -18,7 +19,7 @@ use serde_json::Value;
 const SPARE_PARTS: u64 = 8;
 
 /// A request for as much of a result as fits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AbridgeRequest {
     /// The item of the result.
     pub item_id: String,
@@ -26,6 +27,8 @@ pub struct AbridgeRequest {
     pub max_tokens: u64,
     /// What the result was asked for with, such as the arguments of its call: parts with its names go first.
     pub asked: String,
+    /// The tool by which the rest is read: lines that name it as ours do are escaped.
+    pub drilldown: String,
 }
 
 impl AbridgeRequest {
@@ -39,6 +42,7 @@ impl AbridgeRequest {
             item_id: fields.string("item_id")?,
             max_tokens: fields.uint_or("max_tokens", limits::FIREWALL_THRESHOLD_TOKENS, limits::MAX_BUDGET_TOKENS)?,
             asked: fields.string_or("asked", "")?,
+            drilldown: fields.string_or("drilldown", "drilldown")?,
         };
         fields.finish()?;
         Ok(request)
@@ -48,7 +52,7 @@ impl AbridgeRequest {
 /// As much of a result as fits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Abridged {
-    /// The text, secrets masked.
+    /// The text, secrets masked, lines escaped that pass for ours.
     pub text: String,
     /// Tokens of `text`.
     pub tokens: u64,
@@ -72,7 +76,7 @@ impl ContextManager {
     /// let mut manager = ContextManager::new(ManagerOptions::default());
     /// let list: String = (0..900).map(|n| format!("order {n} was sent\n")).collect();
     /// manager.ingest_tool_result(&ToolResult::new("c1", "list"), list.as_bytes())?;
-    /// let request = AbridgeRequest { item_id: "result:c1".into(), max_tokens: 300, asked: String::new() };
+    /// let request = AbridgeRequest { item_id: "result:c1".into(), max_tokens: 300, ..AbridgeRequest::default() };
     /// let shown = manager.abridged(&request)?.unwrap();
     /// assert!(shown.is_cut && shown.tokens <= 300 && shown.text.contains("order 899"));
     /// # Ok::<(), contextweaver_base::Error>(())
@@ -84,11 +88,11 @@ impl ContextManager {
             return Ok(None);
         }
         let (raw, media_type) = self.stored_text(&handle_of(&item.id))?;
-        let clean = self.options.mask_secrets(&raw);
+        let clean = labels::outside(&self.options.mask_secrets(&raw), &request.drilldown);
         let estimator = &self.options.estimator;
         let total = estimator.tokens(&clean);
         if total <= request.max_tokens + request.max_tokens / SPARE_PARTS {
-            return Ok(Some(Abridged { text: clean.into_owned(), tokens: total, total, is_cut: false }));
+            return Ok(Some(Abridged { text: clean, tokens: total, total, is_cut: false }));
         }
         let source = SniffedText::new(&media_type, &clean);
         let Abridgment { text, is_whole } = abridge(&source, request.max_tokens, &request.asked, estimator);

@@ -83,13 +83,22 @@ impl ResultReader<'_> {
         self.store(kind, text.as_bytes().to_vec(), "text/plain", label, path);
     }
 
-    pub fn show(&mut self, shown: String, text: &str, path: &str) {
-        let Some(room) = self.text_room.checked_sub(shown.len() + 1) else {
-            let message = format!("{} bytes of text, and there is room for {}", shown.len(), self.text_room);
-            self.degrade("too-large", message, path);
-            return;
-        };
-        self.text_room = room;
+    /// Shows a text as far as there is room for it.
+    pub fn show(&mut self, mut shown: String, text: &str, path: &str) {
+        // Each text ends with a line break.
+        let room = self.text_room.saturating_sub(1);
+        let cut = self.cut.remove(path).unwrap_or(0);
+        let all = shown.len() + cut;
+        if shown.len() > room {
+            shown.truncate(unicode::floor_char_boundary(&shown, room));
+        }
+        if shown.len() < all {
+            self.lacks(all, shown.len(), room, path);
+            if shown.is_empty() {
+                return;
+            }
+        }
+        self.text_room = room.saturating_sub(shown.len());
         let open = limits::MCP_FACTS.saturating_sub(self.facts.len());
         self.facts.extend(facts::stated(text).take(open).map(|fact| (one_line(fact), limits::MCP_FACTS)));
         self.texts.push(shown);
@@ -109,11 +118,7 @@ impl ResultReader<'_> {
         let path = block.at("text");
         let text = block.map.get("text").map_or_else(String::new, |text| self.as_text(text, &path));
         let kind = format!("text:{}", block.index);
-        // A text beyond the limit is stored, but not shown.
-        if block.withheld || text.len() >= self.text_room {
-            if !block.withheld {
-                self.degrade("too-large", "the text is kept and not shown", path.as_str());
-            }
+        if block.withheld {
             self.withhold(block);
             self.keep_text(&text, &kind, &path);
         } else {
@@ -147,6 +152,9 @@ impl ResultReader<'_> {
     /// Keeps what base64 stands for, or the text itself where it is none.
     fn bytes(&mut self, block: &ContentBlock, data: &str, (key, place): (&str, &str), default: &str, label: String) {
         let path = block.at(key);
+        if let Some(size) = self.cut.remove(&path) {
+            return self.lacks(size, 0, self.room, &path);
+        }
         let decoded = match self.attached.remove(&path) {
             Some(bytes) if bytes.len() > self.room => Err(Base64Error::TooLarge(bytes.len())),
             Some(bytes) => Ok(DecodedBase64 { bytes, form: None, media_type: None }),
@@ -163,10 +171,7 @@ impl ResultReader<'_> {
                     self.show_media(block.text("uri").map_or("", file_name));
                 }
             }
-            Err(Base64Error::TooLarge(size)) => {
-                let message = format!("{size} bytes, and there is room for {}", self.room);
-                self.degrade("too-large", message, path);
-            }
+            Err(Base64Error::TooLarge(size)) => self.lacks(size, 0, self.room, &path),
             Err(Base64Error::Invalid) => {
                 self.degrade("decode-error", "not base64; kept as text", path.as_str());
                 self.list("decode_error", block.index.into());
@@ -209,11 +214,11 @@ impl ResultReader<'_> {
         let (text, blob) = (text.filter(|text| !text.is_empty()), block.value("blob"));
         if let Some(text) = &text {
             let media_type = self.media_type(block, "text/plain");
-            self.store(place, text.as_bytes().to_vec(), &media_type, label.clone(), &block.path);
+            self.store(place, text.as_bytes().to_vec(), &media_type, label.clone(), &block.at("text"));
             if block.withheld {
                 self.withhold(block);
             } else {
-                self.show(visible(text).into_owned(), text, &block.path);
+                self.show(visible(text).into_owned(), text, &block.at("text"));
             }
         }
         let blob_place = if text.is_some() { format!("{place}:blob") } else { place.to_owned() };

@@ -228,7 +228,12 @@ mod tests {
     fn a_result_unpacks_to_so_many_bytes() {
         let result = json!({ "contents": [{ "uri": "u:a", "text": "x".repeat(100) }, { "uri": "u:b", "text": "y" }] });
         let converted = mcp_resource_to_envelope(&result, "r", 50).unwrap();
-        assert_eq!((handles(&converted), converted.full_text.as_str()), (vec!["resource:r:1"], "y"));
+        let line = "(TOO_LARGE: 55 bytes of /contents/0/text and 1 more are missing: a result is kept up to 50 bytes; call the tool \
+                    again for a smaller part)";
+        assert_eq!(
+            (handles(&converted), converted.full_text.clone()),
+            (vec!["resource:r:1"], format!("{}\n{line}", "x".repeat(46)))
+        );
         let many = json!({ "messages": vec![json!({ "role": "user", "content": "x" }); limits::MCP_PARTS + 1] });
         let converted = mcp_prompt_to_envelope(&many, "p", 1 << 20).unwrap();
         assert_eq!(codes(&converted), [("too-many-parts", "/messages")]);

@@ -25,11 +25,13 @@ pub struct McpResultOptions {
     pub max_bytes: usize,
     /// Whether the model does not see where resource links lead; the addresses are kept.
     pub withholds_links: bool,
+    /// Bytes that are missing since something was cut before it came here, by the JSON pointer of the text or the base64.
+    pub cut: Vec<(String, usize)>,
 }
 
 impl Default for McpResultOptions {
     fn default() -> Self {
-        Self { revision: None, max_bytes: limits::MCP_RESULT_BYTES, withholds_links: false }
+        Self { revision: None, max_bytes: limits::MCP_RESULT_BYTES, withholds_links: false, cut: Vec::new() }
     }
 }
 
@@ -142,6 +144,7 @@ fn is_media(result: &Value, path: &str) -> bool {
 
 fn read(map: &JsonMap, mut reader: ResultReader, options: &McpResultOptions) -> ConvertedResult {
     reader.withholds_links = options.withholds_links;
+    reader.cut.extend(options.cut.iter().cloned());
     if let Some(error) = protocol_error(map) {
         let message = error.get("message").and_then(Value::as_str).unwrap_or("");
         reader.warn("protocol-error", "an error of the protocol in place of a result", "");
@@ -245,7 +248,7 @@ fn structured(reader: &mut ResultReader, map: &JsonMap, revision: Option<Revisio
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let is_said = |said: &String| unicode::trim(said) == unicode::trim(&text) || is_the_same(said, value);
         if !reader.texts.iter().any(is_said) {
-            reader.texts.push(unicode::visible(&text).into_owned());
+            reader.show(unicode::visible(&text).into_owned(), "", PATH);
         }
         return Vec::new();
     };
@@ -255,13 +258,16 @@ fn structured(reader: &mut ResultReader, map: &JsonMap, revision: Option<Revisio
     }
     let found = facts::lines_of(fields, limits::MCP_FACT_KEYS);
     let is_said = reader.texts.iter().any(|text| is_the_same(text, value));
-    if !is_said {
+    if reader.texts.is_empty() && found.len() < fields.len() {
+        // Nothing else says it, and the lines leave out what is long.
+        reader.show(unicode::visible(&value.to_string()).into_owned(), "", PATH);
+    } else if !is_said {
         let wanted = WordSet::new(found.iter().map(|line| line.text.clone()).collect());
         let said = reader.texts.iter().flat_map(|text| lines(text)).map(unicode::trim);
         let said = WordSet::new(said.filter(|line| wanted.contains(line)).map(str::to_owned).collect());
-        let new = found.iter().filter(|line| !said.contains(&line.text));
-        let new: Vec<String> = new.map(|line| line.text.clone()).collect();
-        reader.texts.extend(new);
+        for line in found.iter().filter(|line| !said.contains(&line.text)) {
+            reader.show(line.text.clone(), "", PATH);
+        }
     }
     found.into_iter().filter(|line| line.is_fact).map(|line| line.text).collect()
 }
@@ -286,6 +292,8 @@ pub(super) fn finish(
             facts.push(fact);
         }
     }
+    let missing = reader.missing_line();
+    reader.texts.extend(missing);
     let full_text = if reader.texts.is_empty() {
         stand_in.unwrap_or_else(|| NO_CONTENT.to_owned())
     } else {

@@ -16,6 +16,9 @@ use contextweaver_text::unicode;
 /// Characters of a label, a name or an address where people or models read it.
 const LABEL_CHARS: usize = 200;
 
+/// Most bytes of the line that says what is missing of a text.
+const MISSING_LINE_BYTES: usize = 1024;
+
 /// Bytes of a result, to be stored under a handle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultBinary {
@@ -70,10 +73,16 @@ pub(super) struct ResultReader<'a> {
     pub is_partial: bool,
     /// Whether the model does not see where resource links lead.
     pub withholds_links: bool,
+    /// Bytes of text, and as many of everything else, that a result is kept up to.
+    most: usize,
     /// Bytes that may still be kept.
     pub room: usize,
     /// Bytes of text that may still be shown.
     pub text_room: usize,
+    /// Bytes that were cut off before the result came here, by the place of the text or of the base64.
+    pub cut: SortedMap<String, usize>,
+    /// Places of which bytes are missing, with how many.
+    missing: Vec<(String, usize)>,
     /// Bytes that the server may still put into the provenance.
     note_room: usize,
 }
@@ -128,8 +137,11 @@ impl<'a> ResultReader<'a> {
             provenance,
             is_partial: false,
             withholds_links: false,
+            most: room,
             room,
-            text_room: room.min(limits::MAX_STRING_BYTES),
+            text_room: room - (room / 16).min(MISSING_LINE_BYTES),
+            cut: SortedMap::new(),
+            missing: Vec::new(),
             note_room: limits::MCP_NOTE_BYTES,
         }
     }
@@ -148,7 +160,7 @@ impl<'a> ResultReader<'a> {
     /// Stores bytes; tells whether they were within the limit.
     pub fn store(&mut self, kind: &str, bytes: Vec<u8>, media_type: &str, label: String, path: &str) -> bool {
         let Some(room) = self.room.checked_sub(bytes.len()) else {
-            self.degrade("too-large", format!("{} bytes, and there is room for {}", bytes.len(), self.room), path);
+            self.lacks(bytes.len(), 0, self.room, path);
             return false;
         };
         self.room = room;
@@ -157,6 +169,34 @@ impl<'a> ResultReader<'a> {
         self.artifacts.push(binary.artifact_ref());
         self.binaries.push(binary);
         true
+    }
+
+    /// Says that of so many bytes only some are kept.
+    pub fn lacks(&mut self, all: usize, kept: usize, room: usize, path: &str) {
+        self.degrade("too-large", format!("{all} bytes, and there is room for {room}"), path);
+        let missing = all - kept;
+        match self.missing.last_mut().filter(|(place, _)| place == path) {
+            // It stands in two places, and the fuller one counts.
+            Some((_, before)) => *before = missing.min(*before),
+            None => self.missing.push((path.to_owned(), missing)),
+        }
+    }
+
+    /// Returns the line that says what is missing, and notes it in the provenance.
+    pub fn missing_line(&mut self) -> Option<String> {
+        for (path, size) in std::mem::take(&mut self.cut).iter() {
+            self.lacks(*size, 0, 0, path);
+        }
+        let missing = std::mem::take(&mut self.missing);
+        let (first, rest) = (&missing.first()?.0, missing.len() - 1);
+        let bytes: usize = missing.iter().map(|(_, bytes)| bytes).sum();
+        let more = if rest == 0 { String::new() } else { format!(" and {rest} more") };
+        self.provenance.insert("missing_bytes".into(), bytes.into());
+        Some(format!(
+            "(TOO_LARGE: {bytes} bytes of {first}{more} are missing: a result is kept up to {} bytes; call the tool \
+             again for a smaller part)",
+            self.most
+        ))
     }
 
     /// Says that the bytes that were stored last are media for the model.

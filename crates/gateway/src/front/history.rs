@@ -41,10 +41,8 @@ pub(crate) enum Resolved {
 impl NameHistory {
     /// Gives the tools of today their names.
     pub fn renew(&mut self, servers: &[Server], own: &[&str]) {
-        let listed: Vec<(&str, Vec<&str>)> = servers
-            .iter()
-            .map(|server| (server.name.as_str(), server.tools.iter().map(crate::servers::ServerTool::name).collect()))
-            .collect();
+        let listed: Vec<(&str, Vec<&str>)> =
+            servers.iter().map(|server| (server.name.as_str(), server.names())).collect();
         let table = NameTable::of(&listed, own);
         let mut since = contextweaver_base::order::SortedMap::new();
         let mut has_changed = false;
@@ -74,18 +72,23 @@ impl NameHistory {
         self.epoch += u64::from(has_changed);
     }
 
-    /// Returns the tool that a name means to a client that saw the names of `epoch` last.
+    /// Returns the tool that a name means to a client that saw the names of these states, the latest last.
     ///
-    /// A name never reaches another tool than the one it was shown for.
-    pub fn resolve(&self, name: &str, epoch: Option<u64>, servers: &[Server]) -> Resolved {
-        let then = epoch.filter(|epoch| *epoch < self.epoch).and_then(|epoch| {
-            self.former.iter().rev().find(|former| former.name == name && (former.from..former.until).contains(&epoch))
-        });
-        if let Some(former) = then {
+    /// A name never reaches another tool than the one it was shown for last; one that means nothing any more goes on meaning what
+    /// it did.
+    pub fn resolve(&self, name: &str, seen: &[u64], servers: &[Server]) -> Resolved {
+        let all: Vec<&FormerName> = self.former.iter().rev().filter(|former| former.name == name).collect();
+        let known = |epoch: &u64| all.iter().copied().find(|former| (former.from..former.until).contains(epoch));
+        let meant = |former: &FormerName| {
             let place = servers.get(former.tool.server).and_then(|server| server.find(&former.tool.name));
-            return place.map_or(Resolved::Gone, |tool| Resolved::Tool(ToolPlace { server: former.tool.server, tool }));
+            place.map_or(Resolved::Gone, |tool| Resolved::Tool(ToolPlace { server: former.tool.server, tool }))
+        };
+        if let Some(former) = seen.last().filter(|epoch| **epoch < self.epoch).and_then(known) {
+            return meant(former);
         }
-        let now = self.table.shown(name).or_else(|| self.table.qualified(name));
-        now.map_or(Resolved::Unknown, Resolved::Tool)
+        if let Some(now) = self.table.shown(name).or_else(|| self.table.qualified(name)) {
+            return Resolved::Tool(now);
+        }
+        seen.iter().rev().find_map(known).map_or(Resolved::Unknown, meant)
     }
 }

@@ -36,16 +36,10 @@ pub struct ToolList {
 }
 
 impl Gateway {
-    /// Names of the gateway's own tools in the mode of now, which no tool of a server is shown under.
+    /// Names of the gateway's own tools in any mode, which no tool of a server is shown under.
     pub(crate) fn own_names(&self) -> Vec<String> {
         let names = &self.options.names;
-        match self.mode() {
-            FrontMode::Search => {
-                [&names.drilldown, &names.recall, &names.search_tools, &names.call_tool].map(String::clone).to_vec()
-            }
-            FrontMode::Firewall => vec![names.drilldown.clone(), names.recall.clone()],
-            FrontMode::Reference => vec![names.drilldown.clone()],
-        }
+        [&names.drilldown, &names.recall, &names.search_tools, &names.call_tool].map(String::clone).to_vec()
     }
 
     /// Returns the tools that a client sees; without a session those of one that has used nothing.

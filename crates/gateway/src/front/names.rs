@@ -2,11 +2,17 @@
 
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
+use contextweaver_text::hash::sha256_hex;
 use contextweaver_text::redact::mask_secrets;
 use contextweaver_text::unicode::prefix;
 
-/// What stands between the name of a server and that of its tool.
-const JOINT: &str = "__";
+/// What stands between the name of a server and that of its tool. A name that has it is never shown as its server wrote it: it
+/// could be the name of another server's tool.
+pub(crate) const JOINT: &str = "__";
+/// Characters of a name that is made here: more of them model providers refuse.
+const MADE_CHARS: usize = 64;
+/// Characters of the digest that tells names apart.
+const DIGEST_CHARS: usize = 8;
 
 /// A tool by its place: of its server among the servers, and among the tools of that server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,8 +44,35 @@ pub(crate) struct NameTable {
     shown: SortedMap<String, ToolPlace>,
     /// The name of each tool, by server and place.
     names: Vec<Vec<String>>,
+    /// The same with the server before them, also of those that are shown without.
+    with_server: Vec<Vec<String>>,
     /// Names with the server before them, of tools that are shown under their own.
     qualified: SortedMap<String, ToolPlace>,
+}
+
+/// A tool with the name that is wanted for it.
+struct Wanted {
+    place: ToolPlace,
+    /// Its name in legal characters.
+    plain: String,
+    /// With its server before it.
+    name: String,
+    /// Whether `name` says exactly what it is: nothing was replaced, and no part of it reads like a server.
+    is_exact: bool,
+    /// The name in place of `name` where that is too long, or another's.
+    distinct: String,
+}
+
+impl Wanted {
+    fn new(place: ToolPlace, server: &str, given: &str, legal: &dyn Fn(&str) -> String) -> Self {
+        let plain = legal(given);
+        let name = [server, JOINT, &plain].concat();
+        let digest = sha256_hex(&format!("{server}\0{given}"));
+        let kept = prefix(&name, MADE_CHARS - DIGEST_CHARS - 1);
+        let distinct = format!("{kept}_{}", prefix(&digest, DIGEST_CHARS));
+        let is_exact = plain == given && !given.contains(JOINT) && !given.starts_with('_');
+        Self { place, is_exact, plain, name, distinct }
+    }
 }
 
 impl NameTable {
@@ -50,42 +83,41 @@ impl NameTable {
 
     /// Gives every tool a name. `servers` are names of servers with the names of their tools; `own` are the gateway's.
     ///
-    /// What a tool is called depends on the servers and their tools alone, not on the order in which they were listed.
+    /// What a tool is called depends on the servers and their tools alone, not on the order in which they were listed. No server
+    /// can give a tool of its own the name of another's, or one of the gateway's.
     pub fn of(servers: &[(&str, Vec<&str>)], own: &[&str]) -> Self {
         Self::with(servers, own, &|name| legal_name(name, limits::MCP_NAME_CHARS))
     }
 
     fn with(servers: &[(&str, Vec<&str>)], own: &[&str], legal: &dyn Fn(&str) -> String) -> Self {
-        let mut plain: Vec<Vec<String>> = Vec::new();
-        let mut counts: SortedMap<String, usize> = SortedMap::new();
-        for (_, tools) in servers {
-            let names: Vec<String> = tools.iter().map(|name| legal(name)).collect();
-            for name in &names {
-                *counts.get_or_insert(name, 0) += 1;
-            }
-            plain.push(names);
-        }
-        let mut table =
-            Self { names: plain.iter().map(|names| vec![String::new(); names.len()]).collect(), ..Self::default() };
-        let place = |server, tool| ToolPlace { server, tool };
-        // Those that are alone first: their names are the servers' and are not to be taken by a name made here.
-        for (server, names) in plain.iter().enumerate() {
-            for (tool, name) in names.iter().enumerate() {
-                if counts.get(name) == Some(&1) && !own.contains(&name.as_str()) {
-                    table.give(place(server, tool), name.clone());
-                }
+        let mut all: Vec<Wanted> = Vec::new();
+        // How often each name is wanted without and with its server.
+        let (mut counts, mut wants) = (SortedMap::<String, usize>::new(), SortedMap::<String, usize>::new());
+        for (server, (name, tools)) in servers.iter().enumerate() {
+            for (tool, given) in tools.iter().enumerate() {
+                let wanted = Wanted::new(ToolPlace { server, tool }, name, given, legal);
+                *counts.get_or_insert(&wanted.plain, 0) += 1;
+                *wants.get_or_insert(&wanted.name, 0) += 1;
+                all.push(wanted);
             }
         }
-        for (server, names) in plain.iter().enumerate() {
-            for (tool, name) in names.iter().enumerate() {
-                let at = place(server, tool);
-                let wanted = qualified(servers[server].0, name);
-                if table.names[server][tool].is_empty() {
-                    let name = table.free(&wanted, own);
-                    table.give(at, name);
-                } else if !table.qualified.contains_key(&wanted) {
-                    table.qualified.insert(wanted, at);
-                }
+        let empty = || servers.iter().map(|(_, tools)| vec![String::new(); tools.len()]).collect::<Vec<_>>();
+        let mut table = Self { names: empty(), with_server: empty(), ..Self::default() };
+        // Those that say exactly what they are come first: nothing else can have their names.
+        let is_first = |wanted: &Wanted| wanted.is_exact && wanted.name.len() <= MADE_CHARS;
+        for wanted in all.iter().filter(|wanted| is_first(wanted)).chain(all.iter().filter(|wanted| !is_first(wanted)))
+        {
+            let at = wanted.place;
+            let is_own = |name: &str| own.contains(&name);
+            let fits = wanted.name.len() <= MADE_CHARS && (wanted.is_exact || wants.get(&wanted.name) == Some(&1));
+            let name = table.free(if fits { &wanted.name } else { &wanted.distinct }, &wanted.distinct, &is_own);
+            table.with_server[at.server][at.tool].clone_from(&name);
+            let is_alone = counts.get(&wanted.plain) == Some(&1);
+            if is_alone && !wanted.plain.contains(JOINT) && !is_own(&wanted.plain) {
+                table.qualified.insert(name, at);
+                table.give(at, wanted.plain.clone());
+            } else {
+                table.give(at, name);
             }
         }
         table
@@ -96,20 +128,27 @@ impl NameTable {
         self.shown.insert(name, place);
     }
 
-    /// Returns the name, or the first of its variations that nothing has.
-    fn free(&self, wanted: &str, own: &[&str]) -> String {
-        let is_free = |name: &str| !self.shown.contains_key(name) && !own.contains(&name);
+    /// Returns the name, the other one where it is taken, or the first variation of that which nothing has.
+    fn free(&self, wanted: &str, distinct: &str, is_own: &dyn Fn(&str) -> bool) -> String {
+        let is_free =
+            |name: &str| !self.shown.contains_key(name) && !self.qualified.contains_key(name) && !is_own(name);
         let variations = (2..).map(|number: u32| {
             let end = format!("_{number}");
-            let kept = prefix(wanted, limits::MCP_NAME_CHARS - end.len());
+            let kept = prefix(distinct, MADE_CHARS - end.len());
             format!("{kept}{end}")
         });
-        std::iter::once(wanted.to_owned()).chain(variations).find(|name| is_free(name)).unwrap_or_default()
+        let wanted = [wanted, distinct].map(str::to_owned).into_iter();
+        wanted.chain(variations).find(|name| is_free(name)).unwrap_or_default()
     }
 
     /// Returns what a tool is called.
     pub fn name(&self, place: ToolPlace) -> &str {
         self.names.get(place.server).and_then(|names| names.get(place.tool)).map_or("", String::as_str)
+    }
+
+    /// Returns what a tool is called with its server before it.
+    pub fn with_server(&self, place: ToolPlace) -> &str {
+        self.with_server.get(place.server).and_then(|names| names.get(place.tool)).map_or("", String::as_str)
     }
 
     /// Returns the tool that is shown under a name.
@@ -128,11 +167,6 @@ impl NameTable {
     }
 }
 
-/// Puts the server before the name of its tool, within the length that MCP allows.
-fn qualified(server: &str, name: &str) -> String {
-    prefix(&[server, JOINT, name].concat(), limits::MCP_NAME_CHARS).to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,23 +180,70 @@ mod tests {
         let servers = [("a", vec!["read", "drilldown", "x y"]), ("b", vec!["read", "write", "a__read", "x_y"])];
         assert_eq!(
             names(&servers, &["drilldown"]),
-            [vec!["a__read_2", "a__drilldown", "a__x_y"], vec!["b__read", "write", "a__read", "b__x_y"]]
+            [vec!["a__read", "a__drilldown", "a__x_y"], vec!["b__read", "write", "b__a__read", "b__x_y"]]
         );
         let table = NameTable::of(&servers, &["drilldown"]);
         let place = |server, tool| Some(ToolPlace { server, tool });
         assert_eq!(table.qualified("b__write"), place(1, 1));
-        assert_eq!(table.shown("a__read"), place(1, 2));
+        assert_eq!(table.shown("a__read"), place(0, 0));
         assert_eq!(table.shown("read"), None);
     }
 
     #[test]
-    fn names_fit_the_protocol() {
+    fn no_server_takes_a_name_that_another_would_get() {
+        // Each name is tried by a server before and one behind that whose name it would be.
+        for stolen in [
+            "plain__delete_all",
+            "plain\u{200b}\u{200b}delete_all",
+            "plain__",
+            "plain_\u{e9}delete_all",
+            "plain _delete_all",
+        ] {
+            for place in [0, 1] {
+                let mut servers = vec![("plain", vec!["delete_all"]), ("other", vec!["delete_all"])];
+                servers.insert(place, ("evil", vec![stolen, "delete_all"]));
+                let table = NameTable::of(&servers, &[]);
+                let honest = table.shown("plain__delete_all").or_else(|| table.qualified("plain__delete_all"));
+                assert_eq!(honest.map(|found| servers[found.server].0), Some("plain"), "{stolen}");
+                assert!(
+                    table.names[place].iter().all(|name| name.starts_with("evil__")),
+                    "{stolen}: {:?}",
+                    table.names
+                );
+            }
+        }
+        // A server that is called like another with a part of the name of a tool.
+        let servers = [("a", vec!["b__c", "_c", "b"]), ("a__b", vec!["c"]), ("a_", vec!["c"]), ("c", vec!["b", "c"])];
+        let table = NameTable::of(&servers, &[]);
+        assert_eq!(
+            (table.name(ToolPlace { server: 1, tool: 0 }), table.name(ToolPlace { server: 2, tool: 0 })),
+            ("a__b__c", "a___c")
+        );
+        assert!(table.names[0][0].starts_with("a__b__c_"));
+        assert_eq!(table.names[0][1], "_c");
+    }
+
+    #[test]
+    fn names_fit_the_protocol_and_providers() {
         let long = "n".repeat(200);
         let servers = [("s", vec![long.as_str(), &long[..150], "", "日本", "AKIAABCDEFGHIJKLMNOP"])];
-        let names = names(&servers, &[]).remove(0);
-        assert!(names.iter().all(|name| is_legal_name(name, limits::MCP_NAME_CHARS)), "{names:?}");
-        assert_eq!(names[2..4], ["tool", "__"]);
-        assert!(!names[4].contains("AKIA"));
-        assert_ne!(names[0], names[1]);
+        let found = names(&servers, &[]).remove(0);
+        assert!(found.iter().all(|name| is_legal_name(name, limits::MCP_NAME_CHARS)), "{found:?}");
+        assert_eq!(found[2], "tool");
+        assert!(!found[4].contains("AKIA"));
+        assert_ne!(found[0], found[1]);
+        // What is made here is short, and the same whoever else is there and in whatever order.
+        let server = "server-with-a-name-of-some-length-and-more";
+        let tools = vec!["search_repositories_by_topic_and_language_1", "search_repositories_by_topic_and_language_2"];
+        let two = [(server, tools.clone()), ("b", tools.clone())];
+        let all = names(&two, &[]);
+        assert!(all.iter().flatten().all(|name| is_legal_name(name, MADE_CHARS)), "{all:?}");
+        let mut seen: Vec<&String> = all.iter().flatten().collect();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), 4);
+        let turned = [("b", vec![tools[1], tools[0]]), ("c", vec![tools[1]]), (server, vec![tools[1], tools[0]])];
+        let again = names(&turned, &[]);
+        assert_eq!([&again[2][1], &again[2][0]], [&all[0][0], &all[0][1]]);
     }
 }

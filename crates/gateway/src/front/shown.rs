@@ -12,6 +12,16 @@ const SCHEMA_TEXTS: [&str; 3] = ["description", "title", "$comment"];
 /// Under this key of `_meta` stands that the server of a tool cannot be reached.
 pub(crate) const UNAVAILABLE: &str = "contextweaver/unavailable";
 
+/// Keys of `_meta` that begin so are the gateway's.
+const RESERVED: &str = "contextweaver/";
+
+/// Takes out of the `_meta` of a server's entry what only the gateway says.
+pub(crate) fn without_reserved(entry: &mut JsonMap) {
+    if let Some(Value::Object(meta)) = entry.get_mut("_meta") {
+        meta.retain(|key, _| !key.starts_with(RESERVED));
+    }
+}
+
 /// Makes a tool of a server, of which each field is what the protocol says, safe to show: credentials are masked, invisible
 /// characters become visible. The name is left to the caller.
 pub(crate) fn shown_tool(tool: &JsonMap) -> JsonMap {
@@ -26,6 +36,7 @@ pub(crate) fn shown_tool(tool: &JsonMap) -> JsonMap {
             *text = visible(text).into_owned();
         }
     }
+    without_reserved(&mut tool);
     for key in ["inputSchema", "outputSchema"] {
         if let Some(schema) = tool.get_mut(key).map(Value::take) {
             tool.insert(key.to_owned(), readable(schema));

@@ -9,12 +9,13 @@ use super::info::{CallKind, NextStep};
 use super::open_calls::{OpenCall, OpenTarget, WaitingCall};
 use super::request::CallRequest;
 use super::step::{CallStep, ForwardedCall, RpcError};
-use super::{Gateway, passing, subject, validate};
+use super::{Gateway, passing, validate};
 use crate::cache::cache_key;
 use crate::failure::{GatewayError, GatewayErrorCode};
 use crate::front::{FrontMode, Resolved, ToolPlace};
 use crate::policy::PolicyAction;
-use crate::repair::{ArgumentRepair, repair_arguments};
+use crate::repair::{ArgumentRepair, RepairedArguments, repair_arguments, repair_json_texts};
+use crate::servers::Server;
 
 /// Invalid parameters, as JSON-RPC calls it.
 pub(crate) const INVALID_PARAMS: i64 = -32_602;
@@ -72,15 +73,15 @@ impl Gateway {
             return self.begin_reference(name, arguments, context);
         }
         let names = &self.options.names;
-        let is_search = mode == FrontMode::Search;
+        // Those of search mode are answered in any: what was listed may change while a client works.
         let own = if name == names.drilldown {
             Some(("tool_view", CallKind::Drilldown))
         } else if name == names.recall {
             Some(("tool_view", CallKind::Recall))
-        } else if is_search && name == names.search_tools {
+        } else if name == names.search_tools {
             Some(("tool_browse", CallKind::Search))
         } else {
-            (is_search && name == names.call_tool).then_some(("", CallKind::Tool))
+            (name == names.call_tool).then_some(("", CallKind::Tool))
         };
         let Some((meta_tool, kind)) = own else {
             return match self.resolve(&context.session, name) {
@@ -115,12 +116,15 @@ impl Gateway {
 
     /// Returns the tool that a name means to a client.
     pub(crate) fn resolve(&self, session: &str, name: &str) -> Resolved {
-        let epoch = self.sessions.get(session).and_then(|session| session.epoch);
-        self.names.resolve(name, epoch, &self.servers)
+        let seen = self.sessions.get(session).map(super::Session::seen_names).unwrap_or_default();
+        self.names.resolve(name, seen, &self.servers)
     }
 
     fn unknown_tool(&mut self, name: &str, found: Resolved, context: &CallContext) -> CallStep {
         let error = self.no_tool(name, found, context);
+        if error.retryable {
+            return self.refuse(&error);
+        }
         self.stats.refused(&error);
         self.ended_with(error.code);
         CallStep::Error(RpcError { code: INVALID_PARAMS, message: error.message, data: None })
@@ -142,10 +146,18 @@ impl Gateway {
     /// Calls a tool that a client knows by its name.
     pub(crate) fn call_tool(&mut self, place: ToolPlace, given: Value, context: &CallContext) -> CallStep {
         let label = self.names.table.name(place).to_owned();
+        if let Some(error) = self.starting(place) {
+            return self.refuse(&error.at(label));
+        }
         match self.ready(place, label, given, context) {
             Ok(call) => self.go_on(call, context),
             Err(error) => self.refuse(&error),
         }
+    }
+
+    /// What a model is told of a tool that its server had in an earlier run, until the server has listed.
+    fn starting(&self, place: ToolPlace) -> Option<GatewayError> {
+        self.servers.get(place.server).filter(|server| server.is_awaited()).map(Server::unavailable_error)
     }
 
     /// Checks a call, up to its arguments.
@@ -175,11 +187,11 @@ impl Gateway {
     /// Asks the policy; tells whether the user must be asked.
     pub(crate) fn allowed(&self, place: ToolPlace, context: &CallContext) -> Checked<bool> {
         let gone = || GatewayError::new(GatewayErrorCode::HydrateFailed, "the tool is not listed any more");
-        let (server, tool) = self.tool(place).ok_or_else(gone)?;
+        let (_, tool) = self.tool(place).ok_or_else(gone)?;
         if self.options.visibility.as_ref().is_some_and(|profile| !profile.ruling(&tool.item).0) {
             return Err(gone());
         }
-        let subject = subject(server, tool, "tool_execute", context.caller.as_deref());
+        let subject = self.subject(place, "tool_execute", context.caller.as_deref());
         let ruling = self.ruling(&subject);
         if let Some(error) = ruling.to_error(&subject)
             && (ruling.action == PolicyAction::Deny || !context.can_confirm)
@@ -197,17 +209,28 @@ impl Gateway {
     pub(crate) fn arguments(&self, place: ToolPlace, given: Value) -> Checked<(JsonMap, Vec<ArgumentRepair>)> {
         let empty = JsonMap::new();
         let schema = self.tool(place).map_or(&empty, |(_, tool)| &tool.schema);
-        let (given, repairs) = if self.options.tolerant_args && !given.is_null() {
-            let repaired = repair_arguments(&given, &Value::Object(schema.clone()));
-            (repaired.args, repaired.repairs)
-        } else {
-            (given, Vec::new())
-        };
+        let (given, repairs) =
+            if given.is_null() { (given, Vec::new()) } else { self.repaired(given, &Value::Object(schema.clone())) };
         let arguments = object(given, "the arguments of a tool")?;
         if self.options.validate {
             validate(schema, &arguments, self.mode() == FrontMode::Reference)?;
         }
         Ok((arguments, repairs))
+    }
+
+    /// Mends arguments; also says what was mended. JSON in quotes is mended in any case where the schema has no text: nothing else
+    /// can be meant.
+    fn repaired(&self, mut given: Value, schema: &Value) -> (Value, Vec<ArgumentRepair>) {
+        let is_reference = self.mode() == FrontMode::Reference;
+        let rules: [(bool, fn(&Value, &Value) -> RepairedArguments); 2] =
+            [(!is_reference, repair_json_texts), (self.options.tolerant_args, repair_arguments)];
+        let mut all = Vec::new();
+        for (_, repair) in rules.iter().filter(|(is_wanted, _)| *is_wanted) {
+            let RepairedArguments { args, repairs } = repair(&given, schema);
+            given = args;
+            all.extend(repairs);
+        }
+        (given, all)
     }
 
     /// Goes on with a call whose arguments are good: to the user, or on.

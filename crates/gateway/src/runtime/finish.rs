@@ -20,6 +20,8 @@ use crate::servers::ListChanges;
 
 /// The code of an error by which a server asks for addresses to be opened; its data is for the client, not for the model.
 const URL_ELICITATION: i64 = -32_042;
+/// Under this key of `_meta` stands what was repaired in arguments.
+const REPAIRS: &str = "contextweaver/arg_repairs";
 /// An error within the server, as JSON-RPC calls it.
 const INTERNAL_ERROR: i64 = -32_603;
 
@@ -81,6 +83,9 @@ impl Gateway {
         if is_reference && let Some(envelope) = &envelope {
             let recorded = recorded(envelope, &open, &measured);
             reply = text_result(&recorded.to_string(), envelope.status == Status::Error);
+        }
+        if !is_reference && !open.repairs.is_empty() {
+            note_repairs(&mut reply, &open);
         }
         let mut changed = ListChanges::default();
         if let OpenTarget::Tool(tool) = &open.target {
@@ -158,6 +163,15 @@ impl Gateway {
             CallStep::refused(&error)
         };
         Ok(self.told(step))
+    }
+}
+
+/// Says in a result what was repaired in the arguments of its call.
+fn note_repairs(reply: &mut Value, open: &OpenCall) {
+    let Some(reply) = reply.as_object_mut() else { return };
+    let meta = reply.entry("_meta").or_insert_with(|| json!({}));
+    if let Some(meta) = meta.as_object_mut() {
+        meta.insert(REPAIRS.to_owned(), json!(open.repairs));
     }
 }
 

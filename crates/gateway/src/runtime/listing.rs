@@ -7,7 +7,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::nearest;
 use contextweaver_text::quote::quote;
 
-use super::Gateway;
+use super::{Gateway, UnmatchedRule};
 use crate::front::safe_line;
 use crate::options::ToolPins;
 use crate::servers::{ListChanges, ListDigests, ListingReport, ServerStatus};
@@ -24,6 +24,8 @@ pub struct ListedServer {
     #[serde(serialize_with = "as_map")]
     #[cfg_attr(feature = "ts", ts(type = "Record<string, string>"))]
     pub pins: ToolPins,
+    /// Rules of policies that name tools which no server has, once each server has listed its tools or cannot be reached.
+    pub unmatched_rules: Vec<UnmatchedRule>,
 }
 
 /// Tools that were accepted.
@@ -48,6 +50,8 @@ pub struct PinState {
     #[serde(serialize_with = "as_map")]
     #[cfg_attr(feature = "ts", ts(type = "Record<string, string[]>"))]
     pub accepted: SortedMap<String, Vec<String>>,
+    /// The option `pins_lost` of the next run.
+    pub pins_lost: Vec<String>,
 }
 
 fn as_map<V: Serialize, S: serde::Serializer>(
@@ -109,7 +113,8 @@ impl Gateway {
         let report = self.servers[place].take(listing)?;
         self.rename();
         self.sessions.tools_changed();
-        Ok(ListedServer { report, changed: self.changes(&before), pins: self.servers[place].pinned.digests.clone() })
+        let pins = self.servers[place].pinned.digests.clone();
+        Ok(ListedServer { report, changed: self.changes(&before), pins, unmatched_rules: self.unmatched_rules() })
     }
 
     /// Notes whether a server can be reached, with the reason where it cannot. Its tools stay listed and are marked.
@@ -156,6 +161,9 @@ impl Gateway {
             }
             if !server.pinned.accepted.is_empty() {
                 state.accepted.insert(server.name.clone(), server.pinned.accepted.words().to_vec());
+            }
+            if server.pinned.are_lost {
+                state.pins_lost.push(server.name.clone());
             }
         }
         state

@@ -8,6 +8,7 @@ mod open_calls;
 mod request;
 mod sessions;
 mod step;
+mod unmatched;
 mod validate;
 mod view;
 
@@ -18,6 +19,7 @@ pub use listing::{AcceptedTools, ListedServer, PinState};
 pub use request::{CallRequest, MeasuredResult};
 pub(crate) use sessions::{Session, Sessions, ToolRef};
 pub use step::{CallStep, ForwardedCall, RpcError};
+pub use unmatched::UnmatchedRule;
 pub(crate) use validate::validate;
 pub use view::ViewOutcome;
 pub(crate) use view::head;
@@ -114,8 +116,8 @@ impl Gateway {
             GatewayMode::Search => FrontMode::Search,
             GatewayMode::Reference => FrontMode::Reference,
             GatewayMode::Auto => {
-                let usable: usize = self.servers.iter().map(|server| server.usable().count()).sum();
-                if usable > self.options.search_above { FrontMode::Search } else { FrontMode::Firewall }
+                let known: usize = self.servers.iter().map(Server::known_tools).sum();
+                if known > self.options.search_above { FrontMode::Search } else { FrontMode::Firewall }
             }
         }
     }
@@ -130,7 +132,7 @@ impl Gateway {
     pub(crate) fn saw_names(&mut self, session: &str) {
         self.heard_of(session);
         let epoch = self.names.epoch;
-        self.sessions.touch(session).0.epoch = Some(epoch);
+        self.sessions.touch(session).0.saw_names(epoch);
     }
 
     /// Notes that a client is there, for which the one that was idle longest may have to go.
@@ -233,11 +235,43 @@ impl Gateway {
 
     /// Tells whether a client may see a tool: it is not in quarantine, and no policy denies its calls.
     pub(crate) fn may_see(&self, place: ToolPlace, caller: Option<&str>) -> bool {
-        let Some((server, tool)) = self.tool(place) else { return false };
+        let Some((_, tool)) = self.tool(place) else { return false };
         let is_visible = self.options.visibility.as_ref().is_none_or(|profile| profile.ruling(&tool.item).0);
         is_visible
             && tool.is_usable()
-            && self.ruling(&subject(server, tool, "tool_execute", caller)).action != PolicyAction::Deny
+            && self.ruling(&self.subject(place, "tool_execute", caller)).action != PolicyAction::Deny
+    }
+
+    /// Returns what a policy is asked about a call of a tool, or about a result of it. Of a tool that its server has not listed
+    /// yet only the names are known.
+    pub(crate) fn subject<'a>(
+        &'a self,
+        place: ToolPlace,
+        meta_tool: &'static str,
+        caller: Option<&'a str>,
+    ) -> PolicySubject<'a> {
+        let (shown_name, qualified_name) = (self.names.table.name(place), self.names.table.with_server(place));
+        let known = PolicySubject {
+            meta_tool: Some(meta_tool),
+            shown_name,
+            qualified_name,
+            caller,
+            ..PolicySubject::default()
+        };
+        let Some(server) = self.servers.get(place.server) else { return known };
+        let known = PolicySubject { server: &server.name, namespace: &server.name, ..known };
+        let Some(tool) = server.tools.get(place.tool) else {
+            return PolicySubject { tool_name: server.names().get(place.tool).copied().unwrap_or_default(), ..known };
+        };
+        PolicySubject {
+            tool_id: &tool.item.id,
+            namespace: &tool.item.namespace,
+            tool_name: tool.name(),
+            tags: &tool.item.tags,
+            read_only: tool.hints.read_only_hint,
+            destructive: tool.hints.destructive_hint,
+            ..known
+        }
     }
 
     /// Asks the policies; the stricter one decides.
@@ -252,26 +286,6 @@ impl Gateway {
             PolicyAction::Deny => 2,
         };
         if rank(own.action) > rank(general.action) { own } else { general }
-    }
-}
-
-/// Returns what a policy is asked about a call of a tool, or about a result of it.
-pub(crate) fn subject<'a>(
-    server: &'a Server,
-    tool: &'a ServerTool,
-    meta_tool: &'static str,
-    caller: Option<&'a str>,
-) -> PolicySubject<'a> {
-    PolicySubject {
-        meta_tool: Some(meta_tool),
-        tool_id: &tool.item.id,
-        server: &server.name,
-        namespace: &tool.item.namespace,
-        tool_name: tool.name(),
-        tags: &tool.item.tags,
-        read_only: tool.hints.read_only_hint,
-        destructive: tool.hints.destructive_hint,
-        caller,
     }
 }
 

@@ -17,13 +17,16 @@ pub(crate) struct ToolRef {
     pub name: Rc<str>,
 }
 
+/// States of the names of which a client's are kept.
+const MAX_SEEN_NAMES: usize = 32;
+
 /// What is known of one client.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Session {
     /// When it was last heard of, counted in calls of all.
     tick: u64,
-    /// The state of the names that it saw last; nothing before it saw any.
-    pub epoch: Option<u64>,
+    /// The states of the names that it saw, the latest last.
+    seen_names: Vec<u64>,
     /// Tools it used last, the latest last.
     used: Vec<ToolRef>,
     /// The tool of each handle.
@@ -52,6 +55,22 @@ impl Session {
         }
         self.used.push(tool.clone());
         known.is_none()
+    }
+
+    /// Notes that it saw the names of a state.
+    pub fn saw_names(&mut self, epoch: u64) {
+        if self.seen_names.last() == Some(&epoch) {
+            return;
+        }
+        if self.seen_names.len() == MAX_SEEN_NAMES {
+            self.seen_names.remove(0);
+        }
+        self.seen_names.push(epoch);
+    }
+
+    /// The states of the names that it saw, the latest last.
+    pub fn seen_names(&self) -> &[u64] {
+        &self.seen_names
     }
 
     /// Tools it used last, the latest last.

@@ -8,7 +8,7 @@ use contextweaver_model::json::JsonMap;
 
 use super::call::CallContext;
 use super::step::{CallStep, text_result};
-use super::{Gateway, ToolRef, subject};
+use super::{Gateway, ToolRef};
 use crate::failure::{GatewayError, GatewayErrorCode, upstream_detail};
 use crate::front::safe_line;
 use crate::policy::PolicySubject;
@@ -92,8 +92,8 @@ impl Gateway {
     pub(crate) fn view_refusal(&self, handle: &str, context: &CallContext) -> Option<GatewayError> {
         let owner = self.sessions.get(&context.session).and_then(|session| session.owner(handle));
         let caller = context.caller.as_deref();
-        if let Some((server, tool)) = owner.and_then(|owner| self.place(owner)).and_then(|place| self.tool(place)) {
-            let subject = subject(server, tool, "tool_view", caller);
+        if let Some(place) = owner.and_then(|owner| self.place(owner)).filter(|place| self.tool(*place).is_some()) {
+            let subject = self.subject(place, "tool_view", caller);
             // Nobody is asked for each page of a result that was allowed already.
             return self.ruling(&subject).to_error(&subject).map(|error| error.at(safe_line(handle)));
         }

@@ -32,11 +32,22 @@ pub(crate) struct Pinned {
     items: SortedMap<String, Rc<SelectableItem>>,
     /// Digests that somebody accepted.
     pub accepted: WordSet,
+    /// Whether pins of an earlier run are lost: a tool without one is not taken for new then.
+    pub are_lost: bool,
 }
 
+/// The code of a tool whose pin is lost.
+const LOST: &str = "pin-lost";
+
 impl Pinned {
-    pub fn new(digests: ToolPins, accepted: Vec<String>) -> Self {
-        Self { digests, items: SortedMap::new(), accepted: WordSet::new(accepted) }
+    pub fn new(digests: ToolPins, accepted: Vec<String>, are_lost: bool) -> Self {
+        Self { digests, items: SortedMap::new(), accepted: WordSet::new(accepted), are_lost }
+    }
+
+    /// Takes tools without a pin for new again when those that are there have all been accepted.
+    pub fn settle(&mut self, tools: &[ServerTool]) {
+        let waits = |tool: &ServerTool| tool.quarantine.iter().any(|reason| reason.code == LOST);
+        self.are_lost = self.are_lost && (tools.is_empty() || tools.iter().any(waits));
     }
 
     /// Pins a tool as it is.
@@ -57,7 +68,12 @@ impl Pinned {
     pub fn compare(&mut self, tool: &mut ServerTool, rules: DriftRules) -> Option<DriftedTool> {
         let name = tool.name();
         let Some(pinned) = self.digests.get(name).cloned() else {
-            self.pin(tool);
+            if self.are_lost && rules.drift == OnFinding::Quarantine && !self.accepted.contains(&tool.digest) {
+                let message = "the pins of an earlier run cannot be read: nobody knows whether the tool has changed";
+                tool.quarantine.push(QuarantineReason { code: LOST, message: message.to_owned() });
+            } else {
+                self.pin(tool);
+            }
             return None;
         };
         if pinned == tool.digest {

@@ -88,6 +88,8 @@ pub(crate) struct Server {
     pub tools: Vec<ServerTool>,
     /// Their places by name.
     by_name: SortedMap<String, usize>,
+    /// Names of the tools that it had in an earlier run, until it lists; nothing from then on.
+    expected: Option<Vec<String>>,
     pub resources: Vec<Value>,
     pub resource_templates: Vec<Value>,
     pub prompts: Vec<Value>,
@@ -105,6 +107,7 @@ impl Server {
     pub fn new(server: &ServerOptions, options: &GatewayOptions) -> Self {
         let pins = options.pins.get(&server.name).cloned().unwrap_or_default();
         let accepted = options.accepted.get(&server.name).cloned().unwrap_or_default();
+        let are_lost = options.pins_lost.contains(&server.name);
         Self {
             name: server.name.clone(),
             rules: DriftRules {
@@ -115,12 +118,13 @@ impl Server {
             detail: None,
             tools: Vec::new(),
             by_name: SortedMap::new(),
+            expected: Some(pins.keys().cloned().collect()),
             resources: Vec::new(),
             resource_templates: Vec::new(),
             prompts: Vec::new(),
             digests: ListDigests::default(),
             instructions: None,
-            pinned: Pinned::new(pins, accepted),
+            pinned: Pinned::new(pins, accepted, are_lost),
             report: ListingReport { server: server.name.clone(), ..ListingReport::default() },
             counts: [0, 0],
         }
@@ -128,12 +132,32 @@ impl Server {
 
     /// Returns the place of a tool by the name that the server has for it.
     pub fn find(&self, name: &str) -> Option<usize> {
-        self.by_name.get(name).copied()
+        let awaited = || self.expected.as_ref()?.iter().position(|known| known == name);
+        self.by_name.get(name).copied().or_else(awaited)
+    }
+
+    /// Returns the names of its tools as it has them: of one that has not listed yet those of an earlier run.
+    pub fn names(&self) -> Vec<&str> {
+        match &self.expected {
+            Some(expected) => expected.iter().map(String::as_str).collect(),
+            None => self.tools.iter().map(ServerTool::name).collect(),
+        }
+    }
+
+    /// Whether it has not listed anything in this run.
+    pub fn is_awaited(&self) -> bool {
+        self.expected.is_some()
+    }
+
+    /// Counts the tools that clients may see; of a server that has not listed yet those of an earlier run.
+    pub fn known_tools(&self) -> usize {
+        self.expected.as_ref().map_or_else(|| self.usable().count(), Vec::len)
     }
 
     /// Returns a tool by what stays the same when the server lists anew.
     pub fn tool_ref(&self, place: ToolPlace) -> ToolRef {
-        let name = self.tools.get(place.tool).map_or("", ServerTool::name);
+        let expected = || self.expected.as_ref()?.get(place.tool).map(String::as_str);
+        let name = self.tools.get(place.tool).map(ServerTool::name).or_else(expected).unwrap_or_default();
         ToolRef { server: place.server, name: name.into() }
     }
 
@@ -142,10 +166,11 @@ impl Server {
         self.status == ServerStatus::Unavailable
     }
 
-    /// What a model is told of a call that would fail.
+    /// What a model is told of a call that would fail, or that comes before the server has listed its tools.
     pub fn unavailable_error(&self) -> GatewayError {
         let why = self.detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
-        let message = format!("the server \"{}\" is unavailable{why}", self.name);
+        let how = if self.is_unavailable() { "unavailable" } else { "starting; try again in a few seconds" };
+        let message = format!("the server \"{}\" is {how}{why}", self.name);
         GatewayError::new(GatewayErrorCode::UpstreamUnavailable, message)
     }
 

@@ -40,6 +40,7 @@ impl Server {
             }
         }
         self.pinned.prune(&tools);
+        self.pinned.settle(&tools);
         let names = |tools: &[ServerTool], known: &SortedMap<String, usize>| -> Vec<String> {
             tools.iter().map(ServerTool::name).filter(|name| !known.contains_key(*name)).map(safe_line).collect()
         };
@@ -64,6 +65,7 @@ impl Server {
         report.bound();
         self.tools = tools;
         self.by_name = by_name;
+        self.expected = None;
         self.digests = ListDigests::of(&listing.resources, &listing.resource_templates, &listing.prompts);
         self.resources = listing.resources;
         self.resource_templates = listing.resource_templates;
@@ -86,6 +88,7 @@ impl Server {
             accepted.push(safe_line(tool.name()));
         }
         report.quarantined = tools.iter().filter(|tool| !tool.is_usable()).map(quarantined).collect();
+        pinned.settle(tools);
         accepted
     }
 }

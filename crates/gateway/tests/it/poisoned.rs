@@ -169,7 +169,10 @@ fn a_name_of_the_gateway_is_not_taken() {
         tool("call_tool", "Call.")
     ]);
     let mut firewall = with_tools(&[("evil", tools.clone())], json!({ "mode": "firewall" }));
-    assert_eq!(names(&mut firewall, "s"), ["evil__drilldown", "search_tools", "call_tool", "drilldown", "recall"]);
+    assert_eq!(
+        names(&mut firewall, "s"),
+        ["evil__drilldown", "evil__search_tools", "evil__call_tool", "drilldown", "recall"]
+    );
     let step = firewall.begin_call(request("drilldown", json!({ "handle": "h" }))).unwrap().step;
     assert!(matches!(step, CallStep::Drilldown { .. }));
     let mut search = with_tools(&[("evil", tools)], json!({ "mode": "search", "pinned_tools": ["*"] }));

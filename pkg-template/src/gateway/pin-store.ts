@@ -1,0 +1,121 @@
+// Pins of tools, and what was accepted, where they outlive the gateway. They are kept twice: what a disk or a person does to one of
+// the journals must not make a tool that has changed look like one that is new.
+import { ContextWeaverError } from "../errors.js";
+import { InTurn } from "../in-turn.js";
+import { openRecords } from "../stored-records.js";
+import type { StoredRecords } from "../stored-records.js";
+import type { SessionStorage, SessionStore } from "../storage/storage-types.js";
+import type { JsonObject, JsonValue } from "../types.js";
+import type { PinState } from "./runtime-types.js";
+
+const NAMES = ["gateway-pins", "gateway-pins-copy"] as const;
+const NOTHING: PinState = { pins: {}, accepted: {}, pins_lost: [] };
+
+/** Codes of a journal of which nothing can be read. */
+const UNREADABLE: readonly string[] = ["DECODE_FAILED", "JOURNAL_DAMAGED"];
+
+/** One of the two. */
+interface PinCopy {
+  readonly storage: SessionStorage;
+  /** Absent where nothing can be read: it is replaced then. */
+  readonly records: StoredRecords<JsonValue> | undefined;
+  readonly state: PinState;
+  /** Counts the states that were kept; of a copy that was never written 0. */
+  readonly revision: number;
+  readonly isDamaged: boolean;
+}
+
+/** The pins of a gateway. @internal */
+export class PinStore {
+  /** What was kept by the run before, for the servers of this one. */
+  readonly state: PinState;
+  /** Why pins are lost; nothing where none is. */
+  readonly damage: ContextWeaverError | undefined;
+  #copies: readonly Pick<PinCopy, "storage" | "records">[];
+  /** What is kept of servers that this run does not have. */
+  readonly #others: PinState;
+  readonly #turns = new InTurn();
+  #revision: number;
+  #kept = "";
+
+  private constructor(copies: readonly PinCopy[], servers: readonly string[]) {
+    this.#copies = copies;
+    this.#revision = Math.max(...copies.map(({ revision }) => revision));
+    const [whole] = copies.filter(({ isDamaged }) => !isDamaged).sort((a, b) => b.revision - a.revision);
+    const isLost = copies.some(({ isDamaged }) => isDamaged) && (whole === undefined || whole.revision === 0);
+    // Of what is damaged the pins that are left still hold.
+    const { pins, accepted, pins_lost } = isLost ? copies.map(({ state }) => state).reduce(merged, NOTHING) : (whole?.state ?? NOTHING);
+    const lost = isLost ? servers : pins_lost;
+    this.state = { pins: of(pins, servers, true), accepted: of(accepted, servers, true), pins_lost: servers.filter((name) => lost.includes(name)) };
+    this.#others = { pins: of(pins, servers, false), accepted: of(accepted, servers, false), pins_lost: pins_lost.filter((name) => !servers.includes(name)) };
+    this.damage = isLost ? damageOf(copies) : undefined;
+  }
+
+  /** Reads the pins for servers of these names. */
+  static async open(store: SessionStore, servers: readonly string[]): Promise<PinStore> {
+    const copies = await Promise.all(NAMES.map((name) => copyOf(store, name)));
+    return new PinStore(copies, servers);
+  }
+
+  /** Keeps pins, one copy after the other. Errors: those of the store, when both were tried. */
+  keep(state: PinState): Promise<void> {
+    return this.#turns.run(() => this.#keep(state));
+  }
+
+  async #keep({ pins, accepted, pins_lost }: PinState): Promise<void> {
+    const state = { pins: { ...this.#others.pins, ...pins }, accepted: { ...this.#others.accepted, ...accepted }, pins_lost: [...this.#others.pins_lost, ...pins_lost] };
+    const text = JSON.stringify(state);
+    if (text === this.#kept) return;
+    this.#kept = text;
+    this.#revision += 1;
+    const [failed, copies]: [unknown[], Pick<PinCopy, "storage" | "records">[]] = [[], []];
+    for (const copy of this.#copies) {
+      const write = written(copy, { ...state, revision: this.#revision } as unknown as JsonObject);
+      copies.push(await write.catch((error: unknown) => (failed.push(error), copy)));
+    }
+    this.#copies = copies;
+    if (failed.length > 0) throw failed[0];
+  }
+
+}
+
+async function written({ storage, records: known }: Pick<PinCopy, "storage" | "records">, state: JsonObject): Promise<Pick<PinCopy, "storage" | "records">> {
+  if (!known) await storage.delete();
+  const records = known ?? (await openRecords<JsonValue>(storage));
+  records.assign(state);
+  await (records.findings.length > 0 ? records.compact() : records.save());
+  // A journal that is cut short loses its last line: it is to be one that says nothing.
+  records.assign({ end: state["revision"] ?? 0 });
+  await records.save();
+  return { storage, records };
+}
+
+async function copyOf(store: SessionStore, name: string): Promise<PinCopy> {
+  const storage = store.session(name);
+  let records: StoredRecords<JsonValue>;
+  try {
+    records = await openRecords<JsonValue>(storage, { salvage: true });
+  } catch (error) {
+    if (!ContextWeaverError.is(error) || !UNREADABLE.includes(error.code)) throw error;
+    return { storage, records: undefined, state: NOTHING, revision: 0, isDamaged: true };
+  }
+  const { pins = {}, accepted = {}, pins_lost = [], revision } = records.toJSON() as Partial<PinState> & { readonly revision?: number };
+  const isWritten = records.size > 0;
+  return { storage, records, state: { pins, accepted, pins_lost }, revision: revision ?? (isWritten ? 1 : 0), isDamaged: records.findings.length > 0 };
+}
+
+function damageOf(copies: readonly PinCopy[]): ContextWeaverError {
+  const hint = "look at what has changed, then `contextweaver gateway accept <server>` for each server";
+  const findings = copies.flatMap(({ records }) => records?.findings ?? []);
+  const message = "pins of tools cannot be read: tools without a pin are in quarantine until they are accepted";
+  return new ContextWeaverError("JOURNAL_DAMAGED", message, { hint, details: { findings: findings.length } });
+}
+
+function merged(a: PinState, b: PinState): PinState {
+  return { pins: { ...a.pins, ...b.pins }, accepted: { ...a.accepted, ...b.accepted }, pins_lost: [...new Set([...a.pins_lost, ...b.pins_lost])] };
+}
+
+/** What of a record is of these servers, or is not. */
+function of<T>(record: Readonly<Record<string, T>>, servers: readonly string[], isOf: boolean): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => servers.includes(name) === isOf));
+}
