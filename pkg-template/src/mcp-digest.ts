@@ -94,7 +94,8 @@ export class ResultDigests {
   constructor(manager: ContextManager, drilldown: string | false, most: number, prefix?: string) {
     [this.#manager, this.#drilldown, this.#most, this.#prefix, this.#isAlone] = [manager, drilldown, most, prefix ?? "mcp", prefix !== undefined];
     this.#isTooMuch = (data) => {
-      const { json } = manager.jsonOf(data);
+      // What was repaired on its way in is plain data by now.
+      const json = JSON.stringify(data) ?? "";
       return json.length > MOST_COUNTED || countTokens(json) > most || manager.masked(json) !== json;
     };
   }

@@ -62,7 +62,7 @@ export async function openSession(storage: SessionStorage, options?: OpenSession
 
 /** Reads parts with their blobs: anew where somebody compacted the session in between, and removed blobs that these parts name. */
 async function readWhole(storage: SessionStorage, salvage: boolean): Promise<Omit<Read, "compact_bytes">> {
-  const load = async (): Promise<Omit<Read, "blobs" | "damaged">> => {
+  const load = async (): Promise<Omit<Read, "blobs" | "damaged" | "compact_bytes">> => {
     const { first, parts, findings = [] } = await storage.load({ salvage });
     refuseDamaged(findings, salvage);
     return { first, parts, findings };

@@ -99,10 +99,10 @@ fn openai_responses() {
             ("tool_call", "c2", "ls", Some("message:2")),
             ("tool_result", "result:c1", "x\n[image: https://a/b.png]", Some("c1")),
             ("tool_result", "result:c2", "y", Some("c2")),
-            ("agent_msg", "message:7", "[web_search_call]", None),
+            ("tool_call", "ws_1", "", None),
             ("agent_msg", "message:8", "[item_reference]", None),
             ("agent_msg", "message:9", "No.", None),
-            ("tool_call", "c3", "{\"type\":\"screenshot\"}", Some("message:7")),
+            ("tool_call", "c3", "{\"type\":\"screenshot\"}", Some("message:8")),
             ("tool_result", "result:c3", "[computer_screenshot]", Some("c3")),
         ]
     );
@@ -143,7 +143,8 @@ fn ai_sdk_ui() {
             ("tool_result", "result:c1", "{\"t\":21}", Some("c1")),
             ("tool_result", "result:c2", "bad", Some("c2")),
             ("tool_call", "c3", "{}", None),
-            ("agent_msg", "message:1:1", "[tool: web]", None),
+            ("tool_call", "c4", "{}", None),
+            ("tool_result", "result:c4", "1", Some("c4")),
             ("tool_result", "result:c3", "No!", Some("c3")),
             ("tool_call", "c5", "{}", None),
         ]
@@ -161,7 +162,7 @@ fn ai_sdk_ui() {
                 { "id": "c2", "type": "function", "function": { "name": "sh", "arguments": "{\"input\":\"ls\"}" } } ] },
             { "role": "tool", "tool_call_id": "c1", "content": "{\"t\":21}" },
             { "role": "tool", "tool_call_id": "c2", "content": "bad" },
-            { "role": "assistant", "content": "[tool: web]", "tool_calls": [
+            { "role": "assistant", "content": "[web] {}\n1", "tool_calls": [
                 { "id": "c3", "type": "function", "function": { "name": "ask", "arguments": "{}" } } ] },
             { "role": "tool", "tool_call_id": "c3", "content": "No!" },
             { "role": "assistant", "content": null, "tool_calls": [

@@ -5,7 +5,7 @@ import { InTurn } from "../in-turn.js";
 import { openRecords } from "../stored-records.js";
 import type { StoredRecords } from "../stored-records.js";
 import type { SessionStorage, SessionStore } from "../storage/storage-types.js";
-import type { JsonObject, JsonValue } from "../types.js";
+import type { JsonValue } from "../types.js";
 import type { PinState } from "./runtime-types.js";
 
 const NAMES = ["gateway-pins", "gateway-pins-copy"] as const;
@@ -70,7 +70,7 @@ export class PinStore {
     this.#revision += 1;
     const [failed, copies]: [unknown[], Pick<PinCopy, "storage" | "records">[]] = [[], []];
     for (const copy of this.#copies) {
-      const write = written(copy, { ...state, revision: this.#revision } as unknown as JsonObject);
+      const write = written(copy, { ...state, revision: this.#revision } as unknown as Readonly<Record<string, JsonValue>>);
       copies.push(await write.catch((error: unknown) => (failed.push(error), copy)));
     }
     this.#copies = copies;
@@ -79,7 +79,7 @@ export class PinStore {
 
 }
 
-async function written({ storage, records: known }: Pick<PinCopy, "storage" | "records">, state: JsonObject): Promise<Pick<PinCopy, "storage" | "records">> {
+async function written({ storage, records: known }: Pick<PinCopy, "storage" | "records">, state: Readonly<Record<string, JsonValue>>): Promise<Pick<PinCopy, "storage" | "records">> {
   if (!known) await storage.delete();
   const records = known ?? (await openRecords<JsonValue>(storage));
   records.assign(state);

@@ -52,6 +52,9 @@ const LONGEST_FIRST: &[&str] = &[
     "quality-report",
     "otel-gateway",
     "storage-damage",
+    "gateway-malformed",
+    "gateway-results",
+    "sent-values",
 ];
 
 /// What the package tests may use; a reason stands for what is missing.
