@@ -126,6 +126,13 @@ impl AlternatingMessage {
         self.parts = first;
     }
 
+    /// Puts calls last where parts come from elsewhere: what follows a call is refused, as its result must.
+    pub fn put_calls_last(&mut self) {
+        if self.parts.iter().any(|part| !part.is_original) {
+            self.put_first(|part| part.kind != AlternatingPartKind::ToolCall);
+        }
+    }
+
     fn calls(&self) -> impl Iterator<Item = &AlternatingPart> {
         self.parts.iter().filter(|part| part.kind == AlternatingPartKind::ToolCall)
     }

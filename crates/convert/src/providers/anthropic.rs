@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::alternating::{AlternatingMessage, AlternatingPart, AlternatingPartKind, MISSING_START, alternate_roles};
 use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
-use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolResultPart};
+use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolResultPart, warn_of_moved};
 use super::server_tools::readable;
 use super::{Warnings, into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::{SortedMap, WordSet};
@@ -15,7 +15,7 @@ use contextweaver_text::quote::quote;
 use contextweaver_text::unicode::trim;
 
 /// The names of the roles in this format.
-const ROLES: &[(&str, Role)] = &[("user", Role::User), ("assistant", Role::Assistant)];
+const ROLES: &[(&str, Role)] = &[("user", Role::User), ("assistant", Role::Assistant), ("system", Role::System)];
 
 /// Reads messages, and `system` that stands beside them.
 pub fn read(list: Vec<Value>, system: Option<Value>) -> Result<Vec<Message>> {
@@ -26,7 +26,7 @@ pub fn read(list: Vec<Value>, system: Option<Value>) -> Result<Vec<Message>> {
     for (index, message) in list.into_iter().enumerate() {
         let path = at("/messages", index);
         let mut message = into_object(message, &path)?;
-        let (role_name, role) = role_of(&message, &path, ROLES, "; the system prompt stands beside the messages")?;
+        let (role_name, role) = role_of(&message, &path, ROLES, "")?;
         let parts = content(take_field(&mut message, "content"), "content", role, &below(&path, "content"))?;
         // Messages of the model in a row are one response.
         let before = messages.last().filter(|before| role == Role::Assistant && before.role == role);
@@ -194,6 +194,7 @@ pub fn write(
     warnings: &mut Warnings,
 ) -> (Vec<Value>, Option<Value>) {
     let (mut system, mut list) = (Vec::new(), Vec::new());
+    warn_of_moved(&messages, follows, warnings);
     for message in messages {
         let is_system = message.role == Role::System;
         let message = AlternatingMessage::new(message, |part| write_block(part, warnings));
@@ -203,6 +204,7 @@ pub fn write(
     let result = |call: &AlternatingPart, text: &str| json!({ "type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": true });
     let start = (!follows).then(|| json!({ "type": "text", "text": MISSING_START }));
     let mut list = alternate_roles(list, true, result, start, warnings);
+    list.iter_mut().filter(|message| !message.is_user).for_each(AlternatingMessage::put_calls_last);
     let first = if is_steady { 0 } else { list.len().saturating_sub(1) };
     list[first..].iter_mut().for_each(|message| trim_end(message, warnings));
     let messages = list.into_iter().map(write_message).collect();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::alternating::{AlternatingMessage, AlternatingPart, AlternatingPartKind, MISSING_START, alternate_roles};
 use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
-use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent};
+use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, warn_of_moved};
 use super::{Warnings, into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -252,6 +252,7 @@ fn with_signature(mut map: JsonMap, kind: PartKind, slots: Vec<TextSlot>) -> Vec
 pub fn write(messages: Vec<OutgoingMessage>, follows: bool, warnings: &mut Warnings) -> (Vec<Value>, Option<Value>) {
     let (mut system, mut list) = (Vec::new(), Vec::new());
     let mut system_fields = None;
+    warn_of_moved(&messages, follows, warnings);
     for mut message in messages {
         let is_system = message.role == Role::System;
         if is_system && system_fields.is_none() {

@@ -46,6 +46,7 @@ use contextweaver_model::json::{Fields, JsonMap, missing_field, wrong_type};
 use contextweaver_text::quote::quote;
 
 use self::message::Role;
+use self::outgoing::drop_last_reasoning;
 
 pub use image_size::ImageSize;
 pub use media_list::{
@@ -299,7 +300,10 @@ pub fn continue_messages(
     before: &mut WrittenBefore,
 ) -> Result<WrittenMessages> {
     let mut warnings = Warnings::default();
-    let outgoing = to_messages::outgoing_messages(items, format, options, bytes, &mut before.calls, &mut warnings);
+    let mut outgoing = to_messages::outgoing_messages(items, format, options, bytes, &mut before.calls, &mut warnings);
+    if matches!(format, Format::OpenAiResponses | Format::AiSdkModel) {
+        drop_last_reasoning(&mut outgoing, &mut warnings);
+    }
     let follows = before.count > 0;
     let (messages, system) = match format {
         Format::OpenAiChat => (openai_chat::write(outgoing), None),

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::message::Role;
+use super::Warnings;
+use super::message::{Role, at};
 use super::names::call_id;
 use super::stored::{StoredMessage, StoredPart, StoredPartKind};
 use contextweaver_model::ContextItem;
@@ -274,6 +275,33 @@ fn identifying_fields(fields: &Value) -> Value {
     let fields = fields.as_object().into_iter().flatten();
     let kept = fields.filter(|(key, value)| keys.contains(&key.as_str()) && value.is_string());
     Value::Object(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
+}
+
+/// Warns of instructions that stand in a conversation, where the format has them beside its messages.
+pub fn warn_of_moved(messages: &[OutgoingMessage], follows: bool, warnings: &mut Warnings) {
+    let first = if follows { Some(0) } else { messages.iter().position(|message| message.role != Role::System) };
+    let behind = messages.get(first.unwrap_or(messages.len())..).unwrap_or_default();
+    for message in behind.iter().filter(|message| message.role == Role::System) {
+        let item = message.parts.first().map_or(0, |part| part.item);
+        let message = "instructions that stand in the conversation are written beside the messages";
+        warnings.add("SYSTEM_MOVED", message, at("/items", item));
+    }
+}
+
+/// Leaves out reasoning that nothing of the model follows, as of an answer that was broken off: it is refused.
+pub fn drop_last_reasoning(messages: &mut [OutgoingMessage], warnings: &mut Warnings) {
+    let mut is_followed = false;
+    for message in messages.iter_mut().rev() {
+        let is_model = message.role == Role::Assistant;
+        while is_model
+            && !is_followed
+            && let Some(part) = message.parts.pop_if(|part| part.content == PartContent::Reasoning)
+        {
+            let message = "reasoning that nothing follows is left out";
+            warnings.add("REASONING_INCOMPLETE", message, at("/items", part.item));
+        }
+        is_followed = is_model && (is_followed || !message.parts.is_empty());
+    }
 }
 
 /// Splits parts by the messages they were read from; those of no message go with the ones before.

@@ -1,9 +1,9 @@
 //! What is stored in the metadata of an item of the message it was read from, besides the text.
 //!
 //! `metadata._contextweaver.message` is
-//! `{format, message, group: [first message, step], digest, shell?, reasoning?, tokens?, parts: [{message?, at, kind,
+//! `{format, message, group: [first message, step], digest, shell?, reasoning?, tokens?, joined?, parts: [{message?, at, kind,
 //! field, original, slots: [[pointer, encoding, bytes, media?]]}]}`. `original` has null where a text was: the texts are those of
-//! the item, cut at the lengths in `slots` and joined by line feeds, as long as `digest` fits the item's text. An empty
+//! the item, cut at the lengths in `slots` and joined by line feeds, or with `joined` by nothing, as long as `digest` fits the item's text. An empty
 //! `digest` says that a secret was taken out of what is stored, and nothing of it may be used.
 
 use std::borrow::Cow;
@@ -132,6 +132,8 @@ pub struct StoredMessage {
     /// Tokens of the parts without text.
     pub tokens: u64,
     pub parts: Vec<StoredPart>,
+    /// Whether the texts are one without a line feed between them, as of an answer that was cut at its citations.
+    pub is_joined: bool,
     /// The text besides the one that was read that the media belong to, see [`super::keep_media`].
     pub of: Option<Value>,
 }
@@ -170,13 +172,17 @@ impl StoredPart {
     }
 
     /// Returns the part with its texts, which are taken from `rest`, and the texts themselves.
-    fn restore(&self, rest: &mut Option<&str>) -> Option<(Value, String)> {
+    fn restore(&self, rest: &mut Option<&str>, is_joined: bool) -> Option<(Value, String)> {
         let mut value = self.original.clone();
         let mut texts = Vec::with_capacity(self.slots.len());
         for StoredSlot { pointer, encoding, length, .. } in &self.slots {
             let text = rest.as_ref()?.get(..*length)?;
             let after = &rest.as_ref()?[*length..];
-            *rest = if after.is_empty() { None } else { Some(after.strip_prefix('\n')?) };
+            *rest = match after {
+                after if is_joined => Some(after),
+                "" => None,
+                after => Some(after.strip_prefix('\n')?),
+            };
             texts.push(text);
             if let Some(pointer) = pointer {
                 *value.pointer_mut(pointer)? = match encoding {
@@ -272,6 +278,7 @@ impl StoredMessage {
                 .iter()
                 .map(|part| StoredPart::read(part, message))
                 .collect::<Option<_>>()?,
+            is_joined: value.get("joined") == Some(&Value::Bool(true)),
             of: value.get(TEXT_OF_MEDIA).cloned(),
         })
     }
@@ -290,6 +297,9 @@ impl StoredMessage {
             if number > 0 {
                 map.insert(key.into(), number.into());
             }
+        }
+        if self.is_joined {
+            map.insert("joined".into(), true.into());
         }
         map.insert("parts".into(), self.parts.iter().map(|part| part.to_value(self.index)).collect());
         let own = metadata.entry(RESERVED_KEY).or_insert_with(|| json!({}));
@@ -312,7 +322,7 @@ impl StoredMessage {
             let mut at = 0;
             let cut = |(part, slot): (&'a StoredPart, &'a StoredSlot)| {
                 let piece = text.get(at..at + slot.length)?;
-                at += slot.length + 1;
+                at += slot.length + usize::from(!self.is_joined);
                 Some((Cow::Borrowed(piece), part.media_of(slot)))
             };
             if let Some(pieces) = slots.map(cut).collect() {
@@ -359,7 +369,8 @@ impl StoredMessage {
             return None;
         }
         let mut rest = Some(text);
-        let restored = self.parts.iter().map(|part| part.restore(&mut rest)).collect::<Option<Vec<_>>>()?;
+        let restore = |part: &StoredPart| part.restore(&mut rest, self.is_joined);
+        let restored = self.parts.iter().map(restore).collect::<Option<Vec<_>>>()?;
         rest.is_none_or(str::is_empty).then_some(restored)
     }
 }

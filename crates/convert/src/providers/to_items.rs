@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::grouping::{PartGroup, PartGroupKind, PositionedPart, group_kind, group_parts};
-use super::message::{Message, MessagePart, PartKind, Role, at};
+use super::message::{Message, MessagePart, PartKind, Role, TextEncoding, TextSlot, at};
 use super::server_tools::{COMPACTION, PROVIDER_RUN};
 use super::stored::{StoredMessage, StoredPart, digest};
 use super::{Format, Warnings};
@@ -169,7 +169,7 @@ impl ItemBuilder<'_> {
             return Err(Error::new(ErrorCode::Internal, "an item without parts"));
         };
         let header = &mut headers[position];
-        let place = header.index;
+        let (place, header_role) = (header.index, header.role);
         let message = header.index.map(|index| index + self.options.start);
         let mut item = ContextItem::new("", item_kind(header.role), "");
         let role = if header.role_name.is_empty() { header.role.as_str() } else { &header.role_name };
@@ -178,6 +178,16 @@ impl ItemBuilder<'_> {
         let group = (header.group + self.options.start, step);
         let has_fields = std::mem::take(&mut header.is_new) || header.fields.to_string().len() <= SMALL_FIELDS_BYTES;
         let fields = (has_fields && !header.fields.is_null()).then(|| header.fields.clone());
+        // The texts of an answer are one that was cut, at a citation, say; those of other messages are blocks.
+        let is_text = |part: &MessagePart| {
+            part.slots.is_empty()
+                || part.kind == PartKind::Text
+                    && matches!(&part.slots[..], [TextSlot { pointer: Some(_), encoding: TextEncoding::Text, .. }])
+        };
+        let is_joined = header_role == Role::Assistant
+            && kind == PartGroupKind::Text
+            && parts.iter().filter(|part| !part.part.slots.is_empty()).count() > 1
+            && parts.iter().all(|part| is_text(&part.part) && part.part.field == parts[0].part.field);
         let (mut stored, mut texts, mut tokens) = (Vec::with_capacity(parts.len()), Vec::new(), 0);
         for PositionedPart { message, index, part } in parts {
             if part.original.get("type").is_some_and(|kind| kind == COMPACTION) {
@@ -189,7 +199,7 @@ impl ItemBuilder<'_> {
             texts.extend(part_texts);
             stored.push(part);
         }
-        item.text = texts.join("\n");
+        item.text = texts.join(if is_joined { "" } else { "\n" });
         if item.text.len() > limits::MAX_STRING_BYTES {
             let message = format!("text has {} bytes, the limit is {}", item.text.len(), limits::MAX_STRING_BYTES);
             return Err(Error::new(ErrorCode::TooLarge, message).at(path_of(place)));
@@ -208,7 +218,7 @@ impl ItemBuilder<'_> {
         let digest = digest(&item.text);
         let format = self.format;
         let stored =
-            StoredMessage { format, index: message, group, digest, fields, reasoning, tokens, parts: stored, of: None };
+            StoredMessage { format, index: message, group, digest, fields, reasoning, tokens, parts: stored, is_joined, of: None };
         stored.attach(&mut item.metadata);
         Ok(item)
     }

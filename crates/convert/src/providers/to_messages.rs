@@ -149,7 +149,9 @@ impl MessageBuilder<'_, '_, '_> {
         let (mut parts, mut results) = (Vec::new(), Vec::new());
         for &index in items {
             if is_provider_run(self.item(index)) {
-                parts.extend(self.server_parts(index));
+                // In words they are lines of their own among the others, which are one text.
+                let edges = [!parts.is_empty(), items.last() != Some(&index)].map(|stands| if stands { "\n" } else { "" });
+                parts.extend(self.server_parts(index, edges));
                 continue;
             }
             if self.item(index).kind != ItemKind::ToolCall {
@@ -178,7 +180,7 @@ impl MessageBuilder<'_, '_, '_> {
 
     /// Returns what a provider ran itself, a call with its results: as it was read from this format, with another text in a result
     /// that has a place for it, else as text.
-    fn server_parts(&mut self, index: usize) -> Vec<OutgoingPart> {
+    fn server_parts(&mut self, index: usize, [above, below]: [&str; 2]) -> Vec<OutgoingPart> {
         let results = self.sources[index].results.clone();
         let members: Vec<usize> = std::iter::once(index).chain(results).collect();
         let as_read = |at: &usize| {
@@ -210,7 +212,7 @@ impl MessageBuilder<'_, '_, '_> {
             _ => format!("[{name}]\n{}", said(&index)),
         }];
         lines.extend(members[1..].iter().map(said).filter(|text| !text.is_empty()));
-        self.made(index, &PartContent::Text(lines.join("\n")))
+        self.made(index, &PartContent::Text(format!("{above}{}{below}", lines.join("\n"))))
     }
 
     /// Adds results, and what they have of media where the format has those beside or behind them.

@@ -373,7 +373,7 @@ fn what_breaks_the_rules_is_repaired() {
 fn errors_name_the_place() {
     let anthropic = [
         (json!([{ "content": "x" }]), "/messages/0/role"),
-        (json!([{ "role": "system", "content": "x" }]), "/messages/0/role"),
+        (json!([{ "role": "robot", "content": "x" }]), "/messages/0/role"),
         (json!([{ "role": "user", "content": 5 }]), "/messages/0/content"),
         (json!([{ "role": "user", "content": ["x"] }]), "/messages/0/content/0"),
         (

@@ -94,8 +94,13 @@ fn gist(items: &[ContextItem], is_sorted: bool) -> Gist {
         let texts = texts.map(|item| without_labels(&item.text));
         let words = texts.flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
         let mut words: Vec<String> = words.collect();
-        if is_sorted && kind == ItemKind::AgentMsg {
-            words.sort();
+        if kind == ItemKind::AgentMsg {
+            // Messages of the model in a row are blocks of one text elsewhere.
+            let mut letters: Vec<char> = words.concat().chars().collect();
+            if is_sorted {
+                letters.sort_unstable();
+            }
+            words = vec![letters.into_iter().collect()];
         }
         words.join(" ").replacen(remark, "", 1).trim().to_owned()
     });

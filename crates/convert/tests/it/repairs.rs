@@ -207,7 +207,7 @@ fn what_the_provider_wants_back_as_it_was_is_never_changed() {
     assert_eq!(Value::from(written(&items, Format::Anthropic).0), messages);
     items[2].text = "A page on tides".into();
     let (changed, _) = written(&items, Format::Anthropic);
-    assert_eq!(changed[1]["content"][0]["text"], "[web_search] {\"query\":\"tides\"}\nA page on tides");
+    assert_eq!(changed[1]["content"][0]["text"], "[web_search] {\"query\":\"tides\"}\nA page on tides\n");
     assert!(!json!(changed).to_string().contains("srv_1"));
 }
 
@@ -326,4 +326,81 @@ fn numbers_that_javascript_rounds_stay_where_text_holds_them_and_are_told_elsewh
         assert!(is_same || !text.contains("\\ud83d") && !text.contains("\"input\":\"{"), "{}: {text}", format.as_str());
     }
     assert_eq!(written(&items, Format::OpenAiChat).0, *messages.as_array().unwrap());
+}
+
+/// Reasoning of an answer that was broken off is refused by its provider.
+#[test]
+fn reasoning_that_nothing_follows_is_left_out() {
+    let user = |text: &str| json!({ "role": "user", "content": text });
+    let thought = json!({ "type": "reasoning", "id": "rs_1", "summary": [] });
+    let answer = json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "Hm." }] });
+    let thinking = json!({ "type": "reasoning", "text": "so", "providerOptions": {} });
+    let said = |parts: Value| json!({ "role": "assistant", "content": parts });
+    let text = json!({ "type": "text", "text": "Hm." });
+    let cases = [
+        (Format::OpenAiResponses, json!([user("a"), thought, user("b")]), json!([user("a"), user("b")])),
+        (Format::OpenAiResponses, json!([user("a"), answer, thought]), json!([user("a"), answer])),
+        (Format::OpenAiResponses, json!([user("a"), thought, answer]), json!([user("a"), thought, answer])),
+        (Format::AiSdkModel, json!([user("a"), said(json!([thinking])), user("b")]), json!([user("a"), user("b")])),
+        (Format::AiSdkModel, json!([user("a"), said(json!([text, thinking]))]), json!([user("a"), said(json!([text]))])),
+    ];
+    for (format, messages, wanted) in cases {
+        let read = messages_to_items(messages.clone(), format, &ReadOptions::default()).unwrap();
+        let (sent, codes) = written(&read.items, format);
+        assert_eq!(Value::from(sent), wanted, "{}", format.as_str());
+        assert_eq!(codes.contains(&"REASONING_INCOMPLETE"), messages != wanted, "{codes:?}");
+    }
+}
+
+/// What the model says beside a call stands before it, as nothing but the result may follow.
+#[test]
+fn words_stand_before_calls_for_anthropic() {
+    let contents = json!([
+        { "role": "user", "parts": [{ "text": "a" }] },
+        { "role": "model", "parts": [{ "functionCall": { "name": "f", "args": {} } }, { "text": "One moment." }] },
+        { "role": "user", "parts": [{ "functionResponse": { "name": "f", "response": { "x": 1 } } }] },
+    ]);
+    let read = messages_to_items(contents, Format::Gemini, &ReadOptions::default()).unwrap();
+    let (sent, _) = written(&read.items, Format::Anthropic);
+    assert_eq!((sent[1]["content"][0]["text"].as_str(), sent[1]["content"][1]["type"].as_str()), (Some("One moment."), Some("tool_use")));
+}
+
+/// Instructions within a conversation are not lost where a format has them beside it, and that is said.
+#[test]
+fn instructions_in_the_middle_are_named_where_they_move() {
+    let messages = json!([
+        { "role": "system", "content": "Be brief." },
+        { "role": "user", "content": "a" },
+        { "role": "system", "content": "Now at length." },
+        { "role": "user", "content": "b" },
+    ]);
+    for from in [Format::OpenAiChat, Format::Anthropic] {
+        let items = messages_to_items(messages.clone(), from, &ReadOptions::default()).unwrap().items;
+        for (to, moved) in [(Format::Anthropic, true), (Format::Gemini, true), (Format::OpenAiChat, false)] {
+            let written = items_to_messages(&items, to, &WriteOptions::default()).unwrap();
+            let all = json!([written.messages, written.system]).to_string();
+            assert!(all.contains("Be brief.") && all.contains("Now at length."), "{all}");
+            let codes: Vec<&str> = written.warnings.iter().map(|warning| warning.code).collect();
+            assert_eq!(codes, if moved { vec!["SYSTEM_MOVED"] } else { vec![] }, "{}", to.as_str());
+        }
+    }
+}
+
+/// Providers cut an answer at its citations: it is one text.
+#[test]
+fn texts_of_an_answer_are_joined_as_they_were_sent() {
+    let cited = json!([{ "type": "web_search_result_location", "url": "https://a.test", "encrypted_index": "E" }]);
+    let messages = json!([
+        { "role": "user", "content": "How high?" },
+        { "role": "assistant", "content": [
+            { "type": "text", "text": "mast of 9" }, { "type": "text", "text": ".5 metres", "citations": cited },
+        ] },
+    ]);
+    let items = messages_to_items(messages.clone(), Format::Anthropic, &ReadOptions::default()).unwrap().items;
+    assert_eq!(items[1].text, "mast of 9.5 metres");
+    assert_eq!(Value::from(written(&items, Format::Anthropic).0), messages);
+    assert_eq!(written(&items, Format::OpenAiChat).0[1]["content"], "mast of 9.5 metres");
+    // What a user sends in parts are parts.
+    let parts = json!([{ "role": "user", "content": [{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }] }]);
+    assert_eq!(messages_to_items(parts, Format::Anthropic, &ReadOptions::default()).unwrap().items[0].text, "a\nb");
 }
