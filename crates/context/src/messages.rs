@@ -11,7 +11,9 @@ use crate::request::BuildRequest;
 use crate::running::{FinishedStep, MessageWriter, RunningMessages};
 use crate::source_message::source_message;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_convert::providers::{Format, WriteOptions, WrittenMessages, call_id, is_provider_run, tool_name};
+use contextweaver_convert::providers::{
+    Format, WriteOptions, WrittenMessages, approval_requests, call_id, is_provider_run, tool_name,
+};
 use contextweaver_model::{BuildStats, ContextItem, ContextPack, ItemKind, RunningStep};
 
 /// A prompt as messages of a provider.
@@ -115,7 +117,12 @@ pub fn message_plan(items: &[ContextItem], format: &str) -> (usize, Vec<(String,
     let start = items.iter().filter_map(last).max().map_or(0, |last| last as usize + 1);
     let calls = items.iter().filter(|item| item.kind == ItemKind::ToolCall && !item.is_superseded());
     let ids = |item: &ContextItem| (call_id(item).to_owned(), item.id.clone());
-    (start, calls.map(ids).collect())
+    let mut known: Vec<(String, String)> = calls.map(ids).collect();
+    // What is approved is named by its request.
+    for item in items.iter().filter(|item| !item.is_superseded()) {
+        known.extend(approval_requests(item).into_iter().map(|request| (request.to_owned(), item.id.clone())));
+    }
+    (start, known)
 }
 
 /// Returns the calls at the end of a log, or of the part of it before further messages, that have no result yet: the name

@@ -3,7 +3,7 @@
 use crate::digest_note::HANDLE_FIELD;
 use crate::store::EventLog;
 use contextweaver_base::order::sort_distinct;
-use contextweaver_convert::providers::is_provider_run;
+use contextweaver_convert::providers::{is_approval, is_provider_run};
 use contextweaver_model::ItemKind;
 
 /// An item of the log that may enter the prompt.
@@ -85,6 +85,7 @@ fn add_other_halves(log: &EventLog, candidates: &[usize], shown: &mut [u8]) {
         let call = match items[at].kind {
             ItemKind::ToolCall => Some(at),
             ItemKind::ToolResult => joins(log, at),
+            _ if is_approval(&items[at]) => joins(log, at),
             _ => None,
         };
         if let Some(call) = call {
@@ -103,6 +104,9 @@ fn add_other_halves(log: &EventLog, candidates: &[usize], shown: &mut [u8]) {
 /// Returns the position of the item that the one at a position cannot be without.
 pub fn joins(log: &EventLog, at: usize) -> Option<usize> {
     let items = log.items();
+    if is_approval(&items[at]) {
+        return log.parent_position(at).filter(|parent| !items[*parent].is_superseded());
+    }
     let wanted = match items[at].kind {
         ItemKind::ToolResult => ItemKind::ToolCall,
         ItemKind::ToolCall => ItemKind::AgentMsg,

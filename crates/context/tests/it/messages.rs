@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use contextweaver_base::{Error, ErrorCode, Result, limits};
 use contextweaver_context::callbacks::{Need, Outcome};
-use contextweaver_context::{BuildRequest, BuiltMessages, ContextManager, ManagerOptions, McpResult, ToolResult};
+use contextweaver_context::{
+    BuildRequest, BuiltMessages, ContextManager, Conversation, ManagerOptions, McpResult, ToolResult,
+};
 use contextweaver_convert::mcp::{McpResultOptions, mcp_result_to_envelope};
 use contextweaver_convert::providers::{Format, ReadOptions, WriteOptions, messages_to_items};
 use contextweaver_model::{ContextItem, ItemKind, Phase};
@@ -662,6 +664,45 @@ fn addresses_of_pictures_are_sent_as_they_are() {
                 let built = build(&mut manager, &asked(4000), Format::OpenAiChat).unwrap();
                 assert_eq!(json!(built.written.messages), given);
             }
+        }
+    }
+}
+
+/// What is approved stays with its approval: the answer names the request alone, which stands beside the call.
+#[test]
+fn an_approval_its_request_and_its_call_are_one_unit() {
+    let messages = json!([
+        { "role": "user", "content": "Refund order 7. ".repeat(20) },
+        { "role": "assistant", "content": [
+            { "type": "tool-call", "toolCallId": "c1", "toolName": "refund", "input": { "order": 7 } },
+            { "type": "tool-approval-request", "approvalId": "a1", "toolCallId": "c1" },
+        ] },
+        { "role": "tool", "content": [{ "type": "tool-approval-response", "approvalId": "a1", "approved": true }] },
+    ]);
+    let talk =
+        (0..20).map(|n| json!({ "role": "user", "content": format!("Note {n}: refund of order {n} is approved.") }));
+    let messages: Vec<Value> = talk.chain(messages.as_array().unwrap().iter().cloned()).collect();
+    for split in [messages.len(), messages.len() - 1] {
+        let mut manager = ContextManager::new(ManagerOptions::default());
+        let list = &messages;
+        for unchanged in [0, split] {
+            let end = if unchanged == 0 { split } else { list.len() };
+            manager
+                .sync_messages(Conversation {
+                    format: Format::AiSdkModel,
+                    messages: list[unchanged..end].to_vec(),
+                    unchanged,
+                    id_prefix: String::new(),
+                    system: None,
+                })
+                .unwrap()
+                .done()
+                .unwrap();
+        }
+        let built = build(&mut manager, &asked(220), Format::AiSdkModel).unwrap();
+        let sent = json!(built.written.messages).to_string();
+        for wanted in ["tool-approval-response", "tool-approval-request", "\"toolName\":\"refund\""] {
+            assert!(sent.contains(wanted), "{wanted} of {sent}");
         }
     }
 }

@@ -12,6 +12,7 @@ mod ai_sdk_model;
 mod ai_sdk_ui;
 mod alternating;
 mod anthropic;
+mod approvals;
 mod call_text;
 pub mod cost;
 mod escapes;
@@ -48,6 +49,7 @@ use contextweaver_text::quote::quote;
 use self::message::Role;
 use self::outgoing::drop_last_reasoning;
 
+pub use approvals::{approval_requests, is_approval};
 pub use image_size::ImageSize;
 pub use media_list::{
     MediaBytes, MediaRecord, has_more_than_text, keep_media, note_media, restore_media_data, show_text_alone,

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::approvals::{APPROVAL, answered, requested};
 use super::grouping::{PartGroup, PartGroupKind, PositionedPart, group_kind, group_parts};
 use super::message::{Message, MessagePart, PartKind, Role, TextEncoding, TextSlot, at};
 use super::server_tools::{COMPACTION, PROVIDER_RUN};
@@ -190,6 +191,13 @@ impl ItemBuilder<'_> {
             && parts.iter().all(|part| is_text(&part.part) && part.part.field == parts[0].part.field);
         let (mut stored, mut texts, mut tokens) = (Vec::with_capacity(parts.len()), Vec::new(), 0);
         for PositionedPart { message, index, part } in parts {
+            if let Some(request) = requested(&part.original) {
+                self.calls.insert(request.to_owned(), item.id.clone());
+            }
+            if let Some(request) = answered(&part.original) {
+                item.parent_id = self.calls.get(request).cloned();
+                item.metadata.insert(APPROVAL.into(), true.into());
+            }
             if part.original.get("type").is_some_and(|kind| kind == COMPACTION) {
                 item.metadata.insert(COMPACTION.into(), true.into());
             }
@@ -217,8 +225,18 @@ impl ItemBuilder<'_> {
         }
         let digest = digest(&item.text);
         let format = self.format;
-        let stored =
-            StoredMessage { format, index: message, group, digest, fields, reasoning, tokens, parts: stored, is_joined, of: None };
+        let stored = StoredMessage {
+            format,
+            index: message,
+            group,
+            digest,
+            fields,
+            reasoning,
+            tokens,
+            parts: stored,
+            is_joined,
+            of: None,
+        };
         stored.attach(&mut item.metadata);
         Ok(item)
     }

@@ -150,7 +150,8 @@ impl MessageBuilder<'_, '_, '_> {
         for &index in items {
             if is_provider_run(self.item(index)) {
                 // In words they are lines of their own among the others, which are one text.
-                let edges = [!parts.is_empty(), items.last() != Some(&index)].map(|stands| if stands { "\n" } else { "" });
+                let edges =
+                    [!parts.is_empty(), items.last() != Some(&index)].map(|stands| if stands { "\n" } else { "" });
                 parts.extend(self.server_parts(index, edges));
                 continue;
             }

@@ -333,7 +333,8 @@ fn numbers_that_javascript_rounds_stay_where_text_holds_them_and_are_told_elsewh
 fn reasoning_that_nothing_follows_is_left_out() {
     let user = |text: &str| json!({ "role": "user", "content": text });
     let thought = json!({ "type": "reasoning", "id": "rs_1", "summary": [] });
-    let answer = json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "Hm." }] });
+    let answer =
+        json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "Hm." }] });
     let thinking = json!({ "type": "reasoning", "text": "so", "providerOptions": {} });
     let said = |parts: Value| json!({ "role": "assistant", "content": parts });
     let text = json!({ "type": "text", "text": "Hm." });
@@ -342,7 +343,11 @@ fn reasoning_that_nothing_follows_is_left_out() {
         (Format::OpenAiResponses, json!([user("a"), answer, thought]), json!([user("a"), answer])),
         (Format::OpenAiResponses, json!([user("a"), thought, answer]), json!([user("a"), thought, answer])),
         (Format::AiSdkModel, json!([user("a"), said(json!([thinking])), user("b")]), json!([user("a"), user("b")])),
-        (Format::AiSdkModel, json!([user("a"), said(json!([text, thinking]))]), json!([user("a"), said(json!([text]))])),
+        (
+            Format::AiSdkModel,
+            json!([user("a"), said(json!([text, thinking]))]),
+            json!([user("a"), said(json!([text]))]),
+        ),
     ];
     for (format, messages, wanted) in cases {
         let read = messages_to_items(messages.clone(), format, &ReadOptions::default()).unwrap();
@@ -362,7 +367,10 @@ fn words_stand_before_calls_for_anthropic() {
     ]);
     let read = messages_to_items(contents, Format::Gemini, &ReadOptions::default()).unwrap();
     let (sent, _) = written(&read.items, Format::Anthropic);
-    assert_eq!((sent[1]["content"][0]["text"].as_str(), sent[1]["content"][1]["type"].as_str()), (Some("One moment."), Some("tool_use")));
+    assert_eq!(
+        (sent[1]["content"][0]["text"].as_str(), sent[1]["content"][1]["type"].as_str()),
+        (Some("One moment."), Some("tool_use"))
+    );
 }
 
 /// Instructions within a conversation are not lost where a format has them beside it, and that is said.
@@ -401,6 +409,7 @@ fn texts_of_an_answer_are_joined_as_they_were_sent() {
     assert_eq!(Value::from(written(&items, Format::Anthropic).0), messages);
     assert_eq!(written(&items, Format::OpenAiChat).0[1]["content"], "mast of 9.5 metres");
     // What a user sends in parts are parts.
-    let parts = json!([{ "role": "user", "content": [{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }] }]);
+    let parts =
+        json!([{ "role": "user", "content": [{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }] }]);
     assert_eq!(messages_to_items(parts, Format::Anthropic, &ReadOptions::default()).unwrap().items[0].text, "a\nb");
 }

@@ -3,8 +3,8 @@
 use super::units::{INSTRUCTIONS, SelectionUnit, TurnStep};
 use crate::compile::state::BuildState;
 use contextweaver_base::order::sort_distinct;
-use contextweaver_convert::providers::is_compaction;
-use contextweaver_model::{ItemKind, ScoringConfig};
+use contextweaver_convert::providers::{is_approval, is_compaction};
+use contextweaver_model::{ContextItem, ItemKind, ScoringConfig};
 
 /// Units behind the last user message from which on a turn counts as running: fewer are a question with its answer.
 const MIN_STEPS: usize = 4;
@@ -71,7 +71,8 @@ fn pin_instructions(state: &mut BuildState) {
 /// Returns from which row on the running turn is: its user message, or the last item where there is none.
 fn active_turn(state: &BuildState) -> usize {
     let items = state.items();
-    let last_turn = state.rows.iter().rposition(|row| items[row.at].kind == ItemKind::UserTurn && !row.stub);
+    let is_turn = |item: &ContextItem| item.kind == ItemKind::UserTurn && !is_approval(item);
+    let last_turn = state.rows.iter().rposition(|row| is_turn(&items[row.at]) && !row.stub);
     last_turn.unwrap_or(state.rows.len().saturating_sub(1))
 }
 
