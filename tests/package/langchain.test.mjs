@@ -441,6 +441,26 @@ test("LangChain: what is made anew is of the framework's classes, with its image
   assert.equal(messages[2].content[0].text, rows);
 });
 
+test("LangChain: a call whose arguments were no JSON keeps its id with the answer to it", async () => {
+  const broken = { id: "c1", name: "look", args: '{"p": "a', error: "no JSON", type: "invalid_tool_call" };
+  const messages = (fields) => [
+    new HumanMessage("Look."),
+    new AIMessage({ content: "", tool_calls: [], invalid_tool_calls: [broken], ...fields }),
+    new ToolMessage({ content: "Error: no JSON", tool_call_id: "c1", status: "error" }),
+    new HumanMessage("Again."),
+  ];
+  const raw = { id: "c1", type: "function", function: { name: "look", arguments: broken.args } };
+  for (const fields of [{}, { additional_kwargs: { tool_calls: [raw] } }]) {
+    const steps = [];
+    const got = await sent(messages(fields), { steps });
+    accepts(got);
+    const [, answer, result] = got.messages;
+    assert.deepEqual(answer.tool_calls.map(({ id, name, args }) => ({ id, name, args })), [{ id: "c1", name: "look", args: { input: broken.args } }]);
+    assert.deepEqual([result.tool_call_id, result.text], ["c1", "Error: no JSON"]);
+    assert.deepEqual(steps[0].warnings, []);
+  }
+});
+
 test("LangChain: results and answers of which the conversation has no class", async () => {
   const steps = [];
   const got = await sent([new HumanMessage("Look."), new AIMessage({ content: "", tool_calls: [call("a", "look", {})] }), new HumanMessage("And?")], { steps });

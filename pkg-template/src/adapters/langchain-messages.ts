@@ -35,12 +35,16 @@ export class LangChainMessages {
     const originals = new Map<string, object[]>();
     const read: ModelMessage[] = [];
     const names = new Map<unknown, unknown>();
+    const answered = new Set(messages.map((message) => (message as Fields)["tool_call_id"]));
     const add = (message: object, path: string): void => {
       this.#learn(message);
-      const made = readMessage(message as Fields, names, path);
+      const fields = withInvalidCalls(message as Fields, answered);
+      const made = readMessage(fields, names, path);
+      read.push(made);
+      // As it is, the provider would refuse its arguments.
+      if (fields !== message) return;
       const key = keyText(made);
       originals.set(key, [...(originals.get(key) ?? []), message]);
-      read.push(made);
     };
     if (system) this.#learn(system);
     if (system && textOf((system as Fields)["content"]) !== "") add(system, "/systemMessage");
@@ -106,6 +110,15 @@ export class LangChainMessages {
       return this.#make("tool", { ...Object.fromEntries(kept), tool_call_id: part["toolCallId"], ...writeOutput(part["output"] as Fields) });
     });
   }
+}
+
+/** A message whose calls with arguments that are no JSON, where they were answered, are among its calls. */
+function withInvalidCalls(message: Fields, answered: ReadonlySet<unknown>): Fields {
+  const invalid = ((message["invalid_tool_calls"] ?? []) as readonly Fields[]).filter(({ id }) => id !== undefined && answered.has(id));
+  if (invalid.length === 0) return message;
+  const calls = invalid.map(({ id, name, args }) => ({ id, name: name ?? "tool", args: { input: args ?? "" } }));
+  const { content, tool_calls = [], name, role } = message;
+  return { type: typeOf(message), content, name, role, tool_calls: [...(tool_calls as readonly Fields[]), ...calls] };
 }
 
 function typeOf(message: Fields): unknown {
