@@ -319,7 +319,7 @@ const ROWS = {
   ),
   "ContextManager.forget": ({ manager }) => each(() => manager.forget(NAME)),
   "ContextManager.blobHashes": ({ manager }) => manager.blobHashes(),
-  "StoredSession.new": (_, cw) => each(() => new cw.StoredSession(place(), new cw.ContextManager(), { first: 0, parts: [], blobs: new Map(), compact_bytes: 1 })),
+  "StoredSession.new": (_, cw) => each(() => new cw.StoredSession(place(), new cw.ContextManager(), { first: 0, parts: [], findings: [], blobs: new Map(), damaged: new Map(), compact_bytes: 1 })),
   "StoredSession.sequence": async (_, cw) => (await cw.openSession(place())).sequence,
   "StoredSession.save": async (_, cw) => {
     const session = await cw.openSession(place(), { salvage: true });
@@ -425,6 +425,12 @@ const ROWS = {
     () => manager.abridged(NAME, 40, SECRET),
     ...manager.toJSON().event_log.items.map(({ id }) => () => manager.abridged(id, 60, SECRET)),
   ),
+  "ContextManager.ingestSent": ({ manager }) => each(
+    () => manager.ingestSent({ id: `${NAME}s`, kind: "tool_call", text: SECRET, metadata: { [NAME]: 1n } }),
+    () => manager.ingestSent({ id: NAME, kind: SECRET, text: SECRET }),
+  ),
+  "ContextManager.jsonOf": ({ manager }) => each(() => manager.jsonOf({ [NAME]: [SECRET, 1n, NaN] })),
+  "ContextManager.masked": ({ manager }) => manager.masked(text("deploy")),
   "ContextManager.buildCall": ({ manager, router, catalog, tools }) => each(
     () => manager.buildCall({ tool: tools[0], query: SECRET, schema: { note: SECRET }, examples: [SECRET], constraints: { note: SECRET } }),
     () => manager.buildCall({ tool_id: NAME, router }),
@@ -662,6 +668,7 @@ const ROWS = {
     ), router.browse("/ops")];
   },
   "Router.graph": ({ router }) => router.graph(),
+  "Router.ownArguments": ({ router }) => each(() => router.ownArguments(NAME, { [NAME]: SECRET }), () => router.ownArguments(router.items()[0].id, { [NAME]: SECRET })),
   "Router.hydrate": ({ router }) => each(
     () => router.hydrate(`${NAME}x`),
     () => router.hydrate("deploy", { schemas: { deploy: SECRET, [NAME]: 1 } }),
@@ -953,6 +960,8 @@ const GIVES_BACK = {
   "ContextManager.episodes.get": STORED,
   "ContextManager.episodes.search": STORED,
   "ContextManager.episodes.latest": STORED,
+  "ContextManager.jsonOf": "writes what was handed over, for the engine",
+  "Router.ownArguments": "gives back the arguments that were handed over, under the tool's own names",
   "ContextManager.hydrate": "gives back the tool and the arguments that were handed over, filled in for the call",
   "Catalog.get": STORED,
   "Catalog.items": STORED,

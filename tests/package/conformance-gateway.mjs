@@ -98,6 +98,7 @@ async function connectThroughGateway({ url, scenario, context, capabilities, aut
   const failed = [];
   let opened = 0;
   let login;
+  let kept;
   let opening = Promise.resolve();
   /** Opens a page, takes the answer to the gateway, and has it connect again. */
   const open = async (page) => {
@@ -124,8 +125,8 @@ async function connectThroughGateway({ url, scenario, context, capabilities, aut
         redirect: async () => "http://127.0.0.1:3000/callback",
         hint: "the test opens the page",
         show: (page) => (opening = opening.then(() => open(page)).catch((error) => void failed.push(error))),
-        read: async () => undefined,
-        write: async () => undefined,
+        read: async () => kept,
+        write: async (change) => void (kept = change(kept)),
       });
       return login;
     },

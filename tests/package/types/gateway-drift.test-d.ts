@@ -109,7 +109,7 @@ export const inputs: { readonly [Name in keyof GatewayInputs]: true } = {
 };
 
 /** Options of the runtime that users give: all but what the gateway keeps itself. */
-export const offered: readonly true[] = [fits<Exclude<keyof GatewayRuntimeOptions, "pins" | "accepted">, keyof GatewayOptions>()];
+export const offered: readonly true[] = [fits<Exclude<keyof GatewayRuntimeOptions, "pins" | "accepted" | "pins_lost">, keyof GatewayOptions>()];
 
 /** What the gateway hands out cannot be changed, to the last field. */
 export const results: readonly true[] = [constant<GatewayHookEvent>(), constant<GatewayStats>(), constant<ListingReport>(), constant<UpstreamReport>()];

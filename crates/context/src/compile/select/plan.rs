@@ -320,9 +320,6 @@ impl<'a> Planner<'a> {
         let found = excerpt::excerpt_below(above, source, room, &self.wanted, estimator);
         self.work.set(self.work.get() + found.work);
         if found.omitted_chars == 0 {
-            if source == item.text {
-                return row.whole(index);
-            }
             // Nothing was left out, so this is the whole text behind the summary.
             let content = EntryContent::Quote { text: source.to_owned(), note: None };
             return self.written(index, row, RenderedAs::Whole, content, None);
