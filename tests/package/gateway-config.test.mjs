@@ -89,7 +89,6 @@ test("how results of a server are masked", () => {
   assert.ok(!("redact" in one({ command: "a" }).servers[0]));
   for (const [redact, code, path] of [
     ["no", "INVALID_INPUT", "/mcpServers/it/redact"],
-    [null, "INVALID_INPUT", "/mcpServers/it/redact"],
     [{}, "INVALID_INPUT", "/mcpServers/it/redact"],
     [{ except: ["a", ""] }, "INVALID_INPUT", "/mcpServers/it/redact/except/1"],
     [{ except: ["a"], exept: 1 }, "UNKNOWN_FIELD", "/mcpServers/it/redact/exept"],

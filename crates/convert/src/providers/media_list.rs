@@ -185,6 +185,22 @@ pub fn text_before_media(item: &ContextItem) -> &str {
     StoredMessage::of(item).map_or(&item.text, |stored| stored.before_media(&item.text))
 }
 
+/// Tells whether an item that shows a text comes back as the message that it was read from, where that is written again.
+///
+/// ```
+/// use contextweaver_convert::providers::{Format, is_as_read, messages_to_items};
+/// use serde_json::json;
+///
+/// let messages = json!([{ "role": "user", "content": "What is it?" }]);
+/// let items = messages_to_items(messages, Format::OpenAiChat, &Default::default())?.items;
+/// assert!(is_as_read(&items[0], "What is it?") && !is_as_read(&items[0], "What"));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
+pub fn is_as_read(item: &ContextItem, text: &str) -> bool {
+    let marked = item.metadata.get(RESERVED_KEY).and_then(|own| own.get(MESSAGE_KEY)?.get("digest")?.as_str());
+    marked.is_some_and(|marked| marked == digest(text))
+}
+
 /// Tells whether an item has more than its text: images and the like, or what only its provider understands.
 ///
 /// ```

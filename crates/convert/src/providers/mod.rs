@@ -52,8 +52,8 @@ use self::outgoing::drop_last_reasoning;
 pub use approvals::{approval_requests, is_approval};
 pub use image_size::ImageSize;
 pub use media_list::{
-    MediaBytes, MediaRecord, has_more_than_text, keep_media, note_media, restore_media_data, show_text_alone,
-    text_before_media,
+    MediaBytes, MediaRecord, has_more_than_text, is_as_read, keep_media, note_media, restore_media_data,
+    show_text_alone, text_before_media,
 };
 pub use names::{call_id, called_tool, tool_name};
 pub use server_tools::{is_compaction, is_provider_run};

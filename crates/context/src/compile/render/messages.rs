@@ -14,7 +14,8 @@ use crate::source_message::{forget_source_message, source_message};
 use contextweaver_base::Result;
 use contextweaver_convert::providers::cost::{ItemCost, ShownAs, Weigh, message_quarters};
 use contextweaver_convert::providers::{
-    Format, WriteOptions, is_provider_run, items_to_messages_with, keep_media, restore_media_data, show_text_alone,
+    Format, WriteOptions, is_as_read, is_provider_run, items_to_messages_with, keep_media, restore_media_data,
+    show_text_alone,
 };
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 use contextweaver_text::tokens::Estimator;
@@ -44,6 +45,7 @@ impl Renderer for MessageRenderer {
         };
         let shown = match (rendering.content, rendering.form) {
             (EntryContent::Own, _) => ShownAs::Own,
+            (EntryContent::Quote { text, .. }, RenderedAs::Whole) if is_as_read(item, text) => ShownAs::Own,
             (_, form) if has_media(form) => ShownAs::Changed,
             _ => ShownAs::Bare,
         };
@@ -133,7 +135,7 @@ pub fn shown_item(
         form if has_media(form) => keep_media(&mut item, &given.text),
         _ => {}
     }
-    if !matches!(content, EntryContent::Own) {
+    if !matches!(content, EntryContent::Own) && form != RenderedAs::Whole {
         show_text_alone(&mut item, has_media(form));
     }
     if options.redact_secrets {
