@@ -162,7 +162,7 @@ fn ai_sdk_ui() {
                 { "id": "c2", "type": "function", "function": { "name": "sh", "arguments": "{\"input\":\"ls\"}" } } ] },
             { "role": "tool", "tool_call_id": "c1", "content": "{\"t\":21}" },
             { "role": "tool", "tool_call_id": "c2", "content": "bad" },
-            { "role": "assistant", "content": "[web] {}\n1", "tool_calls": [
+            { "role": "assistant", "content": "\n[web] {}\n1", "tool_calls": [
                 { "id": "c3", "type": "function", "function": { "name": "ask", "arguments": "{}" } } ] },
             { "role": "tool", "tool_call_id": "c3", "content": "No!" },
             { "role": "assistant", "content": null, "tool_calls": [
@@ -199,13 +199,13 @@ fn ai_sdk_model() {
             ("agent_msg", "message:2", "Going.", None),
             ("tool_call", "c1", "{\"a\":1.0}", Some("message:2")),
             ("tool_call", "c2", "{}", Some("message:2")),
-            ("user_turn", "message:3", "[tool call approved]", None),
+            ("user_turn", "message:3", "[tool call approved]", Some("c1")),
             ("tool_result", "result:c1", "\"s\"", Some("c1")),
             ("tool_result", "result:c2", "bad", Some("c2")),
             ("agent_msg", "message:4", "Done.", None),
             ("user_turn", "message:5", "", None),
             ("tool_call", "c3", "{}", None),
-            ("user_turn", "message:7", "[tool call denied]", None),
+            ("user_turn", "message:7", "[tool call denied]", Some("c3")),
         ]
     );
     assert_eq!(items[1].token_estimate, 1000 + 8);
