@@ -1084,6 +1084,9 @@ function callOf(cw, world, name) {
   return typeof method === "function" ? (...args) => method.apply(target, args) : undefined;
 }
 
+/** Where messages have the address of a picture. */
+const ADDRESS_OF_PICTURE = /^SECRET at ContextManager\.buildMessages\[\d\]\.messages\[\d+\]\.(?:content|parts)\[\d+\]\.(?:image_url(?:\.url)?|source\.url|fileData\.fileUri|url|data): https:\/\/example\.com\/i\.png\?token=/;
+
 export const canaryCases = {
   "every public function has a row, and every row a function"(cw, assert) {
     const functions = functionsOf(cw).sort();
@@ -1108,7 +1111,10 @@ export const canaryCases = {
       leaks.push(...found(settled, name, name in GIVES_BACK), ...found(world.heard, `a hook, during ${name}`));
       freeAll(world);
     }
-    assert.deepEqual(leaks, []);
+    // The provider fetches a picture from its address, so that it is sent as it is: once in each of the six formats, and nowhere else.
+    const isAddress = (leak) => ADDRESS_OF_PICTURE.test(leak);
+    assert.deepEqual(leaks.filter((leak) => !isAddress(leak)), []);
+    assert.equal(leaks.filter(isAddress).length, 6);
   },
 
   async "no canary is in what a mistake ends in"(cw, assert) {
