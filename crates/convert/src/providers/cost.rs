@@ -152,7 +152,9 @@ impl ItemCost<'_> {
         }
         // What nobody here knows goes back to the format that it came from, and to no other.
         if stored_message(self.item, self.format).is_some() {
-            others.into_iter().for_each(|value| meter.payload(value));
+            for value in others {
+                meter.payload(value);
+            }
         }
         // They stand in a message of their own, with a line that says of which call they are.
         let is_apart = count > 0 && self.format == Format::OpenAiChat && self.item.kind == ItemKind::ToolResult;

@@ -204,7 +204,9 @@ impl MessageBuilder<'_, '_, '_> {
         {
             return parts;
         }
-        members.iter().for_each(|index| self.warn_of_lost(*index));
+        for index in &members {
+            self.warn_of_lost(*index);
+        }
         let item = self.item(index);
         let said = |at: &usize| trim(&self.item(*at).text).to_owned();
         let name = tool_name(item).unwrap_or("tool");

@@ -71,7 +71,7 @@ impl Wanted {
         let kept = prefix(&name, MADE_CHARS - DIGEST_CHARS - 1);
         let distinct = format!("{kept}_{}", prefix(&digest, DIGEST_CHARS));
         let is_exact = plain == given && !given.contains(JOINT) && !given.starts_with('_');
-        Self { place, is_exact, plain, name, distinct }
+        Self { place, plain, name, is_exact, distinct }
     }
 }
 

@@ -221,8 +221,9 @@ impl Gateway {
     /// Mends arguments; also says what was mended. JSON in quotes is mended in any case where the schema has no text: nothing else
     /// can be meant.
     fn repaired(&self, mut given: Value, schema: &Value) -> (Value, Vec<ArgumentRepair>) {
+        type Repair = fn(&Value, &Value) -> RepairedArguments;
         let is_reference = self.mode() == FrontMode::Reference;
-        let rules: [(bool, fn(&Value, &Value) -> RepairedArguments); 2] =
+        let rules: [(bool, Repair); 2] =
             [(!is_reference, repair_json_texts), (self.options.tolerant_args, repair_arguments)];
         let mut all = Vec::new();
         for (_, repair) in rules.iter().filter(|(is_wanted, _)| *is_wanted) {

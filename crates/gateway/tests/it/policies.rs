@@ -234,13 +234,13 @@ fn every_change_of_a_tool_is_one_that_waits_until_it_is_accepted() {
     ];
     for (path, value) in changes {
         let mut gateway = with_tools(&[("a", json!([tool]))], json!({}));
-        let mut changed = tool.clone();
+        let mut other = tool.clone();
         let (parent, key) = path.rsplit_once('/').unwrap();
-        match changed.pointer_mut(path) {
+        match other.pointer_mut(path) {
             Some(place) => *place = value,
-            None => changed.pointer_mut(parent).unwrap()[key] = value,
+            None => other.pointer_mut(parent).unwrap()[key] = value,
         }
-        list(&mut gateway, "a", &json!([changed]));
+        list(&mut gateway, "a", &json!([other]));
         let step = gateway.begin_call(request("pay", json!({ "id": "1" }))).unwrap().step;
         assert_eq!(error(&step)["details"]["reason"], "quarantine", "{path}");
     }

@@ -30,7 +30,9 @@ fn each<'s>(schema: &'s Value, path: &str, run: &mut dyn FnMut(&'s Value, &str))
                 named.iter().for_each(|(name, one)| each(one, &format!("{at}/{name}"), run));
             }
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(list)) => {
-                list.iter().for_each(|one| each(one, &at, run));
+                for one in list {
+                    each(one, &at, run);
+                }
             }
             ("items" | "not" | "if" | "then" | "else" | "contains" | "propertyNames" | "additionalProperties", _) => {
                 each(value, &at, run);
@@ -91,9 +93,8 @@ fn complaints(dialect: SchemaDialect, root: &Value) -> Vec<String> {
         let required: Vec<&str> =
             map.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
         match dialect {
-            OpenAi => {}
             Anthropic if !names().all(is_plain) => say("a name of a property"),
-            Anthropic => {}
+            OpenAi | Anthropic => {}
             OpenAiStrict => {
                 if has_type(schema, "object")
                     && (map.get("additionalProperties") != Some(&json!(false))
