@@ -16,6 +16,7 @@ use contextweaver_text::quote::quote;
 
 pub use floats::{float_text, parse_float, plain_text};
 pub use nearest::nearest;
+use sent::end_of_string;
 pub use sent::{inexact_number, parse_sent, whole_escapes};
 
 /// A JSON object in the caller's key order.
@@ -70,17 +71,7 @@ fn check_depth(text: &str) -> Result<()> {
     while let Some(byte) = bytes.get(at) {
         at += 1;
         match byte {
-            b'"' => {
-                while let Some(byte) = bytes.get(at) {
-                    at += 1;
-                    match byte {
-                        b'"' => break,
-                        // What is escaped does not end the string.
-                        b'\\' => at += 1,
-                        _ => {}
-                    }
-                }
-            }
+            b'"' => at = end_of_string(bytes, at),
             b'{' | b'[' => {
                 depth += 1;
                 // An argument wraps the caller's value in at most four levels (record, list, item, metadata).

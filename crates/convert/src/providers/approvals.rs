@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use contextweaver_model::{ContextItem, RESERVED_KEY};
+use contextweaver_model::ContextItem;
 
-use super::stored::MESSAGE_KEY;
+use super::stored::{parts_of, record_of};
 
 /// Key in the metadata of an answer to a request; its parent is the item with the request.
 pub const APPROVAL: &str = "approval";
@@ -31,24 +31,26 @@ pub fn is_approval(item: &ContextItem) -> bool {
     item.metadata_flag(APPROVAL)
 }
 
+/// Types of parts that are requests, and the fields of their ids.
+const REQUESTS: &[(&str, &str)] = &[("tool-approval-request", "approvalId"), ("mcp_approval_request", "id")];
+/// Types of parts that are answers, and the fields of the ids of what they answer.
+const ANSWERS: &[(&str, &str)] =
+    &[("tool-approval-response", "approvalId"), ("mcp_approval_response", "approval_request_id")];
+
 /// Returns the id of the request that a part is.
 pub fn requested(part: &Value) -> Option<&str> {
-    let key = match part.get("type")?.as_str()? {
-        "tool-approval-request" => "approvalId",
-        "mcp_approval_request" => "id",
-        _ => return None,
-    };
-    part.get(key)?.as_str()
+    id_in(part, REQUESTS)
 }
 
 /// Returns the id of the request that a part answers.
 pub fn answered(part: &Value) -> Option<&str> {
-    let key = match part.get("type")?.as_str()? {
-        "tool-approval-response" => "approvalId",
-        "mcp_approval_response" => "approval_request_id",
-        _ => return None,
-    };
-    part.get(key)?.as_str()
+    id_in(part, ANSWERS)
+}
+
+fn id_in<'a>(part: &'a Value, kinds: &[(&str, &str)]) -> Option<&'a str> {
+    let kind = part.get("type")?.as_str()?;
+    let (_, key) = kinds.iter().find(|(known, _)| *known == kind)?;
+    part.get(*key)?.as_str()
 }
 
 /// Returns the ids of the requests that stand in an item.
@@ -63,7 +65,5 @@ pub fn answered(part: &Value) -> Option<&str> {
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
 pub fn approval_requests(item: &ContextItem) -> Vec<&str> {
-    let message = item.metadata.get(RESERVED_KEY).and_then(|own| own.get(MESSAGE_KEY));
-    let parts = message.and_then(|message| message.get("parts")).and_then(Value::as_array).into_iter().flatten();
-    parts.filter_map(|part| requested(part.get("original")?)).collect()
+    record_of(item).into_iter().flat_map(parts_of).filter_map(|part| requested(part.get("original")?)).collect()
 }

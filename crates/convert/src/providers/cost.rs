@@ -14,12 +14,12 @@ use super::media_list::noted_media;
 use super::media_parts::{MediaPlace, media_part};
 use super::message::Role;
 use super::names::{answered_id, call_id, tool_name};
-use super::stored::{MESSAGE_KEY, TEXT_OF_MEDIA, begins_as_marked, digest, is_kept};
+use super::stored::{TEXT_OF_MEDIA, begins_as_marked, digest, is_kept, parts_of, record_of};
 use super::to_messages::{NO_RESULT, above_media};
 use super::{Format, WrittenMessages, optional};
 use contextweaver_base::limits;
 use contextweaver_model::json::JsonMap;
-use contextweaver_model::{ContextItem, ItemKind, RESERVED_KEY};
+use contextweaver_model::{ContextItem, ItemKind};
 
 /// Returns the quarter tokens of a text.
 pub type Weigh<'a> = &'a dyn Fn(&str) -> u64;
@@ -164,8 +164,7 @@ impl ItemCost<'_> {
 
     /// Returns what is stored of media in the message that the item was read from.
     fn stored_media(&self) -> Vec<&Value> {
-        let stored = self.item.metadata.get(RESERVED_KEY).and_then(|own| own.get(MESSAGE_KEY));
-        let Some(stored) = stored.and_then(Value::as_object) else { return Vec::new() };
+        let Some(stored) = record_of(self.item) else { return Vec::new() };
         let text = &self.item.text;
         let is_same = || {
             let is_marked = stored.get(TEXT_OF_MEDIA).is_some_and(|mark| begins_as_marked(text, mark));
@@ -175,7 +174,7 @@ impl ItemCost<'_> {
             return Vec::new();
         }
         let mut media = Vec::new();
-        for part in stored.get("parts").and_then(Value::as_array).into_iter().flatten() {
+        for part in parts_of(stored) {
             let (Some(original), Some(slots)) = (part.get("original"), part.get("slots").and_then(Value::as_array))
             else {
                 continue;
@@ -277,7 +276,7 @@ impl ItemCost<'_> {
             return 0;
         }
         let mut meter = Meter { format: self.format, weigh: self.weigh, quarters: 0 };
-        for part in stored.get("parts").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object) {
+        for part in parts_of(stored) {
             if is_kept(optional(part, "kind")) {
                 meter.part(part);
             }
@@ -292,8 +291,8 @@ impl ItemCost<'_> {
         if !self.shares_message() {
             meter.message(stored.get("shell").unwrap_or(&Value::Null));
         }
-        for part in stored.get("parts").and_then(Value::as_array).into_iter().flatten() {
-            part.as_object().into_iter().for_each(|part| meter.part(part));
+        for part in parts_of(stored) {
+            meter.part(part);
         }
         Some(meter.quarters)
     }
@@ -301,7 +300,7 @@ impl ItemCost<'_> {
 
 /// Returns what is stored of the message that an item was read from, if it is of the format.
 fn stored_message(item: &ContextItem, format: Format) -> Option<&JsonMap> {
-    let stored = item.metadata.get(RESERVED_KEY)?.get(MESSAGE_KEY)?.as_object()?;
+    let stored = record_of(item)?;
     (optional(stored, "format") == format.as_str()).then_some(stored)
 }
 

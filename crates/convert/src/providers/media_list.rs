@@ -8,7 +8,11 @@ use serde_json::{Value, json};
 
 use super::image_size::{ImageSize, size_of_bytes};
 use super::media::MediaInfo;
-use super::stored::{MESSAGE_KEY, NO_TEXT, StoredMessage, TEXT_OF_MEDIA, begins_as_marked, digest, is_opaque, mark_of};
+use super::optional;
+use super::stored::{
+    MESSAGE_KEY, NO_TEXT, StoredMessage, TEXT_OF_MEDIA, begins_as_marked, digest, is_opaque, mark_of, parts_of,
+    record_of,
+};
 use crate::media_label::kind_of;
 use contextweaver_model::{ContextItem, JsonMap, RESERVED_KEY};
 
@@ -197,8 +201,7 @@ pub fn text_before_media(item: &ContextItem) -> &str {
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
 pub fn is_as_read(item: &ContextItem, text: &str) -> bool {
-    let marked = item.metadata.get(RESERVED_KEY).and_then(|own| own.get(MESSAGE_KEY)?.get("digest")?.as_str());
-    marked.is_some_and(|marked| marked == digest(text))
+    record_of(item).and_then(|record| record.get("digest")).is_some_and(|marked| *marked == digest(text).as_str())
 }
 
 /// Tells whether an item has more than its text: images and the like, or what only its provider understands.
@@ -214,10 +217,8 @@ pub fn is_as_read(item: &ContextItem, text: &str) -> bool {
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
 pub fn has_more_than_text(item: &ContextItem) -> bool {
-    let Some(own) = item.metadata.get(RESERVED_KEY) else { return false };
-    let parts = own.get(MESSAGE_KEY).and_then(|message| message.get("parts")).and_then(Value::as_array);
-    let is_opaque = |part: &Value| part.get("kind").and_then(Value::as_str).is_some_and(is_opaque);
-    own.get(MEDIA_KEY).is_some() || parts.is_some_and(|parts| parts.iter().any(is_opaque))
+    let is_noted = item.metadata.get(RESERVED_KEY).is_some_and(|own| own.get(MEDIA_KEY).is_some());
+    is_noted || record_of(item).is_some_and(|record| parts_of(record).any(|part| is_opaque(optional(part, "kind"))))
 }
 
 /// Puts back, in metadata of an item of which the values were changed, where images and the like are: the bytes or the

@@ -77,6 +77,16 @@ impl StoredPartKind {
     }
 }
 
+/// Returns what is stored in an item of the message that it was read from, as JSON.
+pub fn record_of(item: &ContextItem) -> Option<&JsonMap> {
+    item.metadata.get(RESERVED_KEY)?.get(MESSAGE_KEY)?.as_object()
+}
+
+/// Returns the stored parts of such a record.
+pub fn parts_of(record: &JsonMap) -> impl Iterator<Item = &JsonMap> {
+    record.get("parts").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
+}
+
 /// Tells whether stored parts of a kind, by its name, are written whatever the text of their item is.
 pub fn is_kept(kind: &str) -> bool {
     [StoredPartKind::Reasoning, StoredPartKind::Marker].iter().any(|kept| kept.as_str() == kind)

@@ -80,11 +80,13 @@ pub fn inexact_number(text: &str) -> Option<&str> {
     None
 }
 
-fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
+/// Returns the place behind the quote that ends a string of JSON text, in which `at` is.
+pub(super) fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     while let Some(byte) = bytes.get(at) {
         at += 1;
         match byte {
             b'"' => break,
+            // What is escaped does not end the string.
             b'\\' => at += 1,
             _ => {}
         }
