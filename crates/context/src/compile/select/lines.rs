@@ -5,6 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Lines with words from which on a text is no repeat by chance: `OK` stands below many calls.
 const LEAST_LINES: usize = 3;
+/// The same for what a person or the model said, which is often one line: a long meeting says the same remark many times.
+const LEAST_SAID_CHARS: usize = 16;
 
 /// The lines with words of the parts that are in, without what indents them.
 #[derive(Debug, Default)]
@@ -16,14 +18,17 @@ impl PromptLines {
         self.0.extend(lines(text));
     }
 
-    /// Tells whether texts have nothing but lines that are shown, and enough of them.
-    pub fn have_all<'t>(&self, texts: impl Iterator<Item = &'t str>) -> bool {
-        let mut found = 0;
-        let is_shown = |line| {
-            found += 1;
-            self.0.contains(&line)
+    /// Tells whether texts have nothing but lines that are shown, and enough of them. `is_said` for turns.
+    pub fn have_all<'t>(&self, texts: impl Iterator<Item = &'t str>, is_said: bool) -> bool {
+        let (mut found, mut is_long) = (0, false);
+        let is_shown = |text: &str| {
+            is_long |= is_said && text.chars().nth(LEAST_SAID_CHARS - 1).is_some();
+            lines(text).all(|line| {
+                found += 1;
+                self.0.contains(&line)
+            })
         };
-        texts.flat_map(lines).all(is_shown) && found >= LEAST_LINES
+        texts.map(str::trim).all(is_shown) && found > 0 && (found >= LEAST_LINES || is_long)
     }
 }
 

@@ -310,7 +310,8 @@ impl UnitSelector<'_> {
         }
         let Some(parts) = self.fitting(state, unit) else { return Some(NO_ROOM) };
         let is_text = || !parts.iter().any(|part| has_more_than_text(self.planner.item(part.at)));
-        if repeats_wait && state.lines.have_all(self.texts(&parts)) && is_text() {
+        let is_said = self.is_said(unit);
+        if repeats_wait && state.lines.have_all(self.texts(&parts), is_said) && is_text() {
             return Some(NEAR_REPEAT);
         }
         self.take(state, unit, parts, TakenBy::Priority);
