@@ -579,7 +579,28 @@ fn what_only_its_provider_understands_can_leave() {
         { "role": "assistant", "content": "Built.", "reasoning_content": "because of that ".repeat(2000) },
         { "role": "user", "content": "Thanks. Now the docs." },
     ]);
-    for (messages, format) in [(shell, Format::OpenAiResponses), (thought, Format::OpenAiChat)] {
+    let run = |parts: Value| {
+        let answer = parts.as_array().unwrap().iter().cloned().chain([json!({ "text": "Built." })]).collect::<Value>();
+        json!([
+            { "role": "user", "parts": [{ "text": "build" }] },
+            { "role": "model", "parts": answer },
+            { "role": "user", "parts": [{ "text": "Thanks. Now the docs." }] },
+        ])
+    };
+    let code = run(json!([
+        { "executableCode": { "language": "PYTHON", "code": "make()" } },
+        { "codeExecutionResult": { "outcome": "OUTCOME_OK", "output": "line of output\n".repeat(2000) } },
+    ]));
+    let searched = run(json!([
+        { "toolCall": { "id": "t", "toolType": "GOOGLE_SEARCH_WEB", "args": { "query": "make" } } },
+        { "toolResponse": { "id": "t", "toolType": "GOOGLE_SEARCH_WEB", "response": { "found": vec!["a page of text"; 2000] } } },
+    ]));
+    for (messages, format) in [
+        (shell, Format::OpenAiResponses),
+        (thought, Format::OpenAiChat),
+        (code, Format::Gemini),
+        (searched, Format::Gemini),
+    ] {
         for running in [true, false] {
             let mut manager = ContextManager::new(ManagerOptions::default());
             let read = messages_to_items(messages.clone(), format, &ReadOptions::default()).unwrap();
@@ -591,7 +612,8 @@ fn what_only_its_provider_understands_can_leave() {
             let built = built.unwrap_or_else(|error| panic!("{}: {error:?}", format.as_str())).done().unwrap();
             assert!(built.tokens <= 1000);
             let last = built.written.messages.last().unwrap();
-            assert_eq!(last["content"], "Thanks. Now the docs.");
+            let said = if format == Format::Gemini { &last["parts"][0]["text"] } else { &last["content"] };
+            assert_eq!(said, "Thanks. Now the docs.");
         }
     }
 }

@@ -17,7 +17,28 @@ type Spellings = [&'static str; 2];
 
 const CALL: Spellings = ["functionCall", "function_call"];
 const RESPONSE: Spellings = ["functionResponse", "function_response"];
+/// Tools that Google runs: the field of the call and of its result, the arguments in the one, the output in the other.
+const RUN_BY_GOOGLE: [RunByGoogle; 2] = [
+    RunByGoogle {
+        call: ["executableCode", "executable_code"],
+        result: ["codeExecutionResult", "code_execution_result"],
+        texts: ["code", "output"],
+    },
+    RunByGoogle {
+        call: ["toolCall", "tool_call"],
+        result: ["toolResponse", "tool_response"],
+        texts: ["args", "response"],
+    },
+];
+/// Outcomes of code that are failures.
+const FAILED: &[&str] = &["OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED"];
 const SIGNATURE: Spellings = ["thoughtSignature", "thought_signature"];
+
+struct RunByGoogle {
+    call: Spellings,
+    result: Spellings,
+    texts: [&'static str; 2],
+}
 
 /// The names of the roles in this format.
 const ROLES: &[(&str, Role)] = &[("user", Role::User), ("model", Role::Assistant), ("function", Role::User)];
@@ -121,6 +142,8 @@ fn read_parts(
     path: &str,
 ) -> Result<Vec<MessagePart>> {
     let mut parts = Vec::with_capacity(list.len());
+    // Code has no id of its own: its output follows it.
+    let mut last_run = None;
     for (index, value) in list.into_iter().enumerate() {
         let path = at(path, index);
         let map = into_object(value, &path)?;
@@ -135,6 +158,9 @@ fn read_parts(
             let media = slots.iter().filter(|slot| slot.pointer.is_none()).count() as u64;
             let part = MessagePart::new(kind, "parts[]", Value::Object(map), slots);
             parts.push(MessagePart { tokens: Some(media * MEDIA_TOKENS), ..part });
+        } else if let Some(kind) = run_by_google(&map, &id, &mut last_run).filter(|_| role == Role::Assistant) {
+            let slots = texts_of_run(&map);
+            parts.push(MessagePart::new(kind, "parts[]", Value::Object(map), slots));
         } else {
             parts.push(read_content_part(map));
         }
@@ -145,6 +171,36 @@ fn read_parts(
 fn must_be(fits: bool, side: &str, path: &str) -> Result<()> {
     let error = || Error::new(ErrorCode::InvalidInput, format!("this part belongs into a content of {side}"));
     if fits { Ok(()) } else { Err(error().at(path)) }
+}
+
+/// Returns the kind of a part that is a call of a tool of Google's, or what that returned. `last` is the call before it.
+fn run_by_google(part: &JsonMap, id: &str, last: &mut Option<(String, String)>) -> Option<PartKind> {
+    RUN_BY_GOOGLE.iter().find_map(|run| {
+        let own = |map: &JsonMap| Some(optional(map, "id")).filter(|id| !id.is_empty()).map(str::to_owned);
+        if let Some((_, Value::Object(call))) = field(part, run.call) {
+            let kind = optional(call, "toolType");
+            let name = if kind.is_empty() { "code_execution".to_owned() } else { kind.to_lowercase() };
+            let id = own(call).unwrap_or_else(|| id.to_owned());
+            *last = Some((id.clone(), name.clone()));
+            return Some(PartKind::ServerCall { id, name });
+        }
+        let (_, Value::Object(result)) = field(part, run.result)? else { return None };
+        let (before, name) = last.clone()?;
+        let is_error = FAILED.contains(&optional(result, "outcome"));
+        Some(PartKind::ServerResult { id: own(result).unwrap_or(before), name, is_error })
+    })
+}
+
+/// Returns the text of such a part: code and its output are text, arguments and responses JSON.
+fn texts_of_run(part: &JsonMap) -> Vec<TextSlot> {
+    let found = RUN_BY_GOOGLE.iter().find_map(|run| {
+        let [arguments, output] = run.texts;
+        let call = field(part, run.call).map(|found| (found, arguments));
+        call.or_else(|| field(part, run.result).map(|found| (found, output)))
+    });
+    let Some(((key, run), text)) = found else { return Vec::new() };
+    let pointer = format!("/{key}/{text}");
+    run.get(text).filter(|value| !value.is_null()).map(|value| TextSlot::any(pointer, value)).into_iter().collect()
 }
 
 /// Reads a part that is neither call nor result.
@@ -160,24 +216,10 @@ fn read_content_part(map: JsonMap) -> MessagePart {
         let slots = vec![TextSlot::text("/text", text)];
         return MessagePart::new(PartKind::Text, "parts[]", Value::Object(map), slots);
     }
-    match label(&map) {
-        Some((label, true)) => MessagePart::media("parts[]", Value::Object(map), &label),
-        Some((label, false)) => MessagePart::opaque("parts[]", Value::Object(map), &label, None),
+    match MediaInfo::of(&map).map(|media| media.label()) {
+        Some(label) => MessagePart::media("parts[]", Value::Object(map), &label),
         None => MessagePart::unknown("parts[]", Value::Object(map)),
     }
-}
-
-/// Returns the label of a part without text, and whether it is media.
-fn label(map: &JsonMap) -> Option<(String, bool)> {
-    if let Some(media) = MediaInfo::of(map) {
-        return Some((media.label(), true));
-    }
-    let name = ["executableCode", "executable_code", "codeExecutionResult", "code_execution_result"]
-        .into_iter()
-        .find(|name| map.get(*name).is_some_and(Value::is_object))?;
-    let inner = map.get(name)?.as_object()?;
-    let (kind, shown) = if name.starts_with("exec") { ("code", "code") } else { ("output of code", "output") };
-    Some((format!("[{kind}]\n{}", optional(inner, shown)), false))
 }
 
 fn read_call(

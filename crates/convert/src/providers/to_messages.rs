@@ -25,6 +25,9 @@ use contextweaver_text::unicode::trim;
 /// The result that is written for a call without one.
 pub const NO_RESULT: &str = "No result was recorded for this call.";
 
+/// Fields beside a text or a call that its provider alone understands: what an answer cites, and signatures.
+const BESIDE_TEXT: &[&str] = &["citations", "annotations", "thoughtSignature", "thought_signature"];
+
 /// Options of [`super::items_to_messages`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WriteOptions {
@@ -579,6 +582,13 @@ fn is_lost(part: &StoredPart) -> bool {
         StoredPartKind::Opaque => !part.slots.iter().any(is_media),
         StoredPartKind::ServerResult => part.slots.iter().all(|slot| slot.pointer.is_none()),
         StoredPartKind::ToolResult => part.slots.iter().any(|slot| slot.media.is_some() && !is_media(slot)),
+        StoredPartKind::Text | StoredPartKind::ToolCall => {
+            BESIDE_TEXT.iter().any(|key| part.original.get(*key).is_some_and(|value| !is_empty(value)))
+        }
         _ => false,
     }
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.is_null() || value.as_array().is_some_and(Vec::is_empty)
 }

@@ -301,7 +301,9 @@ fn gemini_by_example() {
             ("tool_call", "{}"),
             ("tool_result", "a cat"),
             ("tool_result", "{\"temp\":21}"),
-            ("agent_msg", "[code]\nprint(1)\n[output of code]\n1\nA cat."),
+            ("tool_call", "print(1)"),
+            ("tool_result", "1"),
+            ("agent_msg", "A cat."),
         ]
     );
     let written = write(Format::Gemini, &items);
