@@ -80,6 +80,19 @@ fn part(value: Value, path: &str, parts: &mut Vec<MessagePart>) -> Result<()> {
         "text" if map.get("text").is_some_and(Value::is_string) => PartKind::Text,
         "reasoning" | "reasoning-file" => PartKind::Reasoning,
         "step-start" => PartKind::Marker,
+        // What the user said while the model was at work.
+        "steering-message" => {
+            let texts: Vec<&str> = map
+                .get("parts")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .map(|part| part.get("text").and_then(Value::as_str).unwrap_or("[file]"))
+                .collect();
+            let label = format!("[the user, meanwhile]\n{}", texts.join("\n"));
+            parts.push(MessagePart::opaque(FIELD, Value::Object(map), &label, None));
+            return Ok(());
+        }
         "file" => {
             let info = MediaInfo::of(&map).unwrap_or_default();
             let kind = if info.media_type.starts_with("image/") { "image" } else { "file" };

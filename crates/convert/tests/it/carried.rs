@@ -6,6 +6,7 @@ mod anthropic;
 mod gemini;
 mod openai;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use contextweaver_convert::providers::cost::message_quarters;
@@ -62,6 +63,24 @@ fn outcome(written: &WrittenMessages) -> Option<&'static str> {
     let is_named = written.warnings.iter().any(|warning| matches!(warning.code, "MEDIA_LEFT_OUT" | "OPAQUE_LEFT_OUT"));
     let has_line = texts.iter().any(|text| text.lines().any(is_line));
     is_named.then_some(if has_line { "line" } else { "–" })
+}
+
+/// Collects what messages call their parts: the values of `type`, and with Gemini the fields of parts.
+fn types_of(value: &Value, format: Format, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(list) => list.iter().for_each(|value| types_of(value, format, found)),
+        Value::Object(map) => {
+            found.extend(map.get("type").and_then(Value::as_str).map(str::to_owned));
+            for (key, value) in map {
+                if format == Format::Gemini && key == "parts" {
+                    let parts = value.as_array().into_iter().flatten().filter_map(Value::as_object);
+                    found.extend(parts.flat_map(|part| part.keys().cloned()));
+                }
+                types_of(value, format, found);
+            }
+        }
+        _ => {}
+    }
 }
 
 fn strings(value: &Value, found: &mut Vec<String>) {
@@ -127,7 +146,9 @@ fn table() -> String {
             "---|".repeat(names.len())
         )
         .unwrap();
+        let mut types = BTreeSet::new();
         for Example { name, messages } in examples(*format) {
+            types_of(&messages, *format, &mut types);
             let what = format!("{name} of {}", format.as_str());
             let read = messages_to_items(messages.clone(), *format, &ReadOptions::default()).unwrap();
             if !read.warnings.is_empty() {
@@ -151,6 +172,9 @@ fn table() -> String {
             let (kind, cost) = (read_as(&read.items), cost(&messages, *format));
             writeln!(out, "| {name} | {kind} | {cost} | {} |", cells.join(" | ")).unwrap();
         }
+        types.remove("hologram");
+        let types: Vec<String> = types.iter().map(|name| format!("`{name}`")).collect();
+        writeln!(out, "\nTypes in these rows: {}.", types.join(", ")).unwrap();
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     out

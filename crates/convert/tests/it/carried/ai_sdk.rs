@@ -33,6 +33,15 @@ pub fn ai_sdk_ui() -> Vec<Example> {
             "source, document",
             json!([text, { "type": "source-document", "sourceId": "s", "mediaType": "application/pdf", "title": MARK }]),
         ),
+        assistant("`custom`", json!([{ "type": "custom", "kind": "x.y", "providerMetadata": { "x": { "y": MARK } } }])),
+        assistant(
+            "`reasoning-file`",
+            json!([{ "type": "reasoning-file", "mediaType": "image/png", "url": data("image/png", PNG) }, text]),
+        ),
+        assistant(
+            "`steering-message`",
+            json!([{ "type": "steering-message", "id": "m", "parts": [{ "type": "text", "text": MARK }] }, text]),
+        ),
         assistant("step", json!([{ "type": "step-start" }, { "type": "text", "text": MARK }])),
         assistant("data", json!([text, { "type": "data-x", "data": MARK }])),
         assistant(
@@ -73,17 +82,6 @@ pub fn ai_sdk_model() -> Vec<Example> {
     let assistant = |name, parts: Value| {
         example(name, json!([{ "role": "user", "content": "hi" }, { "role": "assistant", "content": parts }]))
     };
-    let called = |name, input: Value, output: Value| {
-        example(
-            name,
-            json!([
-                { "role": "user", "content": "hi" },
-                { "role": "assistant", "content": [{ "type": "tool-call", "toolCallId": "c1", "toolName": "f", "input": input }] },
-                { "role": "tool", "content": [{ "type": "tool-result", "toolCallId": "c1", "toolName": "f", "output": output }] },
-            ]),
-        )
-    };
-    let result = |name, kind: &str, value: Value| called(name, json!({}), json!({ "type": kind, "value": value }));
     let text = json!({ "type": "text", "text": "so" });
     vec![
         user("text", json!({ "type": "text", "text": MARK })),
@@ -143,6 +141,25 @@ pub fn ai_sdk_model() -> Vec<Example> {
                 ] },
             ]),
         ),
+    ]
+    .into_iter()
+    .chain(ai_sdk_results())
+    .collect()
+}
+
+fn ai_sdk_results() -> Vec<Example> {
+    let called = |name, input: Value, output: Value| {
+        example(
+            name,
+            json!([
+                { "role": "user", "content": "hi" },
+                { "role": "assistant", "content": [{ "type": "tool-call", "toolCallId": "c1", "toolName": "f", "input": input }] },
+                { "role": "tool", "content": [{ "type": "tool-result", "toolCallId": "c1", "toolName": "f", "output": output }] },
+            ]),
+        )
+    };
+    let result = |name, kind: &str, value: Value| called(name, json!({}), json!({ "type": kind, "value": value }));
+    vec![
         called("call", json!({ "a": MARK }), json!({ "type": "text", "value": "ok" })),
         result("result, text", "text", MARK.into()),
         result("result, JSON", "json", json!({ "a": MARK })),
@@ -159,6 +176,16 @@ pub fn ai_sdk_model() -> Vec<Example> {
             json!([{ "type": "file-url", "url": "https://example.org/Marker123.pdf", "mediaType": "application/pdf" }]),
         ),
         result("result, `file-id`", "content", json!([{ "type": "file-id", "fileId": MARK }])),
+        result(
+            "result, `file-reference`",
+            "content",
+            json!([{ "type": "file-reference", "providerReference": { "openai": MARK } }]),
+        ),
+        result(
+            "result, `image-file-reference`",
+            "content",
+            json!([{ "type": "image-file-reference", "providerReference": { "openai": MARK } }]),
+        ),
         result(
             "result, `file`",
             "content",

@@ -26,13 +26,6 @@ pub fn anthropic() -> Vec<Example> {
         { "role": "assistant", "content": [{ "type": "tool_use", "id": "c1", "name": "f", "input": { "a": MARK } }] },
         { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "c1", "content": "ok" }] },
     ]);
-    let so = json!({ "type": "text", "text": "so" });
-    // A call that the provider ran, and what it returned.
-    let ran = |name, tool: &str, input: Value, kind: &str, content: Value| {
-        let call = json!({ "type": "server_tool_use", "id": "s1", "name": tool, "input": input });
-        assistant(name, json!([call, { "type": kind, "tool_use_id": "s1", "content": content }, so]))
-    };
-    let listed = json!({ "type": "tool_search_tool_search_result", "tool_references": [{ "type": "tool_reference", "tool_name": MARK }] });
     vec![
         user("text", json!({ "type": "text", "text": MARK })),
         user("image, address", json!({ "type": "image", "source": { "type": "url", "url": URL } })),
@@ -58,6 +51,37 @@ pub fn anthropic() -> Vec<Example> {
         ),
         user("file for a container", json!({ "type": "container_upload", "file_id": MARK })),
         assistant("answer", json!([{ "type": "text", "text": MARK }])),
+        example("call", called),
+        result("result", MARK.into(), false),
+        result("failed result", MARK.into(), true),
+        result("result, image", json!([{ "type": "image", "source": bytes("image/png", PNG) }]), false),
+        result(
+            "result, search result",
+            json!([{ "type": "search_result", "source": "https://e.test", "title": "T", "content": [{ "type": "text", "text": MARK }] }]),
+            false,
+        ),
+        result("result, `tool_reference`", json!([{ "type": "tool_reference", "tool_name": MARK }]), false),
+        result("result, document", json!([{ "type": "document", "source": bytes("application/pdf", PDF) }]), false),
+    ]
+    .into_iter()
+    .chain(beside_words())
+    .collect()
+}
+
+/// What stands beside the words of the model.
+fn beside_words() -> Vec<Example> {
+    let assistant = |name, blocks: Value| {
+        example(name, json!([{ "role": "user", "content": "hi" }, { "role": "assistant", "content": blocks }]))
+    };
+    let user = |name, block: Value| example(name, json!([{ "role": "user", "content": [block] }]));
+    let so = json!({ "type": "text", "text": "so" });
+    // A call that the provider ran, and what it returned.
+    let ran = |name, tool: &str, input: Value, kind: &str, content: Value| {
+        let call = json!({ "type": "server_tool_use", "id": "s1", "name": tool, "input": input });
+        assistant(name, json!([call, { "type": kind, "tool_use_id": "s1", "content": content }, so]))
+    };
+    let listed = json!({ "type": "tool_search_tool_search_result", "tool_references": [{ "type": "tool_reference", "tool_name": MARK }] });
+    vec![
         assistant(
             "thinking",
             json!([{ "type": "thinking", "thinking": MARK, "signature": "c2ln" }, { "type": "text", "text": "so" }]),
@@ -143,16 +167,5 @@ pub fn anthropic() -> Vec<Example> {
                 { "type": "char_location", "cited_text": MARK, "document_index": 0, "document_title": null, "start_char_index": 0, "end_char_index": 9 },
             ] }]),
         ),
-        example("call", called),
-        result("result", MARK.into(), false),
-        result("failed result", MARK.into(), true),
-        result("result, image", json!([{ "type": "image", "source": bytes("image/png", PNG) }]), false),
-        result(
-            "result, search result",
-            json!([{ "type": "search_result", "source": "https://e.test", "title": "T", "content": [{ "type": "text", "text": MARK }] }]),
-            false,
-        ),
-        result("result, `tool_reference`", json!([{ "type": "tool_reference", "tool_name": MARK }]), false),
-        result("result, document", json!([{ "type": "document", "source": bytes("application/pdf", PDF) }]), false),
     ]
 }

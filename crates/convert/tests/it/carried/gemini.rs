@@ -31,6 +31,11 @@ pub fn gemini() -> Vec<Example> {
             "video, part of it",
             json!({ "fileData": { "mimeType": "video/mp4", "fileUri": "https://example.org/Marker123.mp4" }, "videoMetadata": { "startOffset": "1s", "endOffset": "2s" } }),
         ),
+        user(
+            "image, read with care",
+            json!({ "fileData": { "mimeType": "image/png", "fileUri": URL }, "mediaResolution": { "level": "MEDIA_RESOLUTION_HIGH" }, "mediaProcessing": {}, "partMetadata": { "a": "b" } }),
+        ),
+        user("speech", json!({ "inlineData": { "mimeType": "audio/wav", "data": WAV }, "speechMetadata": {} })),
         user("PDF", inline("application/pdf", PDF)),
         user("image, address", json!({ "fileData": { "mimeType": "image/png", "fileUri": URL } })),
         user(

@@ -1,4 +1,4 @@
-//! Parts and items of OpenAI, one conversation for each type that is documented.
+//! Parts and items of `OpenAI`, one conversation for each type that is documented.
 
 use serde_json::{Value, json};
 
@@ -64,14 +64,6 @@ pub fn openai_chat() -> Vec<Example> {
 
 pub fn openai_responses() -> Vec<Example> {
     let user = |name, part: Value| example(name, json!([{ "role": "user", "content": [part] }]));
-    let item = |name, item: Value| {
-        example(name, json!([{ "role": "user", "content": "hi" }, item, { "role": "assistant", "content": "so" }]))
-    };
-    let items = |name, pair: Value| {
-        let mut messages = json!([{ "role": "user", "content": "hi" }]);
-        messages.as_array_mut().unwrap().extend(pair.as_array().unwrap().clone());
-        example(name, messages)
-    };
     let call =
         |arguments: &str| json!({ "type": "function_call", "call_id": "c1", "name": "f", "arguments": arguments });
     let result = |name, output: Value| {
@@ -97,6 +89,38 @@ pub fn openai_responses() -> Vec<Example> {
             "answer",
             json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": MARK }] }),
         ),
+        item(
+            "answer, refusal",
+            json!({ "type": "message", "role": "assistant", "content": [{ "type": "refusal", "refusal": MARK }] }),
+        ),
+        example("call", called),
+        result("result", MARK.into()),
+        result("result, image", json!([{ "type": "input_image", "image_url": data("image/png", PNG) }])),
+        result(
+            "result, file",
+            json!([{ "type": "input_file", "filename": "a.pdf", "file_data": data("application/pdf", PDF) }]),
+        ),
+    ]
+    .into_iter()
+    .chain(items_of_providers())
+    .chain(calls_that_wait())
+    .chain(calls_with_forms_of_their_own())
+    .collect()
+}
+
+/// An item with something before and behind it.
+fn item(name: &'static str, item: Value) -> Example {
+    items(name, Value::Array(vec![item, json!({ "role": "assistant", "content": "so" })]))
+}
+
+/// Items that belong together.
+fn items(name: &'static str, mut items: Value) -> Example {
+    items.as_array_mut().unwrap().insert(0, json!({ "role": "user", "content": "hi" }));
+    example(name, items)
+}
+
+fn items_of_providers() -> Vec<Example> {
+    vec![
         item("reasoning", json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": MARK })),
         item("`compaction`", json!({ "type": "compaction", "id": "cmp_1", "encrypted_content": MARK })),
         item("`item_reference`", json!({ "type": "item_reference", "id": MARK })),
@@ -130,6 +154,11 @@ pub fn openai_responses() -> Vec<Example> {
             "`mcp_call`",
             json!({ "type": "mcp_call", "id": "mcp_1", "status": "completed", "server_label": "s", "name": "f", "arguments": "{}", "output": MARK }),
         ),
+    ]
+}
+
+fn calls_that_wait() -> Vec<Example> {
+    vec![
         items(
             "`mcp_approval_request`",
             json!([
@@ -186,6 +215,11 @@ pub fn openai_responses() -> Vec<Example> {
                 { "type": "shell_call_output", "call_id": "c1", "output": [{ "stdout": MARK, "stderr": "", "outcome": { "type": "exit", "exit_code": 0 } }] },
             ]),
         ),
+    ]
+}
+
+fn calls_with_forms_of_their_own() -> Vec<Example> {
+    vec![
         items(
             "`apply_patch_call`",
             json!([
@@ -241,17 +275,6 @@ pub fn openai_responses() -> Vec<Example> {
                 { "type": "custom_tool_call", "call_id": "c1", "name": "f", "input": "x" },
                 { "type": "custom_tool_call_output", "call_id": "c1", "output": MARK },
             ]),
-        ),
-        item(
-            "answer, refusal",
-            json!({ "type": "message", "role": "assistant", "content": [{ "type": "refusal", "refusal": MARK }] }),
-        ),
-        example("call", called),
-        result("result", MARK.into()),
-        result("result, image", json!([{ "type": "input_image", "image_url": data("image/png", PNG) }])),
-        result(
-            "result, file",
-            json!([{ "type": "input_file", "filename": "a.pdf", "file_data": data("application/pdf", PDF) }]),
         ),
     ]
 }
