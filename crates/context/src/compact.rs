@@ -14,6 +14,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::{KeepPath, SniffedText, views_sniffed};
 use contextweaver_model::json::{Fields, parse_sent};
 use contextweaver_model::{ContextItem, FirewallStats, ItemKind, Status, Strategy, ViewSpec};
+use contextweaver_text::data::has_data;
 use contextweaver_text::quote::quote;
 use contextweaver_text::tokens::Estimator;
 
@@ -142,8 +143,9 @@ impl ContextManager {
             other => other.to_string(),
         };
         let budget = request.budget_tokens.unwrap_or(self.options.firewall.threshold_tokens);
-        let clean = self.options.mask_secrets(&raw);
-        if request.strategy == CompactStrategy::Passthrough || self.options.estimator.fits(&clean, budget) {
+        let clean = self.options.readable(&raw);
+        let is_small = !has_data(&raw) && self.options.estimator.fits(&clean, budget);
+        if request.strategy == CompactStrategy::Passthrough || is_small {
             return Ok(Outcome::Done(self.passed(request, &raw)));
         }
         let handle = handle_of(&format!("compact:{}", &content_hash(raw.as_bytes())[..16]));

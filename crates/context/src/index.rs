@@ -107,7 +107,7 @@ impl IndexEntry {
         let raw = artifacts.text(&item.artifact_ref.as_ref()?.handle)?;
         Some(match self.source.as_ref()? {
             FullText::Stored => Cow::Borrowed(raw),
-            FullText::Own(_) => options.mask_secrets(raw),
+            FullText::Own(_) => options.readable(raw),
         })
     }
 
@@ -357,7 +357,7 @@ fn source_of<'a>(
     if !digest_note::allows_excerpts(item) {
         return None;
     }
-    let clean = if is_clean { Cow::Borrowed(raw) } else { options.mask_secrets(raw) };
+    let clean = if is_clean { Cow::Borrowed(raw) } else { options.readable(raw) };
     let source = match clean {
         Cow::Borrowed(clean) => labels::contained(clean),
         Cow::Owned(clean) => Cow::Owned(labels::contained(&clean).into_owned()),

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::options::ManagerOptions;
 use contextweaver_model::{ArtifactRef, JsonMap, ResultEnvelope};
+use contextweaver_text::data::name_data;
 use contextweaver_text::redact::{
     SECRET_MASK, redact_keeping, redact_names_keeping, redact_secrets, redact_value_keeping,
 };
@@ -25,6 +26,14 @@ impl ManagerOptions {
             redact_keeping(text, self.rules.secrets, SECRET_MASK, &self.keep)
         } else {
             Cow::Borrowed(text)
+        }
+    }
+
+    /// Returns a text of a tool as it may be read: secrets masked, and long runs of base64 and the like under a name.
+    pub(crate) fn readable<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match name_data(text) {
+            Cow::Borrowed(text) => self.mask_secrets(text),
+            Cow::Owned(text) => Cow::Owned(self.mask_secrets(&text).into_owned()),
         }
     }
 

@@ -75,6 +75,16 @@ impl Reduction<'_> {
             return self.projection();
         }
         let mut status = Status::Ok;
+        if self.options.estimator.fits(self.source.text, self.options.firewall.threshold_tokens) {
+            // Only data was taken out, under its name.
+            return ReducedText {
+                text: self.source.text.to_owned(),
+                strategy: Strategy::Reshaped,
+                status,
+                view: None,
+                facts: Vec::new(),
+            };
+        }
         if self.options.summarizer.is_some() {
             match self.summary() {
                 Some(summary) => return summary,

@@ -117,7 +117,7 @@ impl ContextManager {
         let bytes = self.artifacts.peek(&item.artifact_ref.as_ref()?.handle)?;
         let media_type = item.metadata_str("media_type").unwrap_or("text/plain");
         let raw = readable(bytes, media_type)?;
-        let text = self.options.mask_secrets(&raw).into_owned();
+        let text = self.options.readable(&raw).into_owned();
         Some(SummaryRequest {
             item_id: item.id.clone(),
             tool_name: self.options.mask_secrets(item.metadata_str("tool_name").unwrap_or("")).into_owned(),

@@ -88,7 +88,7 @@ impl ContextManager {
             return Ok(None);
         }
         let (raw, media_type) = self.stored_text(&handle_of(&item.id))?;
-        let clean = labels::outside(&self.options.mask_secrets(&raw), &request.drilldown);
+        let clean = labels::outside(&self.options.readable(&raw), &request.drilldown);
         let estimator = &self.options.estimator;
         let total = estimator.tokens(&clean);
         if total <= request.max_tokens + request.max_tokens / SPARE_PARTS {

@@ -100,7 +100,7 @@ impl ContextManager {
 
     fn open(&self, handle: &str) -> Result<Box<ArtifactReading>> {
         let (raw, media_type) = self.stored_text(handle)?;
-        let text = self.options.mask_secrets(&raw).into_owned();
+        let text = self.options.readable(&raw).into_owned();
         let bytes = self.artifacts.shared(handle).map(Arc::downgrade);
         Ok(Box::new(ArtifactReading { bytes, text, media_type, index: SliceIndex::default() }))
     }
@@ -138,7 +138,7 @@ impl ContextManager {
             // Bytes that are no text have no views; a handle that is not known is an error all the same.
             return self.artifacts.get(handle).map(|_| Outcome::Done(Vec::new()));
         };
-        let text = self.options.mask_secrets(&raw);
+        let text = self.options.readable(&raw);
         let artifact_ref = match self.artifacts.artifact_ref(handle) {
             Ok(known) => known.clone(),
             Err(_) => artifact_ref_of(handle, &media_type, text.len()),

@@ -17,6 +17,7 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{keep_media, text_before_media, tool_name};
 use contextweaver_model::{ContextItem, ItemKind, RESERVED_KEY, Status};
+use contextweaver_text::data::has_data;
 use contextweaver_text::quote::quote;
 use contextweaver_text::tokens::Estimator;
 
@@ -141,12 +142,14 @@ impl ContextManager {
     }
 
     /// Tells whether an item is a result that is too large to stand in the log, by its text with secrets masked, as for every
-    /// other way in.
+    /// other way in, or one with data that nobody reads.
     fn is_large(&self, item: &ContextItem) -> bool {
         let threshold = self.options.firewall.threshold_tokens;
         // Masking, which is dear, never makes a text much longer.
         let may_be = || !self.options.estimator.fits(&item.text, threshold / 4);
-        is_raw(item) && may_be() && !self.options.estimator.fits(&self.options.mask_secrets(&item.text), threshold)
+        is_raw(item)
+            && (has_data(&item.text)
+                || may_be() && !self.options.estimator.fits(&self.options.mask_secrets(&item.text), threshold))
     }
 
     /// Checks that the texts of all results can be stored: beside each other, or one after the other where the store evicts.

@@ -68,7 +68,7 @@ impl ContextManager {
             return Err(Error::new(ErrorCode::DuplicateId, message).at("/tool_call_id"));
         }
         self.check_parts(&parts, raw.len())?;
-        let clean = self.options.mask_secrets(&result.full_text);
+        let clean = self.options.readable(&result.full_text);
         let mut done = self.digest_masked(&result.call, &result.full_text, &clean);
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));

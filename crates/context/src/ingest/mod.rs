@@ -26,6 +26,7 @@ use contextweaver_content::extract::facts;
 use contextweaver_model::{
     ArtifactRef, ContextItem, FirewallStats, ItemKind, ResultEnvelope, Sensitivity, Status, Strategy,
 };
+use contextweaver_text::data::has_data;
 use contextweaver_text::quote::quote;
 use contextweaver_text::tokens::Estimator;
 
@@ -168,14 +169,14 @@ impl ContextManager {
     }
 
     pub(super) fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {
-        self.digest_masked(result, text, &self.options.mask_secrets(text))
+        self.digest_masked(result, text, &self.options.readable(text))
     }
 
-    /// Makes the item of a text of which `clean` has the secrets masked.
+    /// Makes the item of a text of which `clean` is what may be read.
     pub(super) fn digest_masked(&self, result: &ToolResult, text: &str, clean: &str) -> Compaction {
         let mut item = result.item("");
         self.label_by_whole_text(&mut item, clean);
-        if self.options.estimator.fits(clean, self.options.firewall.threshold_tokens) {
+        if !has_data(text) && self.options.estimator.fits(clean, self.options.firewall.threshold_tokens) {
             text.clone_into(&mut item.text);
             return pass_through(item, result, &self.options);
         }

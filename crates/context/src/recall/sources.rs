@@ -199,8 +199,8 @@ impl<'a> Texts<'a> {
         }
         let (text, _) = manager.stored_text(handle).ok()?;
         Some(match text {
-            Cow::Borrowed(text) => manager.options.mask_secrets(text),
-            Cow::Owned(text) => Cow::Owned(manager.options.mask_secrets(&text).into_owned()),
+            Cow::Borrowed(text) => manager.options.readable(text),
+            Cow::Owned(text) => Cow::Owned(manager.options.readable(&text).into_owned()),
         })
     }
 }

@@ -644,6 +644,41 @@ fn equal_words_with_other_images_are_no_repeats() {
     }
 }
 
+/// Bytes in the JSON of a tool are stored and named, whatever room there is, and what stands beside them is shown.
+#[test]
+fn data_in_a_result_is_named() {
+    let digits = ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(['+', '/']).collect::<String>();
+    for size in [5_000, 400_000] {
+        let data = digits.repeat(size / 64 + 1);
+        let output = json!({ "name": "plan.pdf", "data": data, "pages": 12 }).to_string();
+        let messages = json!([
+            { "role": "user", "content": "Get the plan." },
+            { "role": "assistant", "content": null, "tool_calls": [
+                { "id": "c", "type": "function", "function": { "name": "get", "arguments": "{}" } },
+            ] },
+            { "role": "tool", "tool_call_id": "c", "content": output },
+            { "role": "assistant", "content": "I have it." },
+            { "role": "user", "content": "How many pages?" },
+        ]);
+        for (running, budget) in [(true, 2000), (false, 2000), (true, 200_000), (false, 200_000)] {
+            let mut manager = ContextManager::new(ManagerOptions::default());
+            let read = messages_to_items(messages.clone(), Format::OpenAiChat, &ReadOptions::default()).unwrap();
+            manager.ingest_messages(read.items).unwrap().done().unwrap();
+            let mut request = BuildRequest::new(Phase::Answer, "pages");
+            request.running = Some(running);
+            request.budget_tokens = Some(budget);
+            let built = manager.build_messages(&request, Format::OpenAiChat, WriteOptions::default());
+            let built = built.unwrap().done().unwrap();
+            let shown = built.written.messages[2]["content"].as_str().unwrap();
+            assert!(shown.contains("plan.pdf") && shown.contains("\"pages\":12"), "{shown}");
+            assert!(shown.contains("[base64, ") && shown.len() < 200, "{shown}");
+            let item = manager.events().items().iter().find(|item| item.kind == ItemKind::ToolResult).unwrap();
+            let handle = item.artifact_ref.as_ref().unwrap().handle.clone();
+            assert_eq!(manager.artifacts().get(&handle).unwrap(), output.as_bytes());
+        }
+    }
+}
+
 /// Addresses that are signed, with what of them is a credential.
 fn signed_addresses() -> Vec<String> {
     let hex = "9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c5b4a39281706f5e4d3c2b1a0";
