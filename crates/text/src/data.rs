@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn text_is_left_as_it_is() {
-        let rows: String = (0..2000).map(|row| format!("word{row}\n")).collect();
+        let rows = (0..2000).map(|row| format!("word{row}")).collect::<Vec<_>>().join("\n");
         for text in [
             "x".repeat(10_000),
             "ACGT".repeat(4000),
