@@ -13,6 +13,7 @@ import type {
   RouteTurn,
   RunningCosts,
   SelectableItem,
+  StoredItem,
   SyncedMessages,
 } from "contextweaver";
 import { findAgain, findAgainAsync, readOn, readOnAsync } from "./read-on.js";
@@ -43,6 +44,11 @@ export interface AgentLoopOptions {
   readonly prices?: ContextManagerOptions["prices"];
   /** As of the log: from 0, which keeps what it can, to 1, which saves what it can. Not beside a log that is given as it is. */
   readonly thrift?: number;
+  /**
+   * Tells of an item of the conversation whether it stays in every prompt, such as the task or a brief: asked once about each. What is
+   * pinned is never cut out; where it does not fit, a step is `BUDGET_EXCEEDED`. Default: nothing is pinned.
+   */
+  readonly pin?: (item: StoredItem) => boolean;
   /** Is told of every step what was sent and what was left out. What it throws ends the step. */
   readonly onStep?: (step: AgentLoopStep) => void;
 }
@@ -242,6 +248,8 @@ export class AgentLoop {
   #found: string[] = [];
   /** The tools of the present turn: they do not change within it, for the sake of the provider's prompt cache. */
   #turn: { readonly key: string; readonly names: readonly string[]; readonly completion?: QueryCompletion | undefined } | undefined;
+  /** Ids of the items that stay in every prompt; not yet asked for in a log that was there before. */
+  #pins: Set<string> | undefined;
   /** What the user said last, as the log has it. */
   #userTurn: string | undefined;
   /** Tokens that were estimated for the last step, and those of them that repeat the one before. */
@@ -335,7 +343,18 @@ export class AgentLoop {
   #sync<F extends MessageFormat>(format: F, messages: readonly unknown[], { system }: AgentLoopTurn<F>): SyncedMessages {
     const synced = this.manager.syncMessages(messages, format, system === undefined ? {} : { system });
     this.#userTurn = synced.user_turn;
+    this.#pin(synced);
     return synced;
+  }
+
+  /** Asks which of what is new stays in every prompt. */
+  #pin({ added, superseded }: SyncedMessages): void {
+    const { pin } = this.#options;
+    if (!pin) return;
+    const fresh = this.#pins ? added.map((id) => this.manager.events.get(id)) : this.manager.events.list().filter(({ metadata }) => metadata?.["superseded"] !== true);
+    this.#pins ??= new Set();
+    for (const id of superseded) this.#pins.delete(id);
+    for (const item of fresh) if (pin(item) === true) this.#pins.add(item.id);
   }
 
   #compile<F extends MessageFormat>(
@@ -360,6 +379,7 @@ export class AgentLoop {
       ...(!chosen && { hidden_tokens: reading.tokens - kept.tokens }),
       head: this.#head(kept.names, `${model ?? ""} ${before}`),
       now: Date.now(),
+      ...(this.#pins && { pin: [...this.#pins] }),
       ...(prices && { prices }),
       ...(model !== undefined && { model }),
     });
@@ -733,7 +753,7 @@ export class AgentLoop {
   }
 }
 
-const OPTIONS = ["budget_tokens", "manager", "phase", "max_tools", "always", "prices", "thrift", "onStep"];
+const OPTIONS = ["budget_tokens", "manager", "phase", "max_tools", "always", "prices", "thrift", "pin", "onStep"];
 
 /** Refuses options that are not as described; those of the log and the phase are checked where they are used. */
 function checked(options: AgentLoopOptions): AgentLoopOptions {
@@ -741,7 +761,7 @@ function checked(options: AgentLoopOptions): AgentLoopOptions {
   if (unknown !== undefined) {
     throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}`, hint: `there are: ${OPTIONS.join(", ")}` });
   }
-  const { budget_tokens, max_tools, always, onStep } = options as { readonly [Name in keyof AgentLoopOptions]: unknown };
+  const { budget_tokens, max_tools, always, pin, onStep } = options as { readonly [Name in keyof AgentLoopOptions]: unknown };
   const refuse = (path: string, expected: string): never => {
     throw new ContextWeaverError("INVALID_INPUT", `expected ${expected}`, { path });
   };
@@ -752,6 +772,7 @@ function checked(options: AgentLoopOptions): AgentLoopOptions {
   if (!isCount(budget_tokens)) refuse("/budget_tokens", "a whole number of tokens");
   if (max_tools !== undefined && !isCount(max_tools)) refuse("/max_tools", "a whole number of tools");
   if (always !== undefined && !Array.isArray(always)) refuse("/always", "a list of names");
+  if (pin !== undefined && typeof pin !== "function") refuse("/pin", "a function");
   if (onStep !== undefined && typeof onStep !== "function") refuse("/onStep", "a function");
   const given = options.manager instanceof ContextManager && (["prices", "thrift"] as const).find((name) => options[name] !== undefined);
   if (given) {
