@@ -289,7 +289,12 @@ export type McpToToolResult =
       readonly meta?: JsonObject;
       readonly warnings: readonly ConversionWarning[];
     }
-  | { readonly outcome: "input_required" | "task"; readonly request: JsonObject };
+  | {
+      readonly outcome: "input_required" | "task";
+      readonly request: JsonObject;
+      /** What of it was no JSON and was repaired; absent where nothing was. */
+      readonly warnings?: readonly ConversionWarning[];
+    };
 
 /** How arguments are checked. */
 export interface ValidateArgsOptions extends SchemaConverters {

@@ -2,8 +2,9 @@
 // become JSON Schema, and functions stay behind.
 import { convertCall } from "./convert-call.js";
 import { ContextWeaverError } from "./errors.js";
-import { SNAPSHOT, encode, fields, listed } from "./guard.js";
+import { SNAPSHOT, encode, fields, listed, readValue } from "./guard.js";
 import type { ConversionWarning } from "./mcp-types.js";
+import { asMcpWarnings } from "./repairs.js";
 import { toData } from "./tool-data.js";
 import type {
   AnyToolDefinition,
@@ -64,8 +65,8 @@ function definitionJson(value: unknown, path: string, by: SchemaConverters, warn
 }
 
 /** Puts warnings of the facade before those of the engine. */
-function warned<T extends { readonly warnings: readonly ConversionWarning[] }>(answer: T, warnings: readonly ConversionWarning[]): T {
-  return warnings.length > 0 ? { ...answer, warnings: [...warnings, ...answer.warnings] } : answer;
+function warned<T extends { readonly warnings?: readonly ConversionWarning[] }>(answer: T, warnings: readonly ConversionWarning[]): T {
+  return warnings.length > 0 ? { ...answer, warnings: [...warnings, ...(answer.warnings ?? [])] } : answer;
 }
 
 /**
@@ -136,9 +137,9 @@ export function mcpToToolDefinition(
   given: object,
   options?: McpToToolDefinitionOptions & { readonly strict?: boolean },
 ): McpToToolDefinition | McpToToolDefinitions {
-  const json = encode(given, "", SNAPSHOT);
+  const { json, repairs } = readValue(given, "", SNAPSHOT);
   const name = json.startsWith("[") ? "tools" : "tool";
-  return convertCall("mcp_to_tool_definition", record({ [name]: json }, fields(options)));
+  return warned(convertCall("mcp_to_tool_definition", record({ [name]: json }, fields(options))), asMcpWarnings(repairs));
 }
 
 /** Maps a definition to something a router can choose: the item of the tool it becomes, with its tags and examples. */
@@ -201,7 +202,8 @@ function rendered(render: Render, json: string): string {
 export function mcpToToolResult(result: object, options: McpToToolResultOptions): McpToToolResult {
   const copy = fields(options);
   copy["now"] ??= new Date().toISOString();
-  return convertCall("mcp_to_tool_result", record({ result: encode(result, "", SNAPSHOT) }, copy));
+  const { json, repairs } = readValue(result, "", SNAPSHOT);
+  return warned(convertCall("mcp_to_tool_result", record({ result: json }, copy)), asMcpWarnings(repairs));
 }
 
 /**

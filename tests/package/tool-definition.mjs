@@ -141,6 +141,12 @@ const results = {
     const fails = [() => { throw new Error("x"); }, () => 5];
     for (const render of fails) refuses(cw, assert, "render", () => to({ data: 1 }, { render }), ["CALLBACK_FAILED"]);
     refuses(cw, assert, "no tool", () => cw.mcpToToolResult({}, {}), ["MISSING_FIELD"]);
+    // What a server sent is repaired, and each repair is told.
+    const half = cw.mcpToToolResult({ content: [{ type: "text", text: "cut \ud83d" }], structuredContent: { n: NaN, at: 5n } }, { tool: "t" });
+    assert.deepEqual(half.warnings.map(({ code }) => code).slice(0, 3), ["text-repaired", "value-repaired", "value-repaired"]);
+    assert.equal(JSON.stringify(half).includes("\\ud83d"), false);
+    const listed = cw.mcpToToolDefinition({ name: "t", description: "cut \ud83d", inputSchema: { type: "object" } });
+    assert.equal(listed.warnings[0].code, "text-repaired");
   },
 
   "what JSON cannot hold is changed with a warning, or refused"(cw, assert) {
