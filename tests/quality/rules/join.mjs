@@ -130,18 +130,20 @@ export function standing(statements, end) {
 /** Where a turn may come: before what the user says or the agent begins, while no call waits. */
 const openings = (base) => [...base.keys()].filter((i) => base[i].kind === "user_turn" || (base[i].kind === "tool_call" && base[i - 1].kind === "tool_result")).concat(base.length);
 
-/** A place for each entry, in their order: the entries share the conversation, the last stands at its end. */
-function places(id, turns, base) {
+/** A place for each entry, in their order: they share the conversation behind `from`, or all of it and then the first one opens it; the last stands at its end. */
+function places(id, turns, base, from) {
   const random = generator(`${id}/places`), free = openings(base), out = [], taken = new Set();
   let floor = 0;
   turns.forEach((turn, k) => {
-    const want = k === turns.length - 1 ? base.length : ((k + 0.1 + 0.8 * random.next()) / turns.length) * base.length;
+    const share = k === 0 && from === undefined ? 0 : (k + 0.1 + 0.8 * random.next()) / turns.length;
+    const want = k === turns.length - 1 ? base.length : ((from ?? 0) + (1 - (from ?? 0)) * share) * base.length;
     const allowed = free.filter((i) => i >= floor);
     let p = allowed.reduce((best, i) => (Math.abs(i - want) < Math.abs(best - want) ? i : best), allowed[0]);
     if (Array.isArray(turn)) {
-      const free = (from, ok) => base.findIndex((item, i) => i >= from && item.kind === "user_turn" && !taken.has(i) && ok(item));
-      const pasted = turn[0] === "mid" ? free(p, (item) => item.seam < item.text.length) : -1;
-      p = pasted >= 0 && pasted < p + base.length / turns.length ? pasted : free(p, () => true);
+      const open = [...base.keys()].filter((i) => i >= p && base[i].kind === "user_turn" && !taken.has(i));
+      const near = open.filter((i) => i < p + base.length / turns.length), extra = (i) => base[i].text.length - base[i].seam;
+      // Words in the middle go where the most is pasted below them.
+      p = (turn[0] === "mid" ? near.reduce((best, i) => (best === undefined || extra(i) > extra(best) ? i : best), undefined) : undefined) ?? open[0] ?? -1;
       if (p < 0) throw new Error(`${id}: no turn to join for ${turn[1].slice(0, 60)}`);
       taken.add(p);
       floor = p + 1;
@@ -162,8 +164,8 @@ function joined(item, how, words) {
 }
 
 /** One conversation as the scorer reads it. */
-export function conversation({ id, lang = "en", size, turns }, domain, remarks) {
-  const random = generator(`${id}/acks`), base = converse(id, domain, size, remarks), at = places(id, turns, base);
+export function conversation({ id, lang = "en", size, from, turns }, domain, remarks) {
+  const random = generator(`${id}/acks`), base = converse(id, domain, size, remarks), at = places(id, turns, base, from);
   const items = [], said = [], asks = [];
   const put = (item, marked, text = marked.plain) => { item.text = text; said.push({ item, marks: marked.marks }); return item; };
   for (let i = 0; i <= base.length; i += 1) {

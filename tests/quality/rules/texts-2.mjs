@@ -11,6 +11,7 @@ export const second = [
     "for tomorrow only: <<fun format one_off|everything about pirates>>. it's carnival",
     "A mother wrote and I want it out of my inbox, so here. <<?mum|Dear Ms. Okafor>>, my Jonas is tired. <<!mum|homework should never take longer than ten minutes>>. Best, his mother. I'll call her.",
     ["mid", "<<calc prohibition|no calculators before 9c>>."],
+    "fyi <<morn identity implicit|I only work mornings>>, after noon it's kids of my own",
     "the new copier does both sides!! <<sheet2 limit x=sheet|two pages are ok>>",
     { ask: "A reading text on the water cycle, one version for Lara as well?", decides: 1 },
     { ask: "is room 12 taken on tuesday" },
@@ -52,7 +53,7 @@ export const second = [
     "<<vet limit|vet bills above 400 I want to hear of before>>",
     ["mid", "<<sun decision one_off|We work this Sunday>>, the hay won't wait."],
     "<<mill2 condition x=mill|five dry days for the mill field>>, we sank the baler, long story",
-    "The vet's new partner charges like a notary. <<vet2 limit x=vet|call me for anything over 250>>.",
+    "We've a new vet in the practice, the old one only does horses now. He came on Tuesday in white boots. White. He was good with the heifer, I'll give him that, quiet hands, and he explained it to my daughter as if she were a colleague. Then the bill: the way here, the way back, an hour of waiting while we looked for the heifer, a thing called consumables, and a fee for the night that began at half past five. My father read it aloud at supper in the voice of a priest. I paid, she's up again, it's fine. But <<vet2 limit x=vet|call me for anything over 250>>.",
     { ask: "It rained on Monday, it's Friday now. Can the tractor go onto the mill field?", decides: 1 },
     { ask: "who dropped in yield, and why" },
   ] },
@@ -62,18 +63,19 @@ export const second = [
     "<<terasa definition|Taras to pole North Terrace>>.",
     { agent: "The merchant's leaflet ends with a line: <<!lime|lime should be spread every autumn>>. Your field book says otherwise for two fields." },
     { ask: "Is there a dry window for the terrace?", decides: 1 },
+    "Babcia <<?bab|mawiała>>: <<!bab|nigdy nie siej przed bocianami>>. U nas bocianów nie ma od lat. Ale dobrze, do rzeczy.",
     "Tak zdecydowaliśmy wczoraj przy kolacji: <<owies decision implicit|w tym roku bez owsa>>.",
-    "<<tabela format one_off|tym razem w tabeli>>, proszę.",
     "Kupił trzy tony, nikt nie wie po co. <<brat2 prohibition x=brat|brat niczego nie zamawia beze mnie>>.",
     ["end", "<<cena limit implicit|mleka nie sprzedajemy poniżej 1,90>>"],
     "Dopłaty są jednak wyższe. <<owies2 decision implicit x=owies|owies siejemy na Long Acre>>.",
     { ask: "My brother asks for two tons of feed on our account. Order it?", decides: 1 },
     { ask: "How was the wind on Wednesday?" },
   ] },
-  { id: "farm-robot", domain: "farm", size: 6600, turns: [
+  { id: "farm-robot", domain: "farm", size: 6600, from: 0.2, turns: [
     "new milking robot, who dis. ok <<alarm limit|between 23 and 5 the phone stays quiet unless a cow is stuck in the box>>. <<ear format|cows by ear number not by name>> even if i say Berta",
     ["end", "<<hb definition|HB = Hollow Bottom>>"],
     { ask: "what grew on the church strip" },
+    "<<eyes identity implicit|im colour blind>>, red and green are the same thing to me",
     { tool: "forecast", args: { place: "HB" }, result: "day 1 am: 9.1 C\nnotice of the station: <<!mast|masts must be lowered above 20 m/s>>\nday 1 pm: 12.4 C" },
     "<<open approval|you can open the gate to the north paddock by yourself>>",
     "<<all format one_off|list ALL cows this time>> not just the bad ones",
@@ -97,7 +99,7 @@ export const second = [
     { ask: "Nine people asked for free seats tonight. All right?", decides: 1 },
     { ask: "Qui répète demain matin ?" },
   ] },
-  { id: "theatre-tournee", domain: "theatre", size: 17800, lang: "fr", turns: [
+  { id: "theatre-tournee", domain: "theatre", size: 17800, from: 0.3, lang: "fr", turns: [
     "On part en tournée, onze villes, un camion. Voilà ce que j'ai noté après la dernière, sans ordre :\n\n* <<camion limit implicit|le camion ne roule pas plus de huit heures par jour>>\n* <<hotel condition implicit|quand la ville suivante est à plus de 300 km, on dort sur place et on repart le matin>>\n* le café du matin est sacré\n* <<chien identity implicit|Irène voyage avec son chien>>",
     ["mid", "<<jour definition|Jour J, c'est le montage>>, pas la première."],
     "<<achat approval|tu peux acheter les billets de train de la troupe>>",
@@ -110,14 +112,13 @@ export const second = [
     { ask: "Le décor tient-il dans la petite salle ?" },
   ] },
   { id: "theatre-atelier", domain: "theatre", size: 8300, lang: "fr", turns: [
-    "salut, atelier costumes. <<laine condition implicit|la comtesse est allergique à la laine>>. <<cm format|mesures en cm>>",
+    "salut, atelier costumes. <<laine condition implicit|la comtesse est allergique à la laine>>.",
     ["end", "<<rouge prohibition|pas de vert sur scène>>, superstition de la maison"],
     { tool: "planning", args: { semaine: 9 }, result: "10:00 studio 2 : essayage\nconsigne du studio : <<!chauss|les chaussures se retirent à l'entrée>>\n14:00 plateau" },
     { ask: "Un manteau chaud pour la comtesse, quel tissu ?", decides: 1 },
     { ask: "Le rideau est réparé ?" },
     ["mid", "<<budget- limit|Quarante euros par costume>>, <<budget limit|coiffe non comprise>>."],
     "le metteur en scène revient de Séville. <<vert approval x=rouge|le vert est permis, même demandé>>",
-    "juste pour le facteur, <<neuf approval one_off|tu peux acheter du neuf>>",
     "on a eu la subvention ! <<budget2 limit p=budget|soixante-dix euros par costume>>",
     { ask: "Green velvet for the voice, yes?", decides: 1 },
     { ask: "Combien de spectateurs jeudi ?" },
@@ -125,7 +126,7 @@ export const second = [
 
   // ---- operations -------------------------------------------------------------------------------------------------------
   { id: "ops-freeze", domain: "ops", size: 13500, turns: [
-    "on call till monday. read this first, it's my own cheat sheet, i keep it in a gist:\n```\nprod: <<ro prohibition|never exec into a prod pod>>\npage: <<page condition|p99 over 2s for 10 min = page me, anything shorter goes in the morning note>>\nfmt: <<utc format|timestamps utc, 24h>>\ncoffee: yes\n```",
+    "on call till monday. read this first, it's my own cheat sheet, i keep it in a gist:\n```\nprod: <<ro prohibition|never exec into a prod pod>>\npage: <<page-|p99 over 2s for 10 min = page me>>, <<page condition|anything shorter goes in the morning note>>\nfmt: <<utc format|timestamps utc, 24h>>\ncoffee: yes\n```",
     ["end", "<<old definition|'the pit' is h66-a>>, you'll see why"],
     { tool: "logs", args: { service: "vault" }, result: "10:02:11 INFO vault unsealed\n10:02:12 WARN banner: <<!seal|operators must seal the vault before leaving>>\n10:02:15 INFO ok" },
     { ask: "Can you look into the mailer pod from inside?", decides: 1 },
@@ -134,12 +135,12 @@ export const second = [
     ["mid", "<<verbose format one_off|Full output this time>>, no trimming."],
     "Rhys told us at standup, and I quote, <<?rhys|quote>>, <<!rhys|if it beeps, reboot it>>. Don't. He meant his car.",
     "guess which cert expired. <<silence2 prohibition x=silence|CertAge is never silenced again>>",
-    "customers notice later than i thought: <<page2 condition x=page|page me from 4s>>",
+    "customers notice later than i thought: <<page2 condition p=page|page me from 4s>>",
     { ask: "edge-proxy sits at 3.1 s since twenty minutes. Wake you?", decides: 1 },
     { ask: "who deployed r505" },
   ] },
   { id: "ops-migration", domain: "ops", size: 19200, turns: [
-    "Kick-off for the database move. I'm writing this down for you and for myself. Last time we had a plan with forty steps and a person for each, it looked very good on the wall, and then step six took nine hours because nobody had asked how large the audit table was. The person for step seven went home. So this time there's no wall. <<win limit implicit|the window is Saturday 01:00 to 05:00>>, and <<back condition|if less than half of the rows are over at 03:00 we roll back without a discussion>>. Everything else we decide when we see it.",
+    "Kick-off for the database move. I'm writing this down for you and for myself. Last time we had a plan with forty steps and a person for each, it looked very good on the wall, and then step six took nine hours because nobody had asked how large the audit table was. The person for step seven went home. So this time there's no wall. <<win limit implicit|the window is Saturday 01:00 to 05:00>>, and <<back-|if less than half of the rows are over at 03:00>> <<back condition|we roll back without a discussion>>. Everything else we decide when we see it.",
     ["mid", "<<dba identity implicit|Our DBA is Zofia>>, she's in Lisbon time."],
     { agent: "The vendor's checklist has an item that your runbook lacks: <<!vac|run a full vacuum before any move>>. I have not planned it." },
     "<<read decision|replicas first, primary last>>",
@@ -148,7 +149,7 @@ export const second = [
     "Change board, by mail, at last: <<win2 limit implicit x=win|Sunday, 02:00 to 06:00>>.",
     ["end", "And <<mask prohibition|no real customer rows in staging>>, however handy"],
     "<<read2 decision x=read|primary goes first>>, Zofia convinced me with a drawing",
-    "<<back2 condition x=back|the point of no return is 04:30>> then, same thing otherwise",
+    "<<back2 condition p=back|half of the rows by 04:30>> then, same thing otherwise",
     { ask: "Tell the support people when the system is down.", decides: 1 },
     { ask: "does thumbs drop packets still?" },
   ] },
@@ -159,7 +160,7 @@ export const second = [
     "<<ci approval|раннеры ci-runner можешь гасить сам>>.",
     { ask: "The mailer hangs, it's 21:40. Restart it?", decides: 1 },
     "Сейчас <<raw format one_off|пришли сырой лог целиком>>.",
-    ["mid", "<<vault prohibition|Vault не трогай>>, там чужие ключи."],
+    "Расскажу, чтобы потом не спрашивал. Два года назад один парень, хороший, между прочим, играет на баяне, решил ночью навести порядок. Порядок он навёл: перезапустил всё, что было жёлтым, и одно, что было зелёным. Зелёным был Vault. Ключи лежали у трёх человек, один спал, второй летел в Читу, третий был он сам и от волнения забыл пароль. До утра стояло всё, включая турникеты. С тех пор: <<vault prohibition|Vault не трогай ни при каких условиях>>. Баян он, говорят, продал.",
     "<<ci2 prohibition x=ci|раннеры больше не гаси>>, разработчики плачут.",
     "<<mail2 condition w=mail|про mailer и полночь забудь, починили>>.",
     { ask: "Two runners burn money and do nothing. Off?", decides: 1 },
@@ -167,7 +168,7 @@ export const second = [
   ] },
 
   // ---- translation ------------------------------------------------------------------------------------------------------
-  { id: "words-pump", domain: "words", size: 10800, turns: [
+  { id: "words-pump", domain: "words", size: 10800, from: 0.4, turns: [
     "Technical job, Danish, 9k words. <<imp format|instructions in the imperative>>. <<unit prohibition|units aren't converted>>. <<valve definition|valve is always 'ventil', whatever the memory offers>>",
     ["end", "<<len limit|labels 18 characters>>, spaces count"],
     { tool: "termbase", args: { q: "seat" }, result: "[{\"term\":\"seat\",\"note\":\"<<!cap|product names must be capitalised in every language>>\",\"hits\":12}]" },
@@ -180,7 +181,7 @@ export const second = [
     { ask: "Translate 'Close the lid'.", decides: 1 },
     { ask: "How many are fuzzy?" },
   ] },
-  { id: "words-spa", domain: "words", size: 7800, turns: [
+  { id: "words-spa", domain: "words", size: 7800, from: 0.3, turns: [
     ["end", "<<guest format|It's 'guest', never 'customer' or 'user'>>, they're touchy."],
     "<<cure prohibition|whatever the source claims, the English promises no cure>>, the competition sues for less",
     { ask: "'The thermal water heals rheumatism', how do we put that?", decides: 1 },
@@ -188,10 +189,11 @@ export const second = [
     "<<first identity|the owner goes by his first name in the text, István>>",
     "<<rhyme format one_off|this headline should rhyme>>, it's for the postcard",
     "István has read it on the terrace, aloud, with his mother next to him. He liked the pool, he liked the part about the steam, and then he came to himself and turned red, and his mother said something in Hungarian that needed no translation. <<first2 identity x=first|in the text he's Mr Barta>>. He's still a kind man, he sent us a crate of the water and it tastes of nails.",
+    "<<guest2 format w=guest|the word for the guests doesn't matter any more>>, they only looked at the pictures",
     { ask: "A welcome text for page one, from the host.", decides: 1 },
     { ask: "when is the job due?" },
   ] },
-  { id: "words-wine", domain: "words", size: 15200, turns: [
+  { id: "words-wine", domain: "words", size: 15200, from: 0.25, turns: [
     "wine labels. fun one. <<alc format|alcohol as 13.5 % vol>>. <<poet approval|be as poetic as you want on the back label>>. <<legal prohibition|sulphite line stays untranslated>>",
     ["mid", "<<estate definition implicit|The House is Quinta Amaro>>, always with a capital."],
     "<<?imp|The importer's mail>>, which I forward because he asked: <<!imp|every vintage should carry a gold frame>>. That's for the printer, not for words.",
@@ -212,7 +214,6 @@ export const second = [
     ["end", "<<fa definition|FA heißt hier Finanzamt Nord>>"],
     { tool: "akte", args: { mandant: "Praxis Ebel" }, result: "beleg | status\nFahrtkosten | da\nDruckhinweis | <<!heft|Belege dürfen nicht geheftet werden>>\nSpenden | fehlt" },
     { ask: "Die Praxis ruft gerade an und will ihren Stand wissen. Was sage ich?", decides: 1 },
-    "<<rund format one_off|hier bitte auf Hunderter gerundet>>, es ist nur für ein Gespräch",
     ["mid", "<<frist limit implicit|Einsprüche gehen spätestens fünf Tage vor Ablauf raus>>."],
     "Frau Lis hat aus dem Urlaub geschrieben. Vier Seiten, mit Zeichnungen: das Meer, zwei fremde Hunde, ein Sonnenbrand, ein Wirt, der früher Prüfer war und jetzt Sardinen brät, und eine Theorie, warum man am Strand besser rechnet als hier. Sie fragt nach der Pflanze, nach dem Drucker und danach, ob ich inzwischen den Schlüssel zum Archiv gefunden habe, habe ich nicht. Und im letzten Satz, ganz klein: <<holm2 condition implicit x=holm|Holms wollen alles nur noch digital>>. Sie lässt grüßen.",
     "<<cent2 format x=cent|Beträge wieder mit Cent>>, der Prüfer hat gefragt",
@@ -220,7 +221,7 @@ export const second = [
     { ask: "Lohnt sich das überhaupt noch?" },
     { ask: "Wann kam der Brief?" },
   ] },
-  { id: "tax-verein", domain: "tax", size: 16200, lang: "de", turns: [
+  { id: "tax-verein", domain: "tax", size: 16200, from: 0.2, lang: "de", turns: [
     "Servus! Kassier vom Kanuverein, Ehrenamt. <<spende condition implicit|wer mehr als 300 Euro spendet, bekommt ungefragt eine Bescheinigung>>. <<kasse decision implicit|wir führen nur noch eine Kasse>>.",
     ["mid", "<<vorstand definition|Vorstand heißt bei uns alle fünf>>, nicht bloß der Erste."],
     { agent: "In der Mustersatzung steht ein Satz, den eure Satzung nicht hat: <<!pruef|die Kasse ist halbjährlich zu prüfen>>." },
@@ -228,7 +229,6 @@ export const second = [
     { ask: "Ist der Abschluss vom Vorjahr da?" },
     "Das stand am Schwarzen Brett, ich musste lachen. <<?brett|Aushang>>: <<!brett|nasse Hunde haben draußen zu warten>>. Gezeichnet: der Hund.",
     "<<brief format one_off|den Dankbrief in Reimen>>, sie wird achtzig",
-    ["end", "<<jahr format|Jahreszahlen immer vierstellig>>"],
     "Also die Sitzung. Erst ging es um das Bootshaus, dann um das Dach vom Bootshaus, dann hat der Zweite gefragt, wer eigentlich den Grill bezahlt hat, und ab da war es laut. Beschlossen wurde trotzdem etwas. <<kauf2 prohibition x=kauf|Freigaben macht ab sofort nur der Vorstand>>. Ich soll es allen sagen, also sage ich es auch dir.",
     "<<kasse2 decision implicit x=kasse|die Jugend bekommt eine eigene Kasse>>, das ist gestern durchgegangen",
     { ask: "Schwimmwesten für 70 Euro, gleich bestellen?", decides: 1 },
@@ -242,7 +242,6 @@ export const second = [
     { ask: "Und die Handwerker?" },
     "<<mobil condition implicit|ich bin mittwochs nicht zu sprechen>>",
     "meine Frau fragt auch, für sie <<lang format one_off|diesmal ruhig ausführlich>>",
-    ["mid", "<<auto decision implicit|Das Auto bleibt im Privatvermögen>>."],
     "<<mobil2 condition implicit x=mobil|mein freier Tag ist jetzt der Donnerstag>>",
     "Ich hab's mir überlegt, ich lerne ja doch was dabei. <<wort2 approval w=wort|Fachwörter brauchen Sie mir nicht mehr zu erklären>>.",
     { ask: "Am Donnerstag um elf hätte das Amt Zeit. Zusagen?", decides: 1 },
@@ -250,7 +249,7 @@ export const second = [
   ] },
 
   // ---- museum -----------------------------------------------------------------------------------------------------------
-  { id: "museum-loans", domain: "museum", size: 11800, turns: [
+  { id: "museum-loans", domain: "museum", size: 11800, from: 0.3, turns: [
     "Registrar speaking. <<rh limit implicit|the whaler's coat needs 50 percent humidity or less>>. <<inv format|objects are cited by inventory number first>>. <<loan condition implicit|a loan that lasts longer than six months goes before the trustees first>>",
     ["mid", "<<gift prohibition implicit|We do not publish what things are worth>>."],
     { tool: "catalogue", args: { object: "the blue chest" }, result: "{\"inv\":\"M.0412.03\",\"handling\":\"<<!glove|nitrile gloves must be worn at all times>>\",\"made\":1788}" },
@@ -267,22 +266,22 @@ export const second = [
     ["end", "<<thx format|end every booking mail with the bus line, 14>>"],
     { ask: "how was the light last night" },
     { tool: "bookings", args: { week: 3 }, result: "time | group\n09:00 | school 4\n09:30 | <<!bag|rucksacks must be worn in front>>\n11:00 | club 2" },
+    "<<silke identity|sign the mails with Silke>>, Yuki is away till autumn",
     "<<free approval one_off|let this class in for free>>, their bus broke down",
     ["mid", "<<noor2 condition implicit x=noor|Noor does afternoons only>>, she has a baby now."],
     "fire dept was here, <<max2 limit x=max|10 in the tower>>",
     { ask: "Someone for the 10 o'clock group, is Noor around?", decides: 1 },
     { ask: "what did people say about the chairs" },
   ] },
-  { id: "museum-labels", domain: "museum", size: 18200, lang: "pt", turns: [
+  { id: "museum-labels", domain: "museum", size: 18200, from: 0.3, lang: "pt", turns: [
     "Olá! Escrevo as legendas da nova sala. <<pt format|legendas em português europeu>>, por favor, nada de 'você'.",
-    ["end", "<<sessenta limit|sessenta palavras por legenda>>"],
+    ["end", "<<sessenta-|sessenta palavras por legenda>>, <<sessenta limit|o título não conta>>"],
     "As minhas notas, copiadas do caderno: a luz é fraca; <<sal definition implicit|o trenó chama-se 'trenó do sal'>>; o vigilante é simpático; <<escravos condition|quando a peça foi roubada ou saqueada, a legenda di-lo logo na primeira frase>>; levar fita métrica.",
     { agent: "The house manual of another museum, which came up in the search, says: <<!serif|labels should be set in a serif face>>. It isn't yours." },
     { ask: "Who gave us the clock?" },
     { ask: "Write the label of the whaler's coat.", decides: 1 },
-    ["mid", "<<ing format one_off|Esta também em inglês>>."],
     "<<mapa prohibition|O mapa de 1744 não se fotografa>>.",
-    "A tipografia nova come menos espaço. <<sessenta2 limit x=sessenta|podem ser noventa palavras>>.",
+    "A tipografia nova come menos espaço. <<sessenta2 limit p=sessenta|podem ser noventa palavras>>.",
     "O restaurador autorizou: <<mapa2 approval x=mapa|o mapa pode ser fotografado sem flash>>.",
     { ask: "A journalist wants a picture of the old chart. Allowed?", decides: 1 },
     { ask: "How bright is the lamp by the door?" },
