@@ -130,76 +130,95 @@ export function standing(statements, end) {
 /** Where a turn may come: before what the user says or the agent begins, while no call waits. */
 const openings = (base) => [...base.keys()].filter((i) => base[i].kind === "user_turn" || (base[i].kind === "tool_call" && base[i - 1].kind === "tool_result")).concat(base.length);
 
-/** A place for each entry, in their order: they share the conversation behind `from`, or all of it and then the first one opens it; the last stands at its end. */
-function places(id, turns, base, from) {
-  const random = generator(`${id}/places`), free = openings(base), out = [], taken = new Set();
-  let floor = 0;
-  turns.forEach((turn, k) => {
-    const share = k === 0 && from === undefined ? 0 : (k + 0.1 + 0.8 * random.next()) / turns.length;
-    const want = k === turns.length - 1 ? base.length : ((from ?? 0) + (1 - (from ?? 0)) * share) * base.length;
-    const allowed = free.filter((i) => i >= floor);
-    let p = allowed.reduce((best, i) => (Math.abs(i - want) < Math.abs(best - want) ? i : best), allowed[0]);
-    if (Array.isArray(turn)) {
-      const open = [...base.keys()].filter((i) => i >= p && base[i].kind === "user_turn" && !taken.has(i));
-      const near = open.filter((i) => i < p + base.length / turns.length), extra = (i) => base[i].text.length - base[i].seam;
-      // Words in the middle go where the most is pasted below them.
-      p = (turn[0] === "mid" ? near.reduce((best, i) => (best === undefined || extra(i) > extra(best) ? i : best), undefined) : undefined) ?? open[0] ?? -1;
-      if (p < 0) throw new Error(`${id}: no turn to join for ${turn[1].slice(0, 60)}`);
-      taken.add(p);
-      floor = p + 1;
-    } else floor = p;
-    out.push(p);
-  });
-  return out;
+/** The turn that takes words of the user: for words between its sentences the one with most below it that is pasted, for others one without. */
+function host(base, from, reach, how, taken) {
+  const open = [...base.keys()].filter((i) => i >= from && base[i].kind === "user_turn" && !taken.has(i)), near = open.filter((i) => i < from + reach);
+  const pasted = (i) => base[i].text.length - base[i].seam;
+  return (how === "mid" ? near.reduce((best, i) => (pasted(i) > pasted(best) ? i : best), near[0]) : near.find((i) => !pasted(i))) ?? open[0];
 }
 
-/** Puts words of the user into a turn: at its start, at its end, or between what is said and what is pasted. */
-function joined(item, how, words) {
-  const { text, seam } = item, talk = text.slice(0, seam), rest = text.slice(seam);
-  if (how === "start") return `${words} ${text}`;
-  if (how === "end") return rest ? `${text}\n\n${words}` : `${text} ${words}`;
-  if (rest) return `${talk} ${words}${rest}`;
-  const cut = /[.?!…] /.exec(talk);
-  return cut ? `${talk.slice(0, cut.index + 2)}${words} ${talk.slice(cut.index + 2)}` : `${talk} ${words}`;
+/** A place for each entry, in their order: they share the conversation behind `from`, or all of it and then the first one opens it; the last stands at its end. */
+function places(id, turns, base, from) {
+  const random = generator(`${id}/places`), free = openings(base), taken = new Set();
+  let floor = 0;
+  return turns.map((turn, k) => {
+    const share = k === 0 && from === undefined ? 0 : (k + 0.1 + 0.8 * random.next()) / turns.length;
+    const want = k === turns.length - 1 ? base.length : ((from ?? 0) + (1 - (from ?? 0)) * share) * base.length;
+    const allowed = free.filter((i) => i >= floor), p = allowed.reduce((best, i) => (Math.abs(i - want) < Math.abs(best - want) ? i : best), allowed[0]);
+    floor = p;
+    if (!Array.isArray(turn)) return p;
+    const at = host(base, p, base.length / turns.length, turn[0], taken);
+    if (at === undefined) throw new Error(`${id}: no turn to join for ${turn[1].slice(0, 60)}`);
+    taken.add(at);
+    floor = at + 1;
+    return at;
+  });
+}
+
+/** Puts words of the user into a turn: at its start, at its end, or between its sentences, never behind what introduces something pasted. */
+function joined({ text, seam }, how, words) {
+  const after = (before) => (/[.?!…。？！]$/.test(before) ? `${before} ` : `${before}\n`);
+  if (how === "start") return after(words) + text;
+  if (how === "end") return seam < text.length ? `${text}\n\n${words}` : after(text) + words;
+  const talk = text.slice(0, seam);
+  if (/[.?!…]$/.test(talk) && seam < text.length) return after(talk) + words + text.slice(seam);
+  const cut = [...talk.matchAll(/[.?!…] +|[。！？] ?/g)].filter((m) => m.index + m[0].length < talk.length).at(-1);
+  const at = cut ? cut.index + cut[0].length : 0;
+  return talk.slice(0, at) + after(words) + text.slice(at);
+}
+
+/** The items with the texts among them; `said` lists which item holds which marks, `asks` before which item a probe stands. */
+function assemble({ id, size, from, turns }, domain, remarks) {
+  const random = generator(`${id}/acks`), base = converse(id, domain, size, remarks), at = places(id, turns, base, from);
+  const items = [], said = [], asks = [];
+  const put = (item, { plain, marks }, text = plain) => {
+    item.text = text;
+    said.push({ item, marks });
+    items.push(item);
+  };
+  const own = (turn) => {
+    if (turn.ask) asks.push({ turn, end: items.length });
+    else if (typeof turn === "string") {
+      put({ kind: "user_turn" }, unmark(turn));
+      if (random.chance(0.65)) items.push({ kind: "agent_msg", text: random.pick(domain.acks) });
+    } else if (turn.agent) put({ kind: "agent_msg" }, unmark(turn.agent));
+    else {
+      const metadata = { tool_name: turn.tool }, call = { kind: "tool_call", text: `${turn.tool} ${JSON.stringify(turn.args)}`, metadata };
+      items.push(call);
+      put({ kind: "tool_result", parent: call, metadata }, unmark(turn.result));
+    }
+  };
+  for (let i = 0; i <= base.length; i += 1) {
+    const here = turns.filter((_, k) => at[k] === i), guest = here.find(Array.isArray);
+    here.filter((turn) => turn !== guest).forEach(own);
+    if (guest) {
+      const marked = unmark(guest[1]);
+      put(base[i], marked, joined(base[i], guest[0], marked.plain));
+    } else if (i < base.length) items.push(base[i]);
+  }
+  items.forEach((item, n) => { item.id = `i${String(n + 1).padStart(3, "0")}`; });
+  return { items, said, asks };
+}
+
+/** The statements and the sentences of others of one item. */
+function labels(item, at, marks, lang) {
+  const names = [...new Set(marks.filter((m) => !m.sign).map((m) => m.name))];
+  const statements = names.map((name) => {
+    const mine = marks.filter((m) => !m.sign && m.name === name), rest = item.text.length - mine.reduce((n, m) => n + m.words.length, 0);
+    return { ...statement(name, mine, lang), item: item.id, style: names.length > 1 ? "several" : rest > 160 ? "chatter" : "alone", at };
+  });
+  const distractors = marks.filter((m) => m.sign === "!").map(({ name, words }) => {
+    const lead = marks.find((m) => m.sign === "?" && m.name === name)?.words;
+    return { id: name, item: item.id, carrier: item.kind === "user_turn" ? "quotation" : item.kind, fragment: words, ...(lead ? { lead } : {}) };
+  });
+  return { statements, distractors };
 }
 
 /** One conversation as the scorer reads it. */
-export function conversation({ id, lang = "en", size, from, turns }, domain, remarks) {
-  const random = generator(`${id}/acks`), base = converse(id, domain, size, remarks), at = places(id, turns, base, from);
-  const items = [], said = [], asks = [];
-  const put = (item, marked, text = marked.plain) => { item.text = text; said.push({ item, marks: marked.marks }); return item; };
-  for (let i = 0; i <= base.length; i += 1) {
-    for (const [k, turn] of turns.entries()) {
-      if (at[k] !== i || Array.isArray(turn)) continue;
-      if (turn.ask) asks.push({ turn, end: items.length });
-      else if (typeof turn === "string") {
-        items.push(put({ kind: "user_turn" }, unmark(turn)));
-        if (random.chance(0.65)) items.push({ kind: "agent_msg", text: random.pick(domain.acks) });
-      } else if (turn.agent) items.push(put({ kind: "agent_msg" }, unmark(turn.agent)));
-      else {
-        const call = { kind: "tool_call", text: `${turn.tool} ${JSON.stringify(turn.args)}`, metadata: { tool_name: turn.tool } };
-        items.push(call, put({ kind: "tool_result", parent: call, metadata: { tool_name: turn.tool } }, unmark(turn.result)));
-      }
-    }
-    if (i === base.length) break;
-    const k = turns.findIndex((turn, n) => at[n] === i && Array.isArray(turn));
-    if (k < 0) items.push(base[i]);
-    else { const marked = unmark(turns[k][1]); items.push(put(base[i], marked, joined(base[i], turns[k][0], marked.plain))); }
-  }
-  items.forEach((item, n) => { item.id = `i${String(n + 1).padStart(3, "0")}`; });
-  const index = new Map(items.map((item, n) => [item, n])), statements = [], distractors = [];
-  for (const { item, marks } of said) {
-    const own = [...new Set(marks.filter((m) => !m.sign).map((m) => m.name))];
-    for (const name of own) {
-      const mine = marks.filter((m) => !m.sign && m.name === name), rest = item.text.length - mine.reduce((n, m) => n + m.words.length, 0);
-      statements.push({ ...statement(name, mine, lang), item: item.id, style: own.length > 1 ? "several" : rest > 160 ? "chatter" : "alone", at: index.get(item) });
-    }
-    for (const { name, words } of marks.filter((m) => m.sign === "!")) {
-      const lead = marks.find((m) => m.sign === "?" && m.name === name)?.words;
-      distractors.push({ id: name, item: item.id, carrier: item.kind === "user_turn" ? "quotation" : item.kind, fragment: words, ...(lead ? { lead } : {}) });
-    }
-  }
+export function conversation(entry, domain, remarks) {
+  const { id, lang = "en" } = entry, { items, said, asks } = assemble(entry, domain, remarks);
+  const found = said.map(({ item, marks }) => labels(item, items.indexOf(item), marks, lang)), statements = found.flatMap((f) => f.statements);
   const plain = items.map(({ id: name, kind, text, parent, metadata }) => ({ id: name, kind, text, ...(parent ? { parent_id: parent.id } : {}), ...(metadata ? { metadata } : {}) }));
   const probes = asks.map(({ turn, end }, n) => ({ id: `${id}/p${n + 1}`, at: end - 1, query: turn.ask, related: Boolean(turn.decides), ...standing(statements, end) }));
-  return { id, tokens: tokens(plain.map((item) => item.text).join("")), items: plain, statements, distractors, probes };
+  return { id, tokens: tokens(plain.map((item) => item.text).join("")), items: plain, statements, distractors: found.flatMap((f) => f.distractors), probes };
 }

@@ -17,7 +17,7 @@ export const second = [
     { ask: "is room 12 taken on tuesday" },
   ] },
   { id: "school-head", domain: "school", size: 14200, turns: [
-    "You're helping the head's office now. I dictate, so forgive the commas. <<sig format|letters to parents end with Office of the Head>> <<abs condition|three days absent without a note means a letter home>> <<bus definition implicit|the late bus is the one at 15:50>> that would be all",
+    "You're helping the head's office now. I dictate, so forgive the commas. first <<sig format|letters to parents end with Office of the Head>> next <<abs condition|three days absent without a note means a letter home>> next <<bus definition implicit|the late bus is the one at 15:50>> that would be all",
     { agent: "The ministry's circular, which is in the folder, has this: <<!mask|window seats should be rotated weekly>>. Your school wasn't among the addressees." },
     ["mid", "<<photo prohibition|No photos with faces on the website>>."],
     "The board met until nine. First the roof, then the roof again, then whether a roof can be a gift. A father offered slate from his brother's house. Somebody asked whether the slate was old, and he said it was older than the school, which half of them took as an argument against. In between, almost unnoticed, they voted on the trips: <<trip decision implicit|class trips only inside the country>>. I abstained, I wanted to go to bed.",

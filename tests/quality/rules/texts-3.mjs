@@ -206,7 +206,7 @@ export const third = [
     "biscuit goes to my own aunt so <<gift approval one_off|no fee for Biscuit>>",
     ["mid", "<<price2 limit implicit x=price|120 for dogs, 90 was too little>>."],
     "<<chip2 condition w=chip|the chip thing is history>>, the city does it now at registration",
-    { ask: "Someone wants Tosca, how much is it?", decides: 1 },
+    { ask: "Someone wants Tosca, that dear old dog. How much?", decides: 1 },
     { ask: "could the stitch be infected" },
   ] },
 
