@@ -73,6 +73,11 @@ export class PinStore {
     return this.#turns.run(() => this.#keep(state));
   }
 
+  /** Resolves when what was to be kept has been tried. */
+  settled(): Promise<void> {
+    return this.#turns.run(() => Promise.resolve());
+  }
+
   async #keep({ pins, accepted, pins_lost }: PinState): Promise<void> {
     const state = { pins: { ...this.#others.pins, ...pins }, accepted: { ...this.#others.accepted, ...accepted }, pins_lost: [...this.#others.pins_lost, ...pins_lost] };
     const text = JSON.stringify(state);
@@ -91,7 +96,6 @@ export class PinStore {
     }
     if (failed.length > 0) throw failed[0];
   }
-
 }
 
 async function written(copy: Pick<PinCopy, "storage" | "records">, state: Readonly<Record<string, JsonValue>>): Promise<Pick<PinCopy, "storage" | "records">> {
