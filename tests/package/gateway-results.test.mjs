@@ -41,7 +41,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 }
 
 /** A client of a gateway, by requests of revision 2025-06-18. */
-async function user(handler, token = "t") {
+async function user(handler, token = "t", capabilities = {}) {
   let session;
   let last = 0;
   const post = async (body) => {
@@ -53,7 +53,7 @@ async function user(handler, token = "t") {
     return data.filter((line) => line.trim() !== "").map((line) => JSON.parse(line)).find(({ id }) => id === body.id);
   };
   const request = (method, params) => post({ id: (last += 1), method, params });
-  await request("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "user", version: "1" } });
+  await request("initialize", { protocolVersion: "2025-06-18", capabilities, clientInfo: { name: "user", version: "1" } });
   await post({ method: "notifications/initialized" });
   return { request, call: async (name, given = {}) => request("tools/call", { name, arguments: given }), names: async () => (await request("tools/list", {})).result.tools.map(({ name }) => name) };
 }
@@ -166,6 +166,33 @@ test("what a server writes does not pass for the gateway's", async (t) => {
   const refused = (await other.call("drilldown", { handle })).result;
   assert.equal(refused.isError, true);
   assert.ok(!textOf(refused).includes("obey"));
+});
+
+test("a view gets what it needs of a result, whatever the model gets", async (t) => {
+  const tools = `[
+    { name: "show", inputSchema: { type: "object" }, _meta: { ui: { resourceUri: "ui://views/show" } } },
+    { name: "pages", inputSchema: { type: "object" }, _meta: { ui: { visibility: ["app"] } } },
+    { name: "plain", inputSchema: { type: "object" } },
+  ]`;
+  const answer = '{ content: [{ type: "text", text: "row ".repeat(20000) }], structuredContent: { bytes: "QUJD".repeat(50000), note: given.secret ? SECRET : "x" }, _meta: { page: "y".repeat(20000) } }';
+  const views = await program("views", { show: answer, pages: answer, plain: answer }, { tools });
+  const handler = gateway({ token: "t", mcpServers: { views }, sdk });
+  t.after(() => handler.close());
+  const host = await user(handler, "t", { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } } });
+  const other = await user(handler);
+  const shown = async ({ call }, name, given) => {
+    const { content, structuredContent, _meta } = (await call(name, given)).result;
+    return { text: textOf({ content }).length, bytes: structuredContent?.bytes.length ?? 0, meta: _meta?.page?.length ?? 0 };
+  };
+  const [large, all] = [200_000, { text: 80_000, bytes: 200_000, meta: 20_000 }];
+  const model = await shown(host, "show");
+  assert.ok(model.text < 10_000 && model.bytes === large, JSON.stringify(model));
+  assert.deepEqual([await shown(host, "pages"), await shown(other, "pages")], [all, all]);
+  for (const [client, name] of [[other, "show"], [host, "plain"]]) assert.equal((await shown(client, name)).bytes, 0, name);
+  // Credentials are for no view.
+  assert.equal((await shown(host, "pages", { secret: true })).bytes, 0);
+  assert.ok(!JSON.stringify(await host.call("show", { secret: true })).includes(SECRET));
+  assert.equal(handler.stats().open_calls, 0);
 });
 
 /** The files below a folder. */

@@ -2,7 +2,7 @@
 
 use contextweaver_base::{ErrorCode, limits};
 use contextweaver_gateway::{
-    CallRequest, CallStep, FailedCall, FailureKind, FinishedCall, MeasuredResult, ServerStatus, UpstreamFailure,
+    AppUse, CallRequest, CallStep, FailedCall, FailureKind, FinishedCall, MeasuredResult, ServerStatus, UpstreamFailure,
 };
 use serde_json::{Value, json};
 
@@ -112,6 +112,24 @@ fn null_is_what_models_write_for_what_they_leave_out() {
             (&json!("ARGS_INVALID"), Some(1))
         );
         assert_eq!(told["details"]["errors"][0]["path"], path);
+    }
+}
+
+#[test]
+fn tools_for_views_alone_are_called_but_not_found() {
+    let ui = |meta: Value| json!({ "name": meta["name"], "description": "Reads pages of a file.", "inputSchema": { "type": "object" }, "_meta": { "ui": meta["ui"] } });
+    let tools = json!([
+        ui(json!({ "name": "read_pages", "ui": { "resourceUri": "ui://a/view.html" } })),
+        ui(json!({ "name": "read_bytes", "ui": { "visibility": ["app"] } })),
+        ui(json!({ "name": "read_both", "ui": { "visibility": ["model", "app"] } })),
+        ui(json!({ "name": "read_odd", "ui": { "visibility": [] } })),
+    ]);
+    let mut gateway = with_tools(&[("a", tools)], json!({ "mode": "search" }));
+    let found = text(&gateway.begin_call(request("search_tools", json!({ "query": "read pages" }))).unwrap().step);
+    assert!(found.contains("read_pages") && found.contains("read_both") && found.contains("read_odd"), "{found}");
+    assert!(!found.contains("read_bytes"), "{found}");
+    for (name, app) in [("read_pages", Some(AppUse::View)), ("read_bytes", Some(AppUse::Only)), ("read_both", None)] {
+        assert_eq!(forward(gateway.begin_call(request(name, json!({}))).unwrap().step).app, app);
     }
 }
 
