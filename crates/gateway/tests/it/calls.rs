@@ -116,6 +116,39 @@ fn null_is_what_models_write_for_what_they_leave_out() {
 }
 
 #[test]
+fn what_has_a_default_need_not_be_given() {
+    // As generators write the schema of what a server reads: defaults under `required`, at any depth.
+    let deep = json!({ "type": "object", "required": ["unit", "of"],
+        "properties": { "unit": { "enum": ["m", "ft"], "default": "m" }, "of": { "type": "string" } } });
+    let schema = json!({ "type": "object", "additionalProperties": false, "required": ["scale", "id"],
+        "properties": { "id": { "type": "string" }, "scale": { "enum": ["css", "device"], "default": "css" },
+            "odd": { "type": "string", "default": null }, "deep": { "anyOf": [{ "type": "array", "items": deep }] },
+            "words": { "type": "string", "description": "long ".repeat(200) } } });
+    let tool = json!({ "name": "shoot", "description": "Shoots.", "inputSchema": schema });
+    let mut gateway = with_tools(&[("a", json!([tool]))], json!({ "mode": "search" }));
+    for given in [
+        json!({ "id": "x" }),
+        json!({ "id": "x", "scale": null }),
+        json!({ "id": "x", "deep": [{ "of": "y" }] }),
+        json!({ "id": "x", "scale": "device" }),
+    ] {
+        let call = forward(gateway.begin_call(request("shoot", given.clone())).unwrap().step);
+        assert_eq!(Value::Object(call.arguments), given);
+    }
+    for (given, path) in [
+        (json!({}), ""),
+        (json!({ "id": "x", "scale": "none" }), "/scale"),
+        (json!({ "id": "x", "deep": [{ "unit": "m" }] }), "/deep"),
+    ] {
+        let told = error(&gateway.begin_call(request("shoot", given)).unwrap().step);
+        assert_eq!((&told["error"], &told["details"]["errors"][0]["path"]), (&json!("ARGS_INVALID"), &json!(path)));
+    }
+    // In fewer tokens, too, where the default itself is left out.
+    let answer = text(&gateway.begin_call(request("search_tools", json!({ "query": "shoots" }))).unwrap().step);
+    assert!(answer.contains(r#""required":["id"]"#), "{answer}");
+}
+
+#[test]
 fn tools_for_views_alone_are_called_but_not_found() {
     let ui = |meta: Value| json!({ "name": meta["name"], "description": "Reads pages of a file.", "inputSchema": { "type": "object" }, "_meta": { "ui": meta["ui"] } });
     let tools = json!([
