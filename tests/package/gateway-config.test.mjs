@@ -310,6 +310,10 @@ test("a server is described without its secrets, however it is printed", () => {
   }
   assert.deepEqual(secretsOf(servers[1]), [`Bearer ${SECRET}`, SECRET, "abcdefghijk"]);
   const [signing] = read({ mcpServers: { it: { url: "https://h.example", oauth: { client_id: "x", private_key: KEY, signing_algorithm: "ES256" } } } }).servers;
+  // Errors name files; a part of a path may be a key all the same.
+  const places = { A: "/home/ann/data.db", B: "C:\\\\data\\\\mcp", C: "~/notes", D: `/hooks/${SECRET}`, E: "no/path" };
+  const [placed] = read({ mcpServers: { it: { command: "a", env: places } } }).servers;
+  assert.deepEqual(secretsOf(placed), [places.D, places.E]);
   const lines = KEY.split("\n").slice(1, -1);
   for (const text of [JSON.stringify(signing), inspect(signing, { depth: 9 })]) for (const line of lines) assert.ok(!text.includes(line), text);
   for (const secret of [KEY, ...lines.filter((line) => line.length >= 16)]) assert.ok(secretsOf(signing).includes(secret));
