@@ -4,9 +4,9 @@ import type { ContextManager } from "./context-manager.js";
 import { encodeBase64 } from "./base64.js";
 import { ContextWeaverError } from "./errors.js";
 import { parseKeeping } from "./exact-numbers.js";
-import { wholeWithin } from "./guard.js";
-import { mendedResult } from "./mcp-blocks.js";
-import { besideContent, isBlock, isForModel, passingBlock, passingRest, passingResult } from "./mcp-passing.js";
+import { wholeWithin } from "./guard-errors.js";
+import { isBlock, isPadded, mendedResult } from "./mcp-blocks.js";
+import { besideContent, isForModel, passingBlock, passingRest, passingResult } from "./mcp-passing.js";
 import type { TooMuch } from "./mcp-passing.js";
 import type { AbridgedResult, ToolResult } from "./results.js";
 import { countTokens } from "./text.js";
@@ -142,7 +142,7 @@ export class ResultDigests {
     const listed = Array.isArray(content) ? (content as readonly unknown[]) : [];
     const blocks = listed.filter(isBlock);
     const isWhole = Array.isArray(content) && blocks.length === listed.length && blocks.length <= MAX_BLOCKS && envelope.provenance["missing_bytes"] === undefined;
-    const isSame = isWhole && !isShort && blocks.every((block) => isForModel(block) && !isBulky(block, isTooMuch));
+    const isSame = isWhole && !isShort && blocks.every((block) => isForModel(block) && isPadded(block) && !isBulky(block, isTooMuch));
     const isLeftOut = structuredContent !== undefined && (whole === undefined ? isShort || isTooMuch(structuredContent) : this.#isMasked(structuredContent));
     if (isSame && !isLeftOut) return { result: passingResult(result, blocks, isTooMuch), is_digested: false, ...kept };
     const lines = shown.is_cut ? [`(${shown.tokens} of ${shown.total} tokens; ${this.#way(handle, firewall?.view)})`] : [];
@@ -168,7 +168,7 @@ export class ResultDigests {
       const block = listed[placeIn(handle, "image|audio")];
       // What is no base64 was kept as text.
       if (media_type === "text/plain" || typeof block !== "object" || block === null || !isForModel(block as Fields)) return [];
-      if (isBlock(block)) return [block];
+      if (isBlock(block) && isPadded(block)) return [block];
       return [{ ...block, data: encodeBase64(this.#manager.artifacts.bytes(handle)), mimeType: media_type }];
     });
   }
