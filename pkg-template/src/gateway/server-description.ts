@@ -71,7 +71,7 @@ export function concealed(config: ServerConfig, { names, values }: Expansion): S
 export function secretsOf(config: ServerConfig): readonly string[] {
   const { transport, oauth } = config;
   const values = [...(expansions.get(config)?.values.keys() ?? [])];
-  if (transport.type === "stdio") values.push(...Object.values(transport.env));
+  if (transport.type === "stdio") values.push(...Object.values(transport.env).filter((value) => !isPlace(value)));
   else {
     for (const value of Object.values(transport.headers)) values.push(value, ...value.split(" "));
     values.push(...queryOf(transport.url));
@@ -80,10 +80,10 @@ export function secretsOf(config: ServerConfig): readonly string[] {
   if (client_secret !== undefined) values.push(client_secret);
   // Whoever shows a key in part shows a line of it.
   if (private_key !== undefined) values.push(private_key, ...private_key.split(/\s+/).filter((line) => line.length >= 16));
-  return [...new Set(values)].filter((value) => value.length >= SHORTEST_SECRET && !SCHEME.test(value) && !isPlace(value)).sort((a, b) => b.length - a.length);
+  return [...new Set(values)].filter((value) => value.length >= SHORTEST_SECRET && !SCHEME.test(value)).sort((a, b) => b.length - a.length);
 }
 
-/** Whether a value is the path of a file or folder, which errors of its server name. Parts that may be keys are those of addresses. */
+/** Whether a variable of a program is the path of a file or folder, which errors of its server name. */
 function isPlace(value: string): boolean {
   return /^(?:~?\/|[A-Za-z]:[\\/])/.test(value) && !value.split(/[\\/]/).some(isKey);
 }
