@@ -69,6 +69,7 @@ const KINDS = {
   beside: (n) => ({ content: [{ type: "text", text: "small" }], structuredContent: { key: SECRET, text: "abcdefgh\n".repeat(n / 9) } }),
   // More values than are read of a result.
   rows: (n) => ({ content: [], structuredContent: { rows: Array.from({ length: n / 8 }, (_, at) => at), key: SECRET } }),
+  link: (n) => ({ content: [{ type: "resource_link", name: "a", uri: `file:///${"abcdefgh".repeat(n / 8)}` }, { type: "text", text: SECRET }] }),
   many: (n) => ({ content: Array.from({ length: 64 }, () => ({ type: "text", text: `${SECRET} ${"abcdefgh\n".repeat(n / 64 / 9)}` })) }),
 };
 
