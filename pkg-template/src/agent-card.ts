@@ -1,7 +1,7 @@
 // Agents that speak A2A, by their cards: versions 0.3 and 1.0 of the protocol.
 import { Reading, addressOf, callableName, plainCopy, recordOf, refused, schemeOf, securityOf, stringOf, stringsOf } from "./document-tools.js";
 import { ContextWeaverError } from "./errors.js";
-import { MAX_ITEMS } from "./guard.js";
+import { MAX_ITEMS } from "./guard-limits.js";
 import type { ReadTools } from "./tool-sources.js";
 import type { JsonObject, SelectableItem } from "./types.js";
 

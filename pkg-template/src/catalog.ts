@@ -2,7 +2,8 @@
 import { routing } from "./engines.js";
 import type { RoutingGlue } from "./engines.js";
 import { ContextWeaverError, dropPrefix, movePath } from "./errors.js";
-import { JsonText, SNAPSHOT, encode, fields, recordOfAll, text, utf8 } from "./guard.js";
+import { JsonText, encode, fields, recordOfAll, text, utf8 } from "./guard.js";
+import { SNAPSHOT } from "./guard-limits.js";
 import { addCatalog, isCatalog } from "./known.js";
 import { EngineObject, disposable } from "./engine-object.js";
 import type { Kind } from "./engine-object.js";

@@ -1,5 +1,6 @@
 // Functions over lists of tools and captures of them: evening out, comparing, examining.
-import { SNAPSHOT, encode, encodeAll, fields } from "./guard.js";
+import { encode, encodeAll, fields } from "./guard.js";
+import { SNAPSHOT } from "./guard-limits.js";
 import { moreFields, routingCall } from "./routing-call.js";
 import type {
   CapabilityDiff,

@@ -2,7 +2,8 @@
 import { convertCall } from "./convert-call.js";
 import { broken } from "./context-values.js";
 import { ContextWeaverError } from "./errors.js";
-import { encode, isWellFormed, token } from "./guard.js";
+import { encode } from "./guard.js";
+import { isWellFormed, token } from "./guard-errors.js";
 
 /** Keys whose answer is remembered; a program has few. */
 const MAX_KNOWN = 4096;

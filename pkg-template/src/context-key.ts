@@ -1,6 +1,7 @@
 // Keys of a context that know the type of their value.
 import { ContextWeaverError } from "./errors.js";
-import { fields, refuseUnknown } from "./guard.js";
+import { fields } from "./guard.js";
+import { refuseUnknown } from "./guard-errors.js";
 
 /** A validator of the Standard Schema, such as those of Zod, Valibot and ArkType. Only synchronous ones can be used. */
 export interface StandardSchema<T = unknown> {

@@ -1,7 +1,9 @@
 // Values of a context: copied, so that nobody can change them, and looked into without running code of theirs.
 import { ContextWeaverError } from "./errors.js";
 import type { ErrorCode } from "./errors.js";
-import { INPUT, isPlain, isWellFormed, token } from "./guard.js";
+import { isPlain } from "./foreign-values.js";
+import { isWellFormed, token } from "./guard-errors.js";
+import { INPUT } from "./guard-limits.js";
 
 /** A value that nobody else can change, unless it is or holds something that only its maker could copy. @internal */
 export interface Copied {

@@ -1,6 +1,6 @@
 // What was handed over of a conversation, so that only what comes after it crosses to the engine again. Strings are shared
 // with the caller's messages, so that comparing and remembering them cost no more than their number.
-import { isPlain } from "./guard.js";
+import { isPlain } from "./foreign-values.js";
 import type { MessageFormat } from "./message-types.js";
 
 /** What is remembered of a value: text and numbers as they are, the rest by shape. */

@@ -19,7 +19,9 @@ import type {
   RulesAdded,
 } from "./decision-types.js";
 import { ContextWeaverError, movePath } from "./errors.js";
-import { SNAPSHOT, encode, fields, refuseUnknown, text } from "./guard.js";
+import { encode, fields, text } from "./guard.js";
+import { refuseUnknown } from "./guard-errors.js";
+import { SNAPSHOT } from "./guard-limits.js";
 import { disposable } from "./engine-object.js";
 import type { JsonObject } from "./types.js";
 

@@ -1,6 +1,8 @@
 // What catalogs of documents share: OpenAPI, skills and agent cards come from strangers, and whatever they hold, the work is bounded.
 import { ContextWeaverError, masked } from "./errors.js";
-import { SNAPSHOT, encode, fields, refuseUnknown } from "./guard.js";
+import { encode, fields } from "./guard.js";
+import { refuseUnknown } from "./guard-errors.js";
+import { SNAPSHOT } from "./guard-limits.js";
 import type { CatalogFinding } from "./routing-types.js";
 import type { ReadTools, ToolPlace } from "./tool-sources.js";
 import type { JsonObject, JsonValue, SelectableItem } from "./types.js";

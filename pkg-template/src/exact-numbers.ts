@@ -1,5 +1,6 @@
 // Whole numbers that JavaScript would round, between two wires. Where a message of JSON-RPC comes in, such a number becomes a text that
 // nobody sends: half a surrogate pair and its digits. Where one goes out, and on the way into the engine, it is a number again.
+import { messageIn } from "./message-line.js";
 
 /** What begins such a text. A peer who sends it has sent a number, which is its right anyway. */
 const MARK = "\ud800";
@@ -170,18 +171,26 @@ export function keepsNumbers(transport: object): void {
   };
 }
 
-/** Has the SDK's reader of lines keep numbers. @internal */
+/** Has the SDK's reader of lines keep numbers, and find the messages behind what programs print before them. @internal */
 export function readsNumbers(buffer: LineReader): void {
   const readMessage = buffer.readMessage.bind(buffer);
+  let isFirst = true;
   buffer.readMessage = () => {
-    const bytes = buffer._buffer;
-    const end = bytes?.indexOf(NEWLINE) ?? -1;
-    if (bytes && end !== -1) {
+    for (;;) {
+      const bytes = buffer._buffer;
+      const end = bytes?.indexOf(NEWLINE) ?? -1;
+      if (!bytes || end === -1) return readMessage();
       const text = decoder.decode(bytes.subarray(0, end));
-      const other = keepingNumbers(text);
+      const line = messageIn(text, isFirst);
+      if (line === undefined) {
+        buffer._buffer = bytes.subarray(end + 1);
+        continue;
+      }
+      const other = keepingNumbers(line);
       if (other !== text) buffer._buffer = sameKind(bytes, joined([encoder.encode(other), bytes.subarray(end)]));
+      isFirst = false;
+      return readMessage();
     }
-    return readMessage();
   };
 }
 

@@ -1,7 +1,8 @@
 // Reading and writing the journal of a manager.
 import type { ContextGlue } from "./engines.js";
 import { ContextWeaverError } from "./errors.js";
-import { SNAPSHOT, encode, fields, text, utf8 } from "./guard.js";
+import { encode, fields, text, utf8 } from "./guard.js";
+import { SNAPSHOT } from "./guard-limits.js";
 import type { ExportedChanges, JournalBlob, JournalFinding, RestoreOptions, RestoredJournal } from "./journal-types.js";
 import type { ContextManagerOptions } from "./options.js";
 import type { Settings } from "./callbacks.js";

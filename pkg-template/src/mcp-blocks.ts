@@ -58,7 +58,9 @@ function blocks(content: readonly unknown[], path: string, told: (path: string) 
       return asText(block);
     }
     const fields = optional(block, at, told);
-    if (isBlock(fields)) return fields;
+    // Told apart by what is wrong with it, which no type says.
+    const isRight: boolean = isBlock(fields);
+    if (isRight) return fields;
     told(at);
     // A text without its type, as some servers send it.
     if (isText(fields["text"]) && (fields["type"] === undefined || fields["type"] === "text")) return { ...fields, type: "text" };
@@ -76,12 +78,20 @@ function withType(block: Fields): Fields | undefined {
   return { ...block, data: bytes.replaceAll("-", "+").replaceAll("_", "/"), mimeType: isText(mimeType) ? mimeType : likely };
 }
 
-function isBlock(block: Fields): boolean {
+/** Whether a block is what the protocol says of its type. */
+export function isBlock(block: unknown): block is Fields {
+  if (!isRecord(block)) return false;
   const { type, text, data, mimeType, resource, uri, name } = block;
   if (type === "text") return isText(text);
   if (type === "image" || type === "audio") return isBase64(data) && isText(mimeType);
   if (type === "resource") return isRecord(resource) && isContents(resource);
   return type === "resource_link" && isText(uri) && isText(name);
+}
+
+/** Whether the bytes of a block are written as every reader of base64 takes them: filled up, and without white space. */
+export function isPadded({ data, resource }: Fields): boolean {
+  const bytes = isRecord(resource) ? resource["blob"] : data;
+  return !isText(bytes) || (bytes.length % 4 === 0 && !/\s/.test(bytes));
 }
 
 /** Whether something is what a resource has in it. */

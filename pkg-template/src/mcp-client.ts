@@ -3,7 +3,8 @@ import { DEFAULT_ROOM, findAgainAsync, readOnAsync } from "./adapters/read-on.js
 import type { DrilldownInput, RecallInput } from "./adapters/read-on.js";
 import type { ContextManager } from "./context-manager.js";
 import { ContextWeaverError } from "./errors.js";
-import { fields, refuseUnknown } from "./guard.js";
+import { fields } from "./guard.js";
+import { refuseUnknown } from "./guard-errors.js";
 import { ResultDigests, resultTokens } from "./mcp-digest.js";
 import type { ResultSizeOptions } from "./mcp-digest.js";
 import { drilldownTool, recallTool } from "./text.js";

@@ -4,9 +4,9 @@ import type { ContextManager } from "./context-manager.js";
 import { encodeBase64 } from "./base64.js";
 import { ContextWeaverError } from "./errors.js";
 import { parseKeeping } from "./exact-numbers.js";
-import { wholeWithin } from "./guard.js";
-import { mendedResult } from "./mcp-blocks.js";
-import { besideContent, isBlock, isForModel, passingBlock, passingRest, passingResult } from "./mcp-passing.js";
+import { wholeWithin } from "./guard-errors.js";
+import { isBlock, isPadded, mendedResult } from "./mcp-blocks.js";
+import { besideContent, isForModel, passingBlock, passingRest, passingResult } from "./mcp-passing.js";
 import type { TooMuch } from "./mcp-passing.js";
 import type { AbridgedResult, ToolResult } from "./results.js";
 import { countTokens } from "./text.js";
@@ -61,6 +61,8 @@ export interface AnsweredCall {
   /** The server, as it calls itself or as it is configured. */
   readonly server?: string | undefined;
   readonly result: Fields;
+  /** What the client gets however large it is, as no model reads it: a view does. Default: nothing. */
+  readonly whole?: "result" | "structured" | undefined;
 }
 
 /** What a client gets of a result. */
@@ -84,6 +86,7 @@ export class ResultDigests {
   readonly #drilldown: string | false;
   readonly #most: number;
   readonly #isTooMuch: TooMuch;
+  readonly #isMasked: (data: unknown, json?: string) => boolean;
   readonly #prefix: string;
   readonly #isAlone: boolean;
 
@@ -93,10 +96,11 @@ export class ResultDigests {
    */
   constructor(manager: ContextManager, drilldown: string | false, most: number, prefix?: string) {
     [this.#manager, this.#drilldown, this.#most, this.#prefix, this.#isAlone] = [manager, drilldown, most, prefix ?? "mcp", prefix !== undefined];
+    // What was repaired on its way in is plain data by now.
+    this.#isMasked = (data, json = JSON.stringify(data) ?? "") => manager.masked(json) !== json;
     this.#isTooMuch = (data) => {
-      // What was repaired on its way in is plain data by now.
       const json = JSON.stringify(data) ?? "";
-      return json.length > MOST_COUNTED || countTokens(json) > most || manager.masked(json) !== json;
+      return json.length > MOST_COUNTED || countTokens(json) > most || this.#isMasked(data, json);
     };
   }
 
@@ -123,7 +127,8 @@ export class ResultDigests {
   }
 
   #digest(call: AnsweredCall): DigestedResult {
-    const { result: raw, arguments: given = {} } = call;
+    const { result: raw, arguments: given = {}, whole } = call;
+    const isTooMuch = whole === "result" ? this.#isMasked : this.#isTooMuch;
     const { id, item, envelope, abridged } = this.#ingest(call, this.#manager.jsonOf(given).json.slice(0, MAX_ARGUMENTS));
     const result = isRepaired(envelope) ? (parseKeeping(this.#manager.jsonOf(raw).json) as Fields) : raw;
     const { content = [], structuredContent } = result;
@@ -137,17 +142,17 @@ export class ResultDigests {
     const listed = Array.isArray(content) ? (content as readonly unknown[]) : [];
     const blocks = listed.filter(isBlock);
     const isWhole = Array.isArray(content) && blocks.length === listed.length && blocks.length <= MAX_BLOCKS && envelope.provenance["missing_bytes"] === undefined;
-    const isSame = isWhole && !isShort && blocks.every((block) => isForModel(block) && !this.#isBulky(block));
-    const isLeftOut = structuredContent !== undefined && (isShort || this.#isTooMuch(structuredContent));
-    if (isSame && !isLeftOut) return { result: passingResult(result, blocks, this.#isTooMuch), is_digested: false, ...kept };
+    const isSame = isWhole && !isShort && blocks.every((block) => isForModel(block) && isPadded(block) && !isBulky(block, isTooMuch));
+    const isLeftOut = structuredContent !== undefined && (whole === undefined ? isShort || isTooMuch(structuredContent) : this.#isMasked(structuredContent));
+    if (isSame && !isLeftOut) return { result: passingResult(result, blocks, isTooMuch), is_digested: false, ...kept };
     const lines = shown.is_cut ? [`(${shown.tokens} of ${shown.total} tokens; ${this.#way(handle, firewall?.view)})`] : [];
     for (const { handle: other, label, media_type } of envelope.artifacts) {
       if (isLeftOut && other.endsWith(":structured_content")) lines.push(`(${label}: ${this.#way(other)})`);
       if (!isSame && hasBlob(listed[placeIn(other, "resource")])) lines.push(`(${label}, ${media_type}: ${other})`);
     }
-    const passing = (isSame ? blocks : this.#media(listed, envelope)).map((block) => passingBlock(block, this.#isTooMuch)).filter(isBlock);
+    const passing = (isSame ? blocks : this.#media(listed, envelope)).map((block) => passingBlock(block, isTooMuch)).filter(isBlock);
     const parts = isSame ? passing : [{ type: "text", text: shown.text }, ...passing];
-    const rest = passingRest(result, this.#isTooMuch);
+    const rest = passingRest(result, isTooMuch);
     const digested = {
       ...rest,
       content: lines.length > 0 ? withLines(parts, lines) : parts,
@@ -163,13 +168,13 @@ export class ResultDigests {
       const block = listed[placeIn(handle, "image|audio")];
       // What is no base64 was kept as text.
       if (media_type === "text/plain" || typeof block !== "object" || block === null || !isForModel(block as Fields)) return [];
-      if (isBlock(block)) return [block];
+      if (isBlock(block) && isPadded(block)) return [block];
       return [{ ...block, data: encodeBase64(this.#manager.artifacts.bytes(handle)), mimeType: media_type }];
     });
   }
 
   /** Logs a call with its result: both, or neither. */
-  #ingest({ name: tool_name, arguments: given = {}, server, result }: AnsweredCall, asked: string): { readonly id: string; readonly abridged: AbridgedResult | undefined } & ToolResult {
+  #ingest({ name: tool_name, arguments: given = {}, server, result, whole }: AnsweredCall, asked: string): { readonly id: string; readonly abridged: AbridgedResult | undefined } & ToolResult {
     const manager = this.#manager;
     const id = this.#nextId();
     const metadata: JsonObject = server === undefined ? {} : { server };
@@ -178,7 +183,7 @@ export class ResultDigests {
       if (this.#isAlone) manager.ingest({ id: `${id}:turn`, kind: "user_turn", text: tool_name });
       manager.ingestSent({ id, kind: "tool_call", text: `${tool_name} ${asked}`, metadata: about });
       const ingested = manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
-      return { ...ingested, id, abridged: manager.abridged(ingested.item.id, this.#most, asked, this.#tool) };
+      return { ...ingested, id, abridged: manager.abridged(ingested.item.id, whole === "result" ? MAX_TOKENS : this.#most, asked, this.#tool) };
     });
   }
 
@@ -189,12 +194,6 @@ export class ResultDigests {
 
   #way(handle: string, selector?: Selector): string {
     return `${this.#tool} ${handle}${selector ? ` ${JSON.stringify(selector)}` : ""}`;
-  }
-
-  /** Whether a block has more than its text or its picture that a client may not get: bytes of a file, say. */
-  #isBulky(block: Fields): boolean {
-    const others = besideContent(block);
-    return others !== undefined && this.#isTooMuch(others);
   }
 
   /** A name for a call, which the protocol gives none; a log that was restored has some already. */
@@ -228,6 +227,12 @@ function withLines(blocks: readonly Fields[], lines: readonly string[]): Fields[
 function placeIn(handle: string, kinds: string): number {
   const [, kind, at] = /:(resource|image|audio):(\d+)$/.exec(handle) ?? [];
   return kind !== undefined && kinds.includes(kind) ? Number(at) : -1;
+}
+
+/** Whether a block has more than its text or its picture that a client may not get: bytes of a file, say. */
+function isBulky(block: Fields, isTooMuch: TooMuch): boolean {
+  const others = besideContent(block);
+  return others !== undefined && isTooMuch(others);
 }
 
 function hasBlob(block: unknown): boolean {

@@ -10,32 +10,7 @@ const READ = ["content", "structuredContent", "isError", "_meta"];
 /** Whether data is more than a client gets, or has in it what it may not. */
 export type TooMuch = (data: unknown) => boolean;
 
-/** Whether a block is what the protocol says of its type; of types that are not known nobody can say. */
-export function isBlock(block: unknown): block is Fields {
-  if (typeof block !== "object" || block === null || Array.isArray(block)) return false;
-  const { type, text, data, mimeType, resource, uri, name } = block as Fields;
-  switch (type) {
-    case "text":
-      return typeof text === "string";
-    case "image":
-    case "audio":
-      return isBase64(data) && typeof mimeType === "string";
-    case "resource": {
-      const { uri: address, text: said, blob } = (typeof resource === "object" && resource !== null ? resource : {}) as Fields;
-      return typeof address === "string" && (typeof said === "string" || isBase64(blob));
-    }
-    case "resource_link":
-      return typeof uri === "string" && typeof name === "string";
-    default:
-      return typeof type === "string";
-  }
-}
-
-/** Whether something is base64 as clients take it. */
-function isBase64(value: unknown): boolean {
-  return typeof value === "string" && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
-}
-
+/** Whether a block is a picture or a sound. */
 export const isMedia = ({ type }: Fields): boolean => type === "image" || type === "audio";
 
 /** Whether the model may see a block: some are for the user alone. */

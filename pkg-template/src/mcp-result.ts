@@ -1,6 +1,7 @@
 // Results of MCP tools, resources and prompts, whose images cross beside the JSON.
 import { convert } from "./engines.js";
-import { MCP_RESULT, fields, readArgument } from "./guard.js";
+import { fields, readArgument } from "./guard.js";
+import { MCP_RESULT } from "./guard-limits.js";
 import { asMcpWarnings } from "./repairs.js";
 import type {
   ConvertedMcpResult,

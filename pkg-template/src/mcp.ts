@@ -1,6 +1,7 @@
 // Tools and recorded sessions of the Model Context Protocol.
 import { convertCall } from "./convert-call.js";
-import { SNAPSHOT, encode, fields } from "./guard.js";
+import { encode, fields } from "./guard.js";
+import { SNAPSHOT } from "./guard-limits.js";
 import type { McpListOptions, McpRevision, McpSession, McpToolOptions, SessionOptions, WrittenMcpTool } from "./mcp-types.js";
 import type { SelectableItem, StoredTool } from "./types.js";
 

@@ -1,6 +1,7 @@
 // Messages of providers as items and back.
 import { convertCall } from "./convert-call.js";
-import { MESSAGES, SNAPSHOT, encode, encodeAll, fields, readArgument, text } from "./guard.js";
+import { encode, encodeAll, fields, readArgument, text } from "./guard.js";
+import { MESSAGES, SNAPSHOT } from "./guard-limits.js";
 import type {
   MessageFormat,
   ReadMessages,

@@ -2,7 +2,7 @@
 // are counted.
 import type { Told } from "./document-tools.js";
 import { recordOf } from "./document-tools.js";
-import { token } from "./guard.js";
+import { token } from "./guard-errors.js";
 import type { JsonObject, JsonValue } from "./types.js";
 
 /** Steps of one tool: values of its schemas with references resolved, long texts counting more. */

@@ -1,7 +1,7 @@
 // Tools of an OpenAPI document: each operation is one.
 import { Reading, addressOf, callableName, plainCopy, recordOf, refused, securityOf, stringOf, stringsOf } from "./document-tools.js";
 import { ContextWeaverError } from "./errors.js";
-import { token } from "./guard.js";
+import { token } from "./guard-errors.js";
 import { SchemaReader, lookup } from "./openapi-schema.js";
 import type { ReadTools } from "./tool-sources.js";
 import type { JsonObject, JsonValue, SelectableItem } from "./types.js";

@@ -1,6 +1,7 @@
 // A journal of records that the engine knows nothing of, in the place where it is kept: one format with that of a session.
 import type { JournalEngine } from "./engines.js";
-import { SNAPSHOT, encode, utf8 } from "./guard.js";
+import { encode, utf8 } from "./guard.js";
+import { SNAPSHOT } from "./guard-limits.js";
 import { refuseDamaged } from "./journal.js";
 import type { JournalFinding } from "./journal-types.js";
 import type { SessionStorage } from "./storage/storage-types.js";

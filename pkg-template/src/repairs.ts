@@ -41,11 +41,37 @@ export function wellFormed(text: string): string {
   return text.replace(/[\ud800-\udfff]/gu, "\ufffd");
 }
 
+/** Bytes that are kept free for brackets and for what is said of a text that was cut. @internal */
+export const MARGIN = 64 * 1024;
+/** What begins as base64 or as an address with data is no text. */
+const IS_MEDIA = /^(data:[\w.+/-]{1,80}[;,]|[A-Za-z0-9+/_-]{512})/;
+
+/** Whether a text is bytes in another spelling, of which a part is nothing. @internal */
+export function isEncoded(text: string): boolean {
+  return IS_MEDIA.test(text);
+}
+
+/** Cuts a text off at so many bytes of UTF-8, and tells of it. @internal */
+export function cutText(text: string, most: number, note: (message: string) => void): string {
+  if (text.length * 3 <= most) return text;
+  const bytes = encoder.encode(text);
+  if (bytes.length <= most) return text;
+  if (isEncoded(text)) {
+    note(`base64 of ${text.length} characters is left out: there is no room for it`);
+    return "";
+  }
+  const kept = decoder.decode(bytes.subarray(0, Math.max(0, most - MARGIN))).replace(/\ufffd+$/, "");
+  note(`of a text of ${bytes.length} bytes the last ${bytes.length - encoder.encode(kept).length} are left out`);
+  return `${kept}\n[the last ${text.length - kept.length} characters are left out]`;
+}
+
 /** Says which repairs were made of an MCP result, by codes as its other warnings have. @internal */
 export function asMcpWarnings(repairs: readonly Repair[]): { readonly code: string; readonly message: string; readonly path: string }[] {
   return repairs.map(({ code, message, path }) => ({ code: code.toLowerCase().replaceAll("_", "-"), message, path }));
 }
 
+const encoder = /* @__PURE__ */ new TextEncoder();
+const decoder = /* @__PURE__ */ new TextDecoder("utf-8", { ignoreBOM: true });
 const unboxed = [Number.prototype, String.prototype, Boolean.prototype, BigInt.prototype].map((prototype) => prototype.valueOf as () => unknown);
 
 /**

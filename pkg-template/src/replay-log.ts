@@ -3,7 +3,7 @@
 // Bounded by what is alive: what was overwritten, removed or evicted is forgotten when the entries so far are folded into a
 // snapshot. A log weighs at most three times what is alive and twice FOLD_AT. Folding costs no more than the calls before
 // it, because it waits until a third of what is held, or half of the things there were, is of no use any more.
-import { SNAPSHOT } from "./guard.js";
+import { SNAPSHOT } from "./guard-limits.js";
 
 /** Bytes that may be of no use before a log is folded: of an object that holds so little, a snapshot is made quickly. */
 const FOLD_AT = 128 * 1024;

@@ -1,7 +1,9 @@
 // Skills of agents: SKILL.md files, of which a catalog needs what stands in front. The body is read when a skill is used, not here.
 import { Reading, refused, stringOf } from "./document-tools.js";
 import { ContextWeaverError } from "./errors.js";
-import { MAX_ITEMS, fields, isWellFormed, listed, text } from "./guard.js";
+import { fields, listed, text } from "./guard.js";
+import { isWellFormed } from "./guard-errors.js";
+import { MAX_ITEMS } from "./guard-limits.js";
 import type { SkillFile } from "./routing-types.js";
 import type { ReadTools } from "./tool-sources.js";
 import type { JsonObject } from "./types.js";

@@ -7,7 +7,8 @@ import { Engine } from "./engine.js";
 import type { Glue } from "./engine.js";
 import { context, convert, decisions, gateway, routing } from "./engines.js";
 import { ContextWeaverError } from "./errors.js";
-import { fields, token } from "./guard.js";
+import { fields } from "./guard.js";
+import { token } from "./guard-errors.js";
 import * as gatewayGlue from "./wasm/gateway.js";
 import * as routingGlue from "./wasm/routing.js";
 

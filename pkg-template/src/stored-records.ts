@@ -1,6 +1,8 @@
 // Small records by name, kept beside sessions in the format of their journals.
 import { context } from "./engines.js";
-import { SNAPSHOT, encode, fields, refuseUnknown, text } from "./guard.js";
+import { encode, fields, text } from "./guard.js";
+import { refuseUnknown } from "./guard-errors.js";
+import { SNAPSHOT } from "./guard-limits.js";
 import { InTurn } from "./in-turn.js";
 import type { JournalFinding } from "./journal-types.js";
 import { RecordJournal } from "./record-journal.js";

@@ -4,7 +4,9 @@ import { ContextKey, isSchema, isSignal, passes } from "./context-key.js";
 import type { AbortSignalLike, AnyContextKey, StandardSchema, Validate } from "./context-key.js";
 import { broken, copied, quoted, same, sameSecret } from "./context-values.js";
 import { ContextWeaverError } from "./errors.js";
-import { MAX_ITEMS, fields, isWellFormed, refuseUnknown, token } from "./guard.js";
+import { fields } from "./guard.js";
+import { isWellFormed, refuseUnknown, token } from "./guard-errors.js";
+import { MAX_ITEMS } from "./guard-limits.js";
 import type { JsonValue } from "./types.js";
 
 // What is known of an entry: the engine's flags, bit by bit.

@@ -2,7 +2,9 @@
 // but getters and proxies.
 import { ContextWeaverError } from "./errors.js";
 import type { ErrorCode } from "./errors.js";
-import { INPUT, isPlain, isWellFormed, token } from "./guard.js";
+import { isPlain } from "./foreign-values.js";
+import { isWellFormed, token } from "./guard-errors.js";
+import { INPUT } from "./guard-limits.js";
 import type { ConversionWarning } from "./mcp-types.js";
 
 /** Warnings of one value; a thousand numbers that are none need no thousand of them. */

@@ -2,7 +2,8 @@
 // become JSON Schema, and functions stay behind.
 import { convertCall } from "./convert-call.js";
 import { ContextWeaverError } from "./errors.js";
-import { SNAPSHOT, encode, fields, listed, readValue } from "./guard.js";
+import { encode, fields, listed, readValue } from "./guard.js";
+import { SNAPSHOT } from "./guard-limits.js";
 import type { ConversionWarning } from "./mcp-types.js";
 import { asMcpWarnings } from "./repairs.js";
 import { toData } from "./tool-data.js";

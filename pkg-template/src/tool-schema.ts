@@ -1,6 +1,6 @@
 // Schemas of libraries as JSON Schema. Nothing is imported for it: a schema brings its own converter, or the caller does.
 import { ContextWeaverError } from "./errors.js";
-import { isPlain } from "./guard.js";
+import { isPlain } from "./foreign-values.js";
 import type { ConversionWarning } from "./mcp-types.js";
 import { toData } from "./tool-data.js";
 import type { SchemaConverters } from "./tool-definition-types.js";

@@ -1,7 +1,8 @@
 // Tools that are called with a context, and decorators around them. There is one way in, so that nothing can be skipped.
 import { copied, broken } from "./context-values.js";
 import { ContextWeaverError } from "./errors.js";
-import { fields, refuseUnknown, unknownField } from "./guard.js";
+import { fields } from "./guard.js";
+import { refuseUnknown, unknownField } from "./guard-errors.js";
 import { ToolCallContext, breaksSeal, contextAt, effectiveContext, sealedConflict } from "./tool-call-context.js";
 import type { MergeOptions } from "./tool-call-context.js";
 import { withoutSecrets } from "./tool-errors.js";

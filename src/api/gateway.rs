@@ -98,7 +98,7 @@ pub fn call(gateway: &mut Gateway, operation: &str, arguments: &str) -> Result<S
             let session = fields.string("session")?;
             let handles = fields.records("handles", owned_handle)?;
             fields.finish()?;
-            gateway.own_handles(&session, handles)?;
+            gateway.own_handles(&session, handles);
             done(&json!({}))
         }
         _ => servers(gateway, operation, fields),

@@ -12,7 +12,7 @@ import * as client from "@modelcontextprotocol/client";
 import * as server from "@modelcontextprotocol/server";
 import { published } from "./gateway-harness.mjs";
 import { streamableServer } from "./gateway-servers.mjs";
-import { packageDir, run } from "./harness.mjs";
+import { here, packageDir, run } from "./harness.mjs";
 
 const { describeServer, parseConfigText, readServers } = await import(pathToFileURL(join(packageDir, "dist/gateway/config.js")));
 const { plainJson } = await import(pathToFileURL(join(packageDir, "dist/gateway/jsonc.js")));
@@ -310,6 +310,10 @@ test("a server is described without its secrets, however it is printed", () => {
   }
   assert.deepEqual(secretsOf(servers[1]), [`Bearer ${SECRET}`, SECRET, "abcdefghijk"]);
   const [signing] = read({ mcpServers: { it: { url: "https://h.example", oauth: { client_id: "x", private_key: KEY, signing_algorithm: "ES256" } } } }).servers;
+  // Errors name files; a part of a path may be a key all the same.
+  const places = { A: "/home/ann/data.db", B: "C:\\\\data\\\\mcp", C: "~/notes", D: `/hooks/${SECRET}`, E: "no/path" };
+  const [placed] = read({ mcpServers: { it: { command: "a", env: places } } }).servers;
+  assert.deepEqual(secretsOf(placed), [places.D, places.E]);
   const lines = KEY.split("\n").slice(1, -1);
   for (const text of [JSON.stringify(signing), inspect(signing, { depth: 9 })]) for (const line of lines) assert.ok(!text.includes(line), text);
   for (const secret of [KEY, ...lines.filter((line) => line.length >= 16)]) assert.ok(secretsOf(signing).includes(secret));
@@ -399,9 +403,9 @@ test("doctor goes on after what is wrong, and says all of it", async (t) => {
     return run(process.execPath, [PROGRAM, "gateway", "doctor", "--config", config, ...args], { check: false, env: { SECRET_PLACE: `${folder}/`, MY_API_KEY: SECRET } });
   };
   const thinking = published("server-sequential-thinking");
-  const said = await doctor({ "My Server": thinking, one: { url: "" }, two: { command: "${NOT_SET_ANYWHERE}" }, off: { command: "${NOT_SET_ANYWHERE}", disabled: true } }, { gateway: { unheard_of: 1 } });
+  const said = await doctor({ "My Server": thinking, one: { url: "" }, two: { command: "${NOT_SET_ANYWHERE}" }, off: { command: "${NOT_SET_ANYWHERE}", disabled: true }, half: { command: process.execPath, args: [join(here, "gateway-faulty.mjs"), "half"] } }, { gateway: { unheard_of: 1 } });
   assert.equal(said.code, 1);
-  for (const wanted of [/^ok +My-Server/m, /`one` is left out/, /`two` is left out: .*`NOT_SET_ANYWHERE` is not set/, /`off` is disabled/, /`My Server` is called `My-Server`/, /unheard_of/, /not given .*MY_API_KEY/]) assert.match(said.stdout, wanted);
+  for (const wanted of [/^ok +My-Server/m, /`one` is left out/, /`two` is left out: .*`NOT_SET_ANYWHERE` is not set/, /`off` is disabled/, /half: its prompts cannot be listed: out of order/, /`My Server` is called `My-Server`/, /unheard_of/, /not given .*MY_API_KEY/]) assert.match(said.stdout, wanted);
   assert.ok(!said.stdout.includes(SECRET));
   const none = await doctor({ one: { url: "" }, two: {} });
   assert.equal(none.code, 1);

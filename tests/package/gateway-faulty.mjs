@@ -27,6 +27,19 @@ if (fault === "dies") {
   process.exit(1);
 }
 
+// What programs print before their first message, and between others.
+const JUNK = {
+  mark: "\ufeff",
+  "mark of UTF-16": Buffer.from([0xff, 0xfe]),
+  "a colour": "\u001b[32m\u001b[0m",
+  "a title": "\u001b]0;server\u0007",
+  "NUL and blanks": "\0\0 \t\r\u200b",
+  "a banner": "Server 1.0\n\n[INFO] {ready}\n{ not JSON\n",
+  "words without an end": "Starting {1} ... ",
+  "a prompt": "> ",
+};
+if (fault === "junk") process.stdout.write(JUNK[number]);
+
 const methods = {
   initialize: (id, { protocolVersion }) =>
     result(id, { protocolVersion, capabilities: { tools: { listChanged: true }, ...(fault === "half" && { prompts: {}, resources: {} }) }, serverInfo: { name: "faulty", version: "1" }, instructions: `I am ${fault}` }),
@@ -43,6 +56,7 @@ const methods = {
   "resources/list": (id) => result(id, { resources: [{ uri: "a://b", name: "b" }] }),
   "tools/call": (id, { name, arguments: args = {} }) => {
     calls += 1;
+    if (name === "big") return process.stdout.write(`npm warn\n${JSON.stringify({ jsonrpc: "2.0", id, result: text("big") }).replace('"big"', '"big","n":9007199254740993')}\n`);
     if (name === "echo") result(id, { ...text(JSON.stringify(args)), ...(args.odd && { content: [{ type: "unheard-of", more: [1] }], unheard_of: true }) });
     else if (name === "lists") result(id, text(lists));
     else if (name === "never") return;

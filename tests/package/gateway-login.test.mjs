@@ -365,3 +365,33 @@ test("what authorization servers send for what there is not is no error", async 
   const { pages, reason } = await refusedBy(t, { registration: nothing, metadata: { service_documentation: "", op_tos_uri: "to be written", scopes_supported: null } });
   assert.equal(pages.length, 1, reason);
 });
+
+test("a login goes on with what authorization servers do beside the rules", async (t) => {
+  const folder = await folderOf(t);
+  const servers = [];
+  t.after(() => Promise.all(servers.map((docs) => docs.close())));
+  for (const odd of [{ page: true }, { slash: true }, { resource: true }, { form: true }, { name: true }, { name: true, silent: true }, { page: true, slash: true, resource: true, form: true, name: true }]) {
+    const what = Object.keys(odd).join();
+    const docs = await oauthServer({ odd });
+    servers.push(docs);
+    const config = join(folder, `${what}.json`);
+    await writeFile(config, JSON.stringify({ mcpServers: { docs: { url: docs.url } } }));
+    const first = await started(t, config, "--store", join(folder, what));
+    const seen = await opened(await first.page(1));
+    assert.equal(seen.status, 200, `${what}: ${seen.body}`);
+    await until(first.said, () => /ok docs: 1 tools/.test(first.said()));
+    await first.close();
+    // Tokens, and what the gateway is registered as, are good in the next run as well; they are renewed as they were given.
+    docs.set.expire();
+    const second = await started(t, config, "--store", join(folder, what));
+    await until(second.said, () => /ok docs: 1 tools/.test(second.said()));
+    await second.close();
+    assert.deepEqual([docs.seen.pages.length, docs.seen.registered.length, docs.seen.grants], [1, 1, ["authorization_code", "refresh_token"]], what);
+  }
+});
+
+test("where nobody can register by a request, it is said what to do", async (t) => {
+  const { pages, reason } = await refusedBy(t, { metadata: { registration_endpoint: undefined } });
+  assert.equal(pages.length, 0);
+  assert.match(reason, /dynamic client registration.*`oauth\.client_id`/);
+});

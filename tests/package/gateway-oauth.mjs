@@ -6,9 +6,11 @@ import { listening, streamableServer } from "./gateway-servers.mjs";
  * Starts both. `seen` has what authorization requests and tokens there were; `set.deny` has the user refuse, `set.expire()` ends all
  * access tokens, `set.revoke()` all there are. `set.hold(n)` answers 401 when there are n requests to answer so, and
  * `set.delay()` the next refresh after another one was refused. Without `rotating`, a refresh token is good for ever.
- * `metadata` and `registration` are added to what is sent, `named` is the address of the metadata that the server names.
+ * `metadata` and `registration` are added to what is sent, `named` is the address of the metadata that the server names. `odd` has
+ * what authorization servers do beside the rules: `page` in place of metadata, `slash` behind the issuer, `resource` behind the resource,
+ * `form` of tokens, `name` of this machine alone, `silent` registration.
  */
-export async function oauthServer({ rotating = true, metadata = {}, registration = {}, named, servers } = {}) {
+export async function oauthServer({ rotating = true, metadata = {}, registration = {}, named, servers, odd = {} } = {}) {
   const seen = { pages: [], registered: [], grants: [], secrets: [], foreign: [] };
   const set = { deny: false };
   const codes = new Map();
@@ -29,9 +31,11 @@ export async function oauthServer({ rotating = true, metadata = {}, registration
     const { pathname, searchParams } = new URL(request.url, login);
     seen.foreign.push({ pathname, headers: request.headers });
     const body = Buffer.concat(await request.toArray()).toString();
-    if (pathname === "/.well-known/oauth-authorization-server") {
+    if (odd.page && pathname === "/.well-known/oauth-authorization-server") return response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>app</title>");
+    if (pathname === `/.well-known/${odd.page ? "openid-configuration" : "oauth-authorization-server"}`) {
       return json(response, {
-        issuer: login,
+        ...(odd.page && { jwks_uri: `${login}/jwks`, subject_types_supported: ["public"], id_token_signing_alg_values_supported: ["RS256"] }),
+        issuer: `${login}${odd.slash ? "/" : ""}`,
         authorization_endpoint: `${login}/authorize`,
         token_endpoint: `${login}/token`,
         registration_endpoint: `${login}/register`,
@@ -46,9 +50,10 @@ export async function oauthServer({ rotating = true, metadata = {}, registration
     if (pathname === "/register") {
       const client_id = `client-${clients.size + 1}`;
       const { redirect_uris } = JSON.parse(body);
+      if (odd.name && redirect_uris.some((uri) => !uri.startsWith("http://localhost:"))) return json(response, { error: "invalid_redirect_uri", error_description: "only http://localhost is allowed" }, 400);
       clients.set(client_id, redirect_uris);
       seen.registered.push(JSON.parse(body));
-      return json(response, { client_id, redirect_uris, token_endpoint_auth_method: "none", ...registration }, 201);
+      return json(response, { client_id, ...(!odd.silent && { redirect_uris }), token_endpoint_auth_method: "none", ...registration }, 201);
     }
     if (pathname === "/authorize") {
       const asked = Object.fromEntries(searchParams);
@@ -56,7 +61,7 @@ export async function oauthServer({ rotating = true, metadata = {}, registration
       if (!clients.get(asked.client_id)?.includes(asked.redirect_uri)) return json(response, { error: "invalid_request" }, 400);
       const back = new URL(asked.redirect_uri);
       back.searchParams.set("state", asked.state);
-      back.searchParams.set("iss", login);
+      back.searchParams.set("iss", `${login}${odd.slash ? "/" : ""}`);
       if (set.deny) back.searchParams.set("error", "access_denied");
       else {
         const code = issued("code", new Set());
@@ -79,13 +84,15 @@ export async function oauthServer({ rotating = true, metadata = {}, registration
     }
     if (isRefresh && isDelayed) await new Promise((done) => ((isDelayed = false), (delayed = done)));
     const refresh_token = isRefresh && !rotating ? undefined : issued("refresh", refresh);
-    json(response, { access_token: issued("access", access), refresh_token, token_type: "Bearer", expires_in: 3_600 });
+    const tokens = { access_token: issued("access", access), refresh_token, token_type: "Bearer", expires_in: 3_600 };
+    if (!odd.form) return json(response, tokens);
+    response.writeHead(200, { "content-type": "application/x-www-form-urlencoded" }).end(new URLSearchParams(JSON.parse(JSON.stringify(tokens))).toString());
   });
   login = authorization.origin;
   let origin = "";
   const server = await streamableServer({
     before: (request, response) => {
-      if (request.url.startsWith("/.well-known/oauth-protected-resource")) return json(response, { resource: `${origin}/mcp`, authorization_servers: servers ?? [login] }), true;
+      if (request.url.startsWith("/.well-known/oauth-protected-resource")) return json(response, { resource: `${origin}/mcp${odd.resource ? "/" : ""}`, authorization_servers: servers ?? [login] }), true;
       if (request.url.startsWith("/.well-known/")) return response.writeHead(404).end(), true;
       if (access.has(/^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1])) return false;
       const refuse = () => response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${named ?? `${origin}/.well-known/oauth-protected-resource/mcp`}"` }).end();

@@ -206,6 +206,24 @@ test("what has left memory is fetched when it is read on in", async () => {
   manager.free();
 });
 
+test("base64 that is broken into lines, or not filled up, reaches clients as every reader takes it", async () => {
+  const bytes = Buffer.from(Array.from({ length: 1_000 }, (_, at) => at % 251));
+  const whole = bytes.toString("base64");
+  const forms = { lines: whole.replace(/.{76}/g, "$&\r\n"), bare: whole.replace(/=+$/, ""), whole };
+  for (const [form, data] of Object.entries(forms)) {
+    const manager = new ContextManager();
+    const content = [text("seen"), { type: "image", mimeType: "image/png", data }, { type: "audio", mimeType: "audio/wav", data }, { type: "resource", resource: { uri: "file:///a.pdf", mimeType: "application/pdf", blob: data } }];
+    const served = firewalled({ callTool: async () => ({ content }), listTools: async () => ({ tools: [] }) }, manager);
+    const result = await served.callTool({ name: "x", arguments: {} });
+    assert.deepEqual(result.content.filter(({ type }) => type === "image" || type === "audio").map((block) => block.data), [whole, whole], form);
+    assert.ok(!JSON.stringify(result).includes("malformed"), form);
+    const handle = /mcp:x:[\w:.-]+:resource:3/.exec(JSON.stringify(result))?.[0];
+    if (form !== "whole") assert.ok(handle, `${form}: ${JSON.stringify(result).slice(0, 400)}`);
+    if (handle) assert.deepEqual(Buffer.from(manager.artifacts.bytes(handle)), bytes, form);
+    manager.free();
+  }
+});
+
 test("what cannot be is said at once, and a store that is full as well", async () => {
   const [{ sdk }] = await sdks();
   const { client, close } = await connected(sdk);

@@ -3,7 +3,7 @@
 // An engine is made anew for each case: `session(id)` opens a session, `other(id)` opens it as another process would, with nothing
 // remembered. `store()` is a SessionStore, `blobs()` the number of blobs that are kept in all, and `failing(id, steps)` opens a
 // session of which everything fails after so many steps of the engine, where an engine has these; `quick` is the same engine with
-// writes that do not wait for the disk, and `slowed(id, method)` opens a session of whose blobs a method waits.
+// writes that do not wait for the disk, `spoil(hash)` damages the bytes of a blob, and `slowed(id, method)` opens a session of whose blobs a method waits.
 import { runAll } from "./assert.mjs";
 
 const bytes = (text) => new TextEncoder().encode(text);
@@ -186,6 +186,24 @@ const cases = {
     // It is not a part.
     assert.deepEqual(await session.load(), { first: 0, parts: [] });
     if (engine.blobs) assert.equal(await engine.blobs(), 2);
+  },
+
+  async "the same bytes stored again mend those that were damaged"(engine, assert) {
+    if (!engine.spoil) return;
+    const [session, { hash, data }] = [engine.session("s"), await blob("a picture")];
+    await session.putBlob(hash, data);
+    const other = await blob("another");
+    await session.putBlob(other.hash, other.data);
+    const count = await engine.blobs?.();
+    await engine.spoil(hash);
+    const spoilt = await session.getBlob(hash).catch(() => undefined);
+    assert.ok(spoilt?.length !== data.length, "it is damaged");
+    await engine.session("s").putBlob(hash, data);
+    assert.deepEqual([...(await engine.session("s").getBlob(hash))], [...data]);
+    assert.deepEqual([...(await session.getBlob(other.hash))], [...other.data]);
+    await session.compact(0, [], [hash, other.hash]);
+    assert.deepEqual([...(await session.getBlob(hash))], [...data]);
+    if (engine.blobs) assert.equal(await engine.blobs(), count);
   },
 
   async "a compaction removes the blobs that are not listed"(engine, assert) {

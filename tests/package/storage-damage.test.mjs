@@ -14,6 +14,15 @@ const load = (file) => import(pathToFileURL(join(packageDir, "dist/node", file))
 const { fileStore } = await load("node.js");
 const { ContextWeaverError, openDecisions, openRecords, openSession } = await load("index.js");
 
+/** As zlib has it, which Node has from 20.15 on. */
+const crc32 = (bytes) => {
+  let sum = ~0;
+  for (const byte of bytes) {
+    sum ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) sum = (sum >>> 1) ^ (0xedb88320 & -(sum & 1));
+  }
+  return ~sum >>> 0;
+};
 const sha256 = (data) => createHash("sha256").update(data).digest("hex");
 const blobOf = (text) => ({ data: Buffer.from(text), hash: sha256(text) });
 
@@ -297,6 +306,33 @@ test("a blob that is being put while another process compacts, or removes the se
       assert.equal((await promises.readdir(join(place, `s-${name}`, "blobs"))).length, 1, name);
       assert.deepEqual(await session.getBlob(hash), new Uint8Array(data), name);
     }
+  }
+});
+
+test("what was compacted too late takes nobody's place whose line is damaged", async (t) => {
+  // A process wrote a line; another, which had lost, ended the journal by one of the same number, and was killed before it could remove
+  // what it had compacted.
+  const [place, late] = [await folderOf(t, "won"), await folderOf(t, "lost")];
+  const journal = (root) => join(root, "s-s", "journal");
+  await fileStore(place).session("s").append(0, ["first"]);
+  await promises.cp(place, late, { recursive: true });
+  const base = await promises.readFile(journal(place));
+  await fileStore(place).session("s").append(1, ["acknowledged"]);
+  const won = await promises.readFile(journal(place));
+  await fileStore(late).session("s").compact(1, ["first", "refused"], []);
+  await promises.rename(journal(late), join(place, "s-s", "1-late.next"));
+  const next = await promises.readFile(join(place, "s-s", "1-late.next"));
+  const json = JSON.stringify({ first: 1, by: "late-1", moved: "1-late.next" });
+  const written = Buffer.concat([won, Buffer.from(`~\n${crc32(Buffer.from(json)).toString(16).padStart(8, "0")} ${json}\n`)]);
+  for (let at = base.length - 1; at <= won.length; at += 1) {
+    await promises.writeFile(join(place, "s-s", "1-late.next"), next);
+    await promises.writeFile(journal(place), at === won.length ? written : flipped(written, at, at % 8));
+    const { parts, findings = [] } = await fileStore(place).session("s").load({ salvage: true });
+    assert.ok(!parts.includes("refused"), `byte ${at}: ${parts}`);
+    assert.ok(parts.includes("acknowledged") || findings.length > 0, `byte ${at}: ${parts}`);
+    const { first } = await fileStore(place).session("s").load({ salvage: true });
+    await fileStore(place).session("s").compact(first + parts.length, [...parts, "more"], []);
+    assert.deepEqual((await fileStore(place).session("s").load()).parts, [...parts, "more"], `byte ${at}`);
   }
 });
 

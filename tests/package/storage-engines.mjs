@@ -68,6 +68,10 @@ export async function sqliteEngines({ sqliteStore }, driver, blobStore) {
       store: () => store,
       shares: !blobs,
       blobs: async () => (blobs ? (await blobs.list("")).length : Number(databases[0].prepare("SELECT count(*) AS n FROM contextweaver_bytes").all()[0].n)),
+      spoil: async (hash) => {
+        if (!blobs) databases[0].prepare("UPDATE contextweaver_bytes SET bytes = x'00' WHERE hash = ?").run(hash);
+        else for (const key of await blobs.list(hash)) await blobs.put(key, new Uint8Array([0]));
+      },
       failing: (id, steps) => {
         // It is set up before it breaks.
         const step = clockwork(steps + SETUP);
@@ -100,6 +104,10 @@ export function fileEngines({ fileStore }) {
         store: () => store,
         shares: false,
         blobs: async () => (await promises.readdir(folder, { recursive: true })).filter((name) => /[/\\][0-9a-f]{64}/.test(name)).length,
+        spoil: async (hash) => {
+          const names = (await promises.readdir(folder, { recursive: true })).filter((name) => name.includes(hash));
+          for (const name of names) await promises.writeFile(join(folder, name), "x");
+        },
         rests: async () => (await promises.readdir(folder, { recursive: true })).filter((name) => /\.(next|tmp)$/.test(name)).length,
         failing: (id, steps) => fileStore(`${folder}/sessions`, brokenFiles(fs ?? promises, clockwork(steps))).session(id),
       };

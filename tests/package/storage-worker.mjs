@@ -18,6 +18,12 @@ function brokenStorage(storage, step) {
   };
 }
 
+/** Damages the bytes of a blob, wherever they are. */
+async function spoilt(blobs, hash) {
+  for (const key of await blobs.list("")) if (key.includes(hash)) await blobs.put(key, new Uint8Array([0]));
+}
+
+
 export class Session extends DurableObject {
   constructor(ctx, env) {
     super(ctx, env);
@@ -58,6 +64,7 @@ export class Session extends DurableObject {
         store: () => stores[0],
         shares: false,
         blobs: async () => (await this.blobs.list("")).length,
+        spoil: (hash) => spoilt(this.blobs, hash),
         close: async () => this.blobs.delete(await this.blobs.list("")),
       };
     }, assert);
@@ -114,6 +121,7 @@ function open(env, evicts) {
     ...(!evicts && { failing: (id, steps) => session(id, steps) }),
     shares: false,
     blobs: async () => (await r2Blobs(env.BUCKET).list("")).length,
+    spoil: (hash) => spoilt(r2Blobs(env.BUCKET), hash),
     close: async () => {
       const { list, delete: remove } = r2Blobs(env.BUCKET);
       await remove(await list(""));

@@ -42,8 +42,9 @@ pub struct Abridgment {
 ///
 /// JSON is taken in its shorter spelling where it has one, and data and logs begin with a digest. Then the start of the
 /// text is kept, its end, and the pieces that add the most names for their tokens: identifiers, paths, numbers that
-/// nothing kept so far has. Names of `asked`, the arguments of a call for example, and reports of errors count more. A
-/// line of `…` stands for each gap.
+/// nothing kept so far has. Names of `asked`, the arguments of a call for example, and reports of errors count more. Where
+/// nothing is left that names more, the start goes on, without lines that were there before. A line of `…` stands for each
+/// gap.
 ///
 /// ```
 /// use contextweaver_content::{SniffedText, abridge};
@@ -77,6 +78,7 @@ pub fn abridge(source: &SniffedText, budget_tokens: u64, asked: &str, estimator:
     let mut picker = NamePicker::new(&pieces, left, asked, estimator);
     picker.ends();
     picker.between();
+    picker.rest();
     picker.write(&mut out);
     Abridgment { text: out, is_whole: false }
 }
@@ -201,6 +203,17 @@ impl<'a> NamePicker<'a> {
         }
     }
 
+    /// Goes on from the start with what names nothing new, such as numbers in order, but says something else.
+    fn rest(&mut self) {
+        let kept = self.pieces.iter().zip(&self.kept).filter_map(|(piece, kept)| kept.then_some(*piece));
+        let mut told: HashSet<&str> = kept.collect();
+        for at in 0..self.pieces.len() {
+            if !self.kept[at] && told.insert(self.pieces[at]) && !self.take(at) {
+                break;
+            }
+        }
+    }
+
     fn write(&self, out: &mut String) {
         let mut is_gap = false;
         for (piece, kept) in self.pieces.iter().zip(&self.kept) {
@@ -280,6 +293,19 @@ mod tests {
         assert!(short("text/plain", &lines, 150, r#"{"name":"VALUE_0611"}"#).contains("value_0611"));
         let broken = lines.replace("value_0611 of the", "value_0611 failed: disk full");
         assert!(short("text/plain", &broken, 150, "").contains("value_0611 failed: disk full"));
+    }
+
+    #[test]
+    fn what_is_left_goes_to_the_start() {
+        // Numbers are no names: nothing between the ends names more.
+        let lines = (0..900).map(|n| format!("- row {n}: done\n")).collect::<Vec<_>>().concat();
+        let made = short("text/plain", &lines, 400, "");
+        let tokens = Estimator::V3.tokens(&made);
+        assert!((380..=400).contains(&tokens), "{tokens}: {made}");
+        assert!(made.starts_with("- row 0: done\n- row 1: done\n") && made.matches(GAP).count() == 1, "{made}");
+        // Of what is the same over and over there is no more to tell.
+        let same = format!("start\n{}end\n", "- row: done\n".repeat(900));
+        assert!(short("text/plain", &same, 400, "").matches("done").count() < 60);
     }
 
     #[test]

@@ -38,8 +38,9 @@ pub use reference::{gateway_meta_tools, primitive_meta_tools, proxy_meta_tools};
 pub use repair::{ArgumentRepair, RepairedArguments, repair_arguments, repair_json_texts};
 pub use retry::RetryPolicy;
 pub use runtime::{
-    AcceptedTools, CallInfo, CallKind, CallRequest, CallStep, FailedCall, FinishedCall, FinishedReply, ForwardedCall,
-    Gateway, ListedServer, MeasuredResult, NextStep, PinState, RoutedTools, RpcError, UnmatchedRule, ViewOutcome,
+    AcceptedTools, AppUse, CallInfo, CallKind, CallRequest, CallStep, FailedCall, FinishedCall, FinishedReply,
+    ForwardedCall, Gateway, ListedServer, MeasuredResult, NextStep, PinState, RoutedTools, RpcError, UnmatchedRule,
+    ViewOutcome,
 };
 pub use schema_health::{
     IngestReport, IngestedTools, SchemaFinding, SkippedTool, check_tools, item_findings, schema_findings,

@@ -10,7 +10,7 @@ use contextweaver_text::tokens::Estimator;
 
 use crate::failure::{GatewayError, GatewayErrorCode, upstream_detail_within};
 use crate::front::{ReducedSchema, Resolved, ToolPlace, reduced, safe_line};
-use crate::runtime::{CallContext, CallStep, Checked, Gateway};
+use crate::runtime::{AppUse, CallContext, CallStep, Checked, Gateway};
 
 /// Tools that an answer names unless the model says otherwise.
 const TOP_K: u64 = 5;
@@ -105,8 +105,8 @@ impl Gateway {
         let mut lines = Vec::new();
         let caller = context.caller.as_deref();
         for (place, server) in self.servers.iter().enumerate().take(MAX_SERVERS) {
-            let count =
-                server.usable().filter(|(tool, _)| self.may_see(ToolPlace { server: place, tool: *tool }, caller));
+            let is_told = |tool: usize| self.may_find(ToolPlace { server: place, tool }, caller);
+            let count = server.usable().filter(|(tool, _)| is_told(*tool));
             let mark = match (server.is_unavailable(), server.is_awaited()) {
                 (true, _) => ", unavailable now",
                 (false, true) => ", starting",
@@ -218,11 +218,17 @@ impl Gateway {
         Ranked { tools: places(&result.candidate_ids), refused: None }
     }
 
-    /// Ids of tools that a client may not see, or that are of another server.
+    /// Whether a search tells a tool: a client may see it, and it is not for views alone.
+    fn may_find(&self, place: ToolPlace, caller: Option<&str>) -> bool {
+        let is_for_views = self.tool(place).is_some_and(|(_, tool)| tool.app_use() == Some(AppUse::Only));
+        !is_for_views && self.may_see(place, caller)
+    }
+
+    /// Ids of tools that a search does not tell, or that are of another server.
     pub(crate) fn hidden(&mut self, server: Option<usize>, caller: Option<&str>) -> WordSet {
         let ids: Vec<(String, ToolPlace)> = self.index().ids().map(|(id, place)| (id.to_owned(), place)).collect();
         let is_hidden =
-            |place: ToolPlace| server.is_some_and(|server| server != place.server) || !self.may_see(place, caller);
+            |place: ToolPlace| server.is_some_and(|server| server != place.server) || !self.may_find(place, caller);
         WordSet::new(ids.into_iter().filter(|(_, place)| is_hidden(*place)).map(|(id, _)| id).collect())
     }
 

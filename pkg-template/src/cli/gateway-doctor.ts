@@ -114,7 +114,7 @@ function ofConfig({ warnings, servers }: ServersConfig): Problem[] {
 }
 
 function ofServer({ name, state, stderr = [], problems = [] }: UpstreamReport): Problem[] {
-  const left = problems.map(({ message }): Problem => ({ severity: "warning", server: name, message }));
+  const left = problems.map(({ kind, list, message }): Problem => ({ severity: "warning", server: name, message: kind === "failed" ? `its ${list.replaceAll("_", " ")} cannot be listed: ${message}` : message }));
   if (state.status === "ready") return left;
   const reason = state.status === "unavailable" ? state.reason : "it has not answered yet";
   const hint = hintFor(state.status === "unavailable" ? state.failure.status : undefined, reason);
@@ -135,7 +135,7 @@ function hintFor(status: number | undefined, reason: string): string | undefined
   if (/ENOTFOUND|EAI_AGAIN/.test(reason)) return "the host of `url` has no address: mend its name, or the network";
   if (/certificate|TLS|SSL/i.test(reason)) return "the certificate of the server is not trusted: NODE_EXTRA_CA_CERTS names one of your own";
   if (/time/i.test(reason)) return "it was started and says nothing: run its command by hand; `npx -y` waits for no question";
-  if (/closed|exit/i.test(reason)) return "it ends at once: run its command by hand with the same `args` and `env`";
+  if (/closed|exit|ended/i.test(reason)) return "it ends at once: run its command by hand with the same `args` and `env`";
   return undefined;
 }
 

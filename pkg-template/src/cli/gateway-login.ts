@@ -163,7 +163,8 @@ export class GatewayLogins {
   async #answer({ method = "GET", url = "/", headers }: Incoming, outgoing: Outgoing): Promise<void> {
     const address = new URL(url, `http://${HOST}`);
     const own = new URL(await (this.#redirect ?? Promise.resolve(`http://${HOST}`))).host;
-    if (headers["host"] !== own) return page(outgoing, 403, "Not here", "This address is for this machine alone.");
+    // Some authorization servers send browsers to this machine by its name alone.
+    if (headers["host"] !== own && headers["host"] !== own.replace(HOST, "localhost")) return page(outgoing, 403, "Not here", "This address is for this machine alone.");
     if (method !== "GET" || address.pathname !== PATH) return page(outgoing, 404, "Nothing is here", "A browser comes here from a login.");
     const login = await this.#of(address.searchParams.get("state") ?? "");
     if (login === undefined) return page(outgoing, 400, "This login is not known", "It was not begun by this gateway, or has come to an end. Open the page that the gateway has printed last.");

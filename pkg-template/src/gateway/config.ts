@@ -2,7 +2,8 @@
 //
 // INVARIANT: no value of `env`, `headers`, `args`, `oauth` or a variable gets into an error or a warning; names do.
 import { ContextWeaverError } from "../errors.js";
-import { encode, fields, token } from "../guard.js";
+import { encode, fields } from "../guard.js";
+import { token } from "../guard-errors.js";
 import { nearest } from "../nearest.js";
 import type { JsonObject } from "../types.js";
 import type { ConfigDocument, ConfigWarning, ServerConfig, ServersConfig } from "./config-types.js";

@@ -11,6 +11,7 @@ import { INTERNAL_ERROR, METHOD_NOT_FOUND, SERVER_ERROR } from "./rpc-codes.js";
 import type { PriorDiscovery, Progress, SdkClient, SdkSubscription } from "./sdk.js";
 import { answersLast, killed, unlessLost } from "./live.js";
 import type { Live } from "./live.js";
+import { endOf } from "./program-transport.js";
 import { isAlike, isRefused, mayBeForgotten, mayFailForTheProbe } from "./session-refusal.js";
 import { backoffMs, within } from "./timers.js";
 import { openLink, refusesStreamable } from "./transports.js";
@@ -405,7 +406,8 @@ export class UpstreamConnection {
       this.#end(live);
       // A connection that was cut is told by what cut it.
       const failure = failureOf(error, this.#settings.secrets);
-      if (failure.kind === "unavailable" && link.kind === "stdio" && (link.stderr?.bytes ?? 0) > 0) throw new UpstreamError({ ...failure, message: this.#withStderr(failure.message, link) });
+      const said = endOf(link.transport) ?? ((link.stderr?.bytes ?? 0) > 0 ? failure.message : undefined);
+      if (failure.kind === "unavailable" && link.kind === "stdio" && said !== undefined) throw new UpstreamError({ ...failure, message: this.#withStderr(said, link) });
       throw error;
     }
     answersLast(link.transport);
@@ -414,7 +416,7 @@ export class UpstreamConnection {
   }
 
   #ended(link: Link, lastError: Error | undefined): UpstreamFailure {
-    const what = link.kind === "stdio" ? "the program ended" : "the connection was closed";
+    const what = link.kind === "stdio" ? (endOf(link.transport) ?? "the program ended") : "the connection was closed";
     if (TOO_LARGE.test(lastError?.message ?? "")) return this.#tooLarge();
     return { kind: "unavailable", message: this.#withStderr(what, link) };
   }

@@ -70,6 +70,8 @@ export function maskedValue(value: JsonValue, secrets: readonly string[]): JsonV
   return JSON.parse(JSON.stringify(value), (_, inner: unknown) => (typeof inner === "string" ? maskedText(inner, secrets) : inner)) as JsonValue;
 }
 
+/** What the SDK says where nobody can register by a request. */
+const NO_REGISTRATION = /not support dynamic client registration/;
 const TIMEOUTS = ["REQUEST_TIMEOUT"];
 const GONE = ["CONNECTION_CLOSED", "NOT_CONNECTED", "SEND_FAILED"];
 const MALFORMED = ["INVALID_RESULT", "UNSUPPORTED_RESULT_TYPE", "CLIENT_HTTP_UNEXPECTED_CONTENT"];
@@ -115,6 +117,7 @@ function isSystemCode(code: string): boolean {
 /** What an error says, with what its causes add: those of `fetch` say nothing themselves. */
 function messageOf({ message, cause, code }: Thrown): string {
   let said = message || "the request failed";
+  if (NO_REGISTRATION.test(said)) return `${said}: register the gateway there by hand, and name the client in \`oauth.client_id\` of its entry`;
   if (code === "ENOENT") return `${said}: there is no such program, or no such folder to run it in`;
   let inner = cause;
   for (let level = 0; level < MAX_CAUSES && typeof inner === "object" && inner !== null; level += 1) {

@@ -17,6 +17,8 @@ import { INTERNAL_ERROR, MISSING_CAPABILITY } from "./rpc-codes.js";
 import type { ForwardedCall, NextStep, StoredPart } from "./runtime-types.js";
 import type { Fields, McpRequest, RequestContext } from "./server-sdk.js";
 
+/** The extension of views. */
+const UI = "io.modelcontextprotocol/ui";
 /** The question by which a call is confirmed. */
 const CONFIRM = "confirm";
 
@@ -26,6 +28,7 @@ interface Answered {
   readonly server: string;
   readonly tool: string;
   readonly arguments: JsonObject;
+  readonly app?: ForwardedCall["app"];
 }
 
 /** The calls of tools of a client. */
@@ -162,11 +165,14 @@ export class FrontCalls {
 
   /** What the client gets of a result. Of one that cannot be kept it is told that the tool has run. */
   async #finish(about: Answered, result: Fields, context: RequestContext): Promise<Fields> {
-    const { server, tool: name, arguments: given } = about;
+    const { server, tool: name, arguments: given, app } = about;
     const { onError } = this.#host;
+    const { extensions } = this.#client.capabilities(context) as { readonly extensions?: Fields };
+    // A host that has no views reads structured content as a model does.
+    const whole = app === "only" ? "result" : app === "view" && extensions?.[UI] !== undefined ? "structured" : undefined;
     let digested: DigestedResult;
     try {
-      digested = await this.#client.results.digest({ name, arguments: given, server, result: asToolResult(result) }, onError);
+      digested = await this.#client.results.digest({ name, arguments: given, server, result: asToolResult(result), whole }, onError);
     } catch (error) {
       onError(error);
       const code = ContextWeaverError.is(error) ? error.code : "INTERNAL";

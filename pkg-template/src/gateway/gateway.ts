@@ -291,6 +291,7 @@ class RunningGateway {
     started.host.waiting.close();
     await Promise.all([...started.upstreams.values()].map((upstream) => upstream.close()));
     await started.sessions.close();
+    await started.pins?.settled();
     this.#runtime.free();
   }
 

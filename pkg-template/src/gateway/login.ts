@@ -2,6 +2,7 @@
 // are kept. Nothing here knows how the page is shown or where the browser comes back to.
 import type { AwaitedLogin, GatewayAuthProvider } from "./auth-provider.js";
 import type { ServerOAuth } from "./config-types.js";
+import { byName, isSameIssuer } from "./oauth-answers.js";
 import { OAuthTraffic } from "./oauth-traffic.js";
 import type { JsonObject } from "../types.js";
 
@@ -157,13 +158,27 @@ export class GatewayLogin implements GatewayAuthProvider {
     if (client_id !== undefined) return { client_id, ...(client_secret !== undefined && { client_secret }), ...(issuer !== undefined && { issuer }) };
     const known = this.#record.clients?.[context?.issuer ?? ""];
     const uris = known?.["redirect_uris"];
+    this.#adopt(uris);
     // A client is registered with the address that the browser comes back to.
     return this.#options.redirect !== undefined && Array.isArray(uris) && !uris.includes(this.redirectUrl) ? undefined : known;
   }
 
   async #saveClient(information: JsonObject, context: Issuer): Promise<void> {
     await this.#load();
+    this.#adopt(information["redirect_uris"]);
     await this.#keep((kept) => ({ ...kept, clients: { ...kept.clients, [context?.issuer ?? ""]: information }, redirect_uri: this.redirectUrl }));
+  }
+
+  /** Has the browser come back to this machine by its name, where the gateway is registered so. */
+  #adopt(uris: unknown): void {
+    if (this.#redirect === undefined || !Array.isArray(uris) || uris.includes(this.#redirect)) return;
+    const named = byName(this.#redirect);
+    if (uris.includes(named)) this.#redirect = named;
+  }
+
+  /** Which resource tokens are for: the server, by its address or a part of it, with a slash at the end or without. */
+  validateResourceURL(server: string | URL, resource?: string): Promise<URL | undefined> {
+    return Promise.resolve(resource === undefined ? undefined : resourceOf(new URL(server), resource));
   }
 
   async tokens(context?: Issuer): Promise<JsonObject | undefined> {
@@ -248,7 +263,10 @@ export class GatewayLogin implements GatewayAuthProvider {
     const traffic = new OAuthTraffic(url, oauth, () => undefined);
     // What it asks was found out, and checked, before the page was shown.
     const { authorizationServerUrl: server, authorizationServerMetadata: metadata } = attempt.discovery ?? {};
-    traffic.hosts.learn({ authorization_servers: [server], ...(metadata as JsonObject | undefined) });
+    traffic.learn({ authorization_servers: [server], ...(metadata as JsonObject | undefined) });
+    const { issuer } = (metadata ?? {}) as { readonly issuer?: unknown };
+    const said = answer.get("iss");
+    if (said !== null && typeof issuer === "string" && isSameIssuer(said, issuer)) answer.set("iss", issuer);
     const send = (input: string | URL, init?: RequestInit): Promise<Response> => fetch(input, { ...init, signal: AbortSignal.timeout(FINISH_MS) });
     const transport = new client.StreamableHTTPClientTransport(new URL(url), {
       authProvider: this.#answering(attempt),
@@ -266,6 +284,7 @@ export class GatewayLogin implements GatewayAuthProvider {
       clientMetadata: { ...this.clientMetadata, redirect_uris: [redirect_uri] },
       clientInformation: (context?: Issuer) => this.clientInformation(context),
       tokens: (context?: Issuer) => this.tokens(context),
+      validateResourceURL: (server: string | URL, resource?: string) => this.validateResourceURL(server, resource),
       saveTokens: (tokens: JsonObject, context?: Issuer) => this.saveTokens(tokens, context),
       saveCodeVerifier: () => undefined,
       codeVerifier: () => verifier,
@@ -314,6 +333,13 @@ export class GatewayLogin implements GatewayAuthProvider {
     const known = this.#record;
     await this.#options.write((kept) => (this.#record = plain(change(kept?.url === this.#options.url ? kept : known))));
   }
+}
+
+function resourceOf(server: URL, resource: string): URL {
+  const given = new URL(resource);
+  const within = (path: string): string => (path.endsWith("/") ? path : `${path}/`);
+  if (given.origin === server.origin && within(server.pathname).startsWith(within(given.pathname))) return given;
+  throw new Error(`the protected resource ${resource.slice(0, 200)} is neither ${server.href} nor a part of its address`);
 }
 
 /** Whether who is asked for the first scopes is asked for the others, too. */

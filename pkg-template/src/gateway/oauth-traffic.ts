@@ -2,14 +2,16 @@
 // answers are mended where the SDK is stricter than what authorization servers send.
 import type { ServerOAuth } from "./config-types.js";
 import type { Fetch } from "./http-link.js";
+import { mendedAnswer, objectOf, registrationByName } from "./oauth-answers.js";
 import { OAuthHosts } from "./oauth-hosts.js";
 
 /** Bytes of an answer of an authorization server. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Fields with addresses for people. */
-const FOR_READERS = /^(?:service_documentation|(?:op_)?policy_uri|(?:op_)?tos_uri|client_uri|logo_uri|resource_(?:documentation|policy_uri|tos_uri))$/;
 const FORM = /^application\/x-www-form-urlencoded\b/i;
+
+/** Authorization servers of one answer that are remembered. */
+const MAX_ISSUERS = 16;
 
 /** An answer that several requests get. */
 interface Answer {
@@ -24,6 +26,8 @@ interface Answer {
 export class OAuthTraffic {
   readonly hosts: OAuthHosts;
   readonly #onrefused: (refresh_token: string) => void;
+  /** Authorization servers as the server, or the configuration, names them. */
+  readonly #issuers = new Set<string>();
   /** Refreshes that are under way, by their token. */
   readonly #refreshes = new Map<string, Promise<Answer>>();
   /**
@@ -35,15 +39,28 @@ export class OAuthTraffic {
   /** `onrefused` hears of refresh tokens that the authorization server has refused. */
   constructor(url: string, oauth: ServerOAuth | undefined, onrefused: (refresh_token: string) => void) {
     [this.hosts, this.#onrefused] = [new OAuthHosts(url, oauth), onrefused];
+    for (const issuer of [new URL(url).origin, oauth?.issuer]) if (issuer !== undefined) this.#issuers.add(issuer);
   }
 
   /** Makes a request of the OAuth client by `send`. */
   async fetch(input: string | URL, init: RequestInit, send: Fetch): Promise<Response> {
-    this.hosts.check(new URL(input));
+    const address = new URL(input);
+    this.hosts.check(address);
+    const { method = "GET" } = init;
+    const ask = async (request: RequestInit): Promise<Answer> => mendedAnswer(address, method, await answered(await send(input, request)), this.#issuers);
     const token = refreshTokenOf(init);
-    const answer = await (token === undefined ? answered(await send(input, init)) : this.#refresh(token, () => send(input, init)));
-    if (answer.status >= 200 && answer.status < 300 && (init.method ?? "GET") === "GET") this.hosts.learn(objectOf(answer.text));
+    let answer = await (token === undefined ? ask(init) : this.#refresh(token, () => ask(init)));
+    const again = registrationByName(init, answer);
+    if (again !== undefined) answer = registered(again, await ask({ ...init, body: again }));
+    if (answer.status >= 200 && answer.status < 300 && method === "GET") this.learn(objectOf(answer.text));
     return responseOf(answer);
+  }
+
+  /** Takes metadata of the server or its authorization server. */
+  learn(metadata: Readonly<Record<string, unknown>>): void {
+    this.hosts.learn(metadata);
+    const { authorization_servers: servers } = metadata;
+    if (Array.isArray(servers)) for (const one of servers.slice(0, MAX_ISSUERS)) if (typeof one === "string") this.#issuers.add(one);
   }
 
   /** Takes an access token that the server has refused. */
@@ -51,12 +68,11 @@ export class OAuthTraffic {
     if (this.#last?.access_token === access_token) this.#last = undefined;
   }
 
-  #refresh(token: string, send: () => Promise<Response>): Promise<Answer> {
+  #refresh(token: string, ask: () => Promise<Answer>): Promise<Answer> {
     if (this.#last?.tokens.includes(token)) return Promise.resolve(this.#last.answer);
     const known = this.#refreshes.get(token);
     if (known !== undefined) return known;
-    const refresh = send()
-      .then(answered)
+    const refresh = ask()
       .then((answer) => this.#refreshed(token, answer))
       .finally(() => this.#refreshes.delete(token));
     this.#refreshes.set(token, refresh);
@@ -85,6 +101,13 @@ function refreshTokenOf({ body }: RequestInit): string | undefined {
   return form.get("grant_type") === "refresh_token" ? (form.get("refresh_token") ?? undefined) : undefined;
 }
 
+/** The answer to a registration, with the addresses that it is of. */
+function registered(body: string, answer: Answer): Answer {
+  const given = objectOf(answer.text);
+  if (answer.status >= 300 || Array.isArray(given["redirect_uris"])) return answer;
+  return { ...answer, text: JSON.stringify({ ...given, redirect_uris: objectOf(body)["redirect_uris"] }) };
+}
+
 async function answered(response: Response): Promise<Answer> {
   const text = await response.text();
   if (text.length > MAX_BYTES) throw new Error(`the authorization server sent more than ${MAX_BYTES} bytes`);
@@ -93,23 +116,7 @@ async function answered(response: Response): Promise<Answer> {
 }
 
 function responseOf({ status, statusText, headers, url, text }: Answer): Response {
-  const copy = new Response(/^(?:101|204|205|304)$/.test(String(status)) ? null : mended(text), { status, statusText, headers });
+  const copy = new Response(/^(?:101|204|205|304)$/.test(String(status)) ? null : text, { status, statusText, headers });
   Object.defineProperty(copy, "url", { value: url });
   return copy;
-}
-
-/** The same without fields that are null or empty, which many servers send for what there is not, and without what is only for readers and no address. */
-function mended(text: string): string {
-  const given = Object.entries(objectOf(text));
-  const kept = given.filter(([name, value]) => value !== null && value !== "" && !(FOR_READERS.test(name) && !URL.canParse(String(value))));
-  return kept.length === given.length ? text : JSON.stringify(Object.fromEntries(kept));
-}
-
-function objectOf(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {}; // the SDK says what is wrong
-  }
 }

@@ -1,5 +1,6 @@
 // Pins of tools, and what was accepted, where they outlive the gateway. They are kept twice: what a disk or a person does to one of
-// the journals must not make a tool that has changed look like one that is new.
+// the journals must not make a tool that has changed look like one that is new. A third journal counts the states that were kept, so
+// that pins whose journals are gone or end too early are missed.
 import { ContextWeaverError } from "../errors.js";
 import { InTurn } from "../in-turn.js";
 import { openRecords } from "../stored-records.js";
@@ -9,6 +10,8 @@ import type { JsonValue } from "../types.js";
 import type { PinState } from "./runtime-types.js";
 
 const NAMES = ["gateway-pins", "gateway-pins-copy"] as const;
+/** Where it is counted; a name of its own, as what removes pins goes by theirs. */
+const COUNT = "gateway-revision";
 const NOTHING: PinState = { pins: {}, accepted: {}, pins_lost: [] };
 
 /** Codes of a journal of which nothing can be read. */
@@ -25,41 +28,54 @@ interface PinCopy {
   readonly isDamaged: boolean;
 }
 
+/** How many states were kept, as the journal beside the copies has it. */
+interface PinCount extends Pick<PinCopy, "storage" | "records" | "isDamaged"> {
+  readonly revision: number;
+}
+
 /** The pins of a gateway. @internal */
 export class PinStore {
   /** What was kept by the run before, for the servers of this one. */
   readonly state: PinState;
-  /** Why pins are lost; nothing where none is. */
+  /** Why pins are lost, or may be the next time; nothing where all could be read. */
   readonly damage: ContextWeaverError | undefined;
   #copies: readonly Pick<PinCopy, "storage" | "records">[];
+  #count: Pick<PinCount, "storage" | "records">;
   /** What is kept of servers that this run does not have. */
   readonly #others: PinState;
   readonly #turns = new InTurn();
   #revision: number;
   #kept = "";
 
-  private constructor(copies: readonly PinCopy[], servers: readonly string[]) {
-    this.#copies = copies;
-    this.#revision = Math.max(...copies.map(({ revision }) => revision));
+  private constructor(copies: readonly PinCopy[], count: PinCount, servers: readonly string[]) {
+    [this.#copies, this.#count] = [copies, count];
+    this.#revision = Math.max(count.revision, ...copies.map(({ revision }) => revision));
     const [whole] = copies.filter(({ isDamaged }) => !isDamaged).sort((a, b) => b.revision - a.revision);
-    const isLost = copies.some(({ isDamaged }) => isDamaged) && (whole === undefined || whole.revision === 0);
+    const found = whole?.revision ?? 0;
+    const isMissing = found < count.revision || (found === 0 && count.isDamaged);
+    const isLost = isMissing || (found === 0 && copies.some(({ isDamaged }) => isDamaged));
     // Of what is damaged the pins that are left still hold.
     const { pins, accepted, pins_lost } = isLost ? copies.map(({ state }) => state).reduce(merged, NOTHING) : (whole?.state ?? NOTHING);
     const lost = isLost ? servers : pins_lost;
     this.state = { pins: of(pins, servers, true), accepted: of(accepted, servers, true), pins_lost: servers.filter((name) => lost.includes(name)) };
     this.#others = { pins: of(pins, servers, false), accepted: of(accepted, servers, false), pins_lost: pins_lost.filter((name) => !servers.includes(name)) };
-    this.damage = isLost ? damageOf(copies) : undefined;
+    this.damage = isLost ? damageOf(copies, isMissing) : count.isDamaged ? uncounted() : undefined;
   }
 
   /** Reads the pins for servers of these names. */
   static async open(store: SessionStore, servers: readonly string[]): Promise<PinStore> {
     const copies = await Promise.all(NAMES.map((name) => copyOf(store, name)));
-    return new PinStore(copies, servers);
+    return new PinStore(copies, await countOf(store), servers);
   }
 
-  /** Keeps pins, one copy after the other. Errors: those of the store, when both were tried. */
+  /** Keeps pins, one copy after the other. Errors: those of the store, when all were tried. */
   keep(state: PinState): Promise<void> {
     return this.#turns.run(() => this.#keep(state));
+  }
+
+  /** Resolves when what was to be kept has been tried. */
+  settled(): Promise<void> {
+    return this.#turns.run(() => Promise.resolve());
   }
 
   async #keep({ pins, accepted, pins_lost }: PinState): Promise<void> {
@@ -74,41 +90,70 @@ export class PinStore {
       copies.push(await write.catch((error: unknown) => (failed.push(error), copy)));
     }
     this.#copies = copies;
+    // Counted once a copy has it: whoever is killed before misses nothing.
+    if (failed.length < copies.length) {
+      await counted(this.#count, this.#revision).then((count) => (this.#count = count), (error: unknown) => failed.push(error));
+    }
     if (failed.length > 0) throw failed[0];
   }
-
 }
 
-async function written({ storage, records: known }: Pick<PinCopy, "storage" | "records">, state: Readonly<Record<string, JsonValue>>): Promise<Pick<PinCopy, "storage" | "records">> {
-  if (!known) await storage.delete();
-  const records = known ?? (await openRecords<JsonValue>(storage));
-  records.assign(state);
-  await (records.findings.length > 0 ? records.compact() : records.save());
+async function written(copy: Pick<PinCopy, "storage" | "records">, state: Readonly<Record<string, JsonValue>>): Promise<Pick<PinCopy, "storage" | "records">> {
+  const records = await saved(copy, state);
   // A journal that is cut short loses its last line: it is to be one that says nothing.
   records.assign({ end: state["revision"] ?? 0 });
   await records.save();
-  return { storage, records };
+  return { storage: copy.storage, records };
+}
+
+async function counted(count: Pick<PinCount, "storage" | "records">, revision: number): Promise<Pick<PinCount, "storage" | "records">> {
+  return { storage: count.storage, records: await saved(count, { revision }) };
+}
+
+/** Saves records, in place of all that was there where that is damaged. */
+async function saved({ storage, records: known }: Pick<PinCopy, "storage" | "records">, values: Readonly<Record<string, JsonValue>>): Promise<StoredRecords<JsonValue>> {
+  if (!known) await storage.delete();
+  const records = (known ?? (await openRecords<JsonValue>(storage))).assign(values);
+  await (records.findings.length > 0 ? records.compact() : records.save());
+  return records;
 }
 
 async function copyOf(store: SessionStore, name: string): Promise<PinCopy> {
-  const storage = store.session(name);
-  let records: StoredRecords<JsonValue>;
-  try {
-    records = await openRecords<JsonValue>(storage, { salvage: true });
-  } catch (error) {
-    if (!ContextWeaverError.is(error) || !UNREADABLE.includes(error.code)) throw error;
-    return { storage, records: undefined, state: NOTHING, revision: 0, isDamaged: true };
-  }
+  const { storage, records, isDamaged } = await readRecords(store, name);
+  if (!records) return { storage, records, state: NOTHING, revision: 0, isDamaged };
   const { pins = {}, accepted = {}, pins_lost = [], revision } = records.toJSON() as Partial<PinState> & { readonly revision?: number };
   const isWritten = records.size > 0;
-  return { storage, records, state: { pins, accepted, pins_lost }, revision: revision ?? (isWritten ? 1 : 0), isDamaged: records.findings.length > 0 };
+  return { storage, records, state: { pins, accepted, pins_lost }, revision: revision ?? (isWritten ? 1 : 0), isDamaged };
 }
 
-function damageOf(copies: readonly PinCopy[]): ContextWeaverError {
+async function countOf(store: SessionStore): Promise<PinCount> {
+  const { storage, records, isDamaged } = await readRecords(store, COUNT);
+  const revision = records?.get("revision");
+  return { storage, records, isDamaged, revision: typeof revision === "number" ? revision : 0 };
+}
+
+/** Reads what can be read of a journal. */
+async function readRecords(store: SessionStore, name: string): Promise<Pick<PinCopy, "storage" | "records" | "isDamaged">> {
+  const storage = store.session(name);
+  try {
+    const records = await openRecords<JsonValue>(storage, { salvage: true });
+    return { storage, records, isDamaged: records.findings.length > 0 };
+  } catch (error) {
+    if (!ContextWeaverError.is(error) || !UNREADABLE.includes(error.code)) throw error;
+    return { storage, records: undefined, isDamaged: true };
+  }
+}
+
+function damageOf(copies: readonly PinCopy[], isMissing: boolean): ContextWeaverError {
   const hint = "look at what has changed, then `contextweaver gateway accept <server>` for each server";
   const findings = copies.flatMap(({ records }) => records?.findings ?? []);
-  const message = "pins of tools cannot be read: tools without a pin are in quarantine until they are accepted";
-  return new ContextWeaverError("JOURNAL_DAMAGED", message, { hint, details: { findings: findings.length } });
+  const what = isMissing ? "pins of tools that were kept are not in the store" : "pins of tools cannot be read";
+  return new ContextWeaverError("JOURNAL_DAMAGED", `${what}: tools without a pin are in quarantine until they are accepted`, { hint, details: { findings: findings.length } });
+}
+
+function uncounted(): ContextWeaverError {
+  const message = "the count of pins of tools cannot be read and begins anew; the pins themselves could be read";
+  return new ContextWeaverError("JOURNAL_DAMAGED", message, { hint: "if others may write to the store, compare the tools with what you know of them" });
 }
 
 function merged(a: PinState, b: PinState): PinState {

@@ -27,7 +27,8 @@ interface Child {
   readonly stdin?: { write(text: string, done: (error?: Error | null) => void): boolean; end(): void; on(event: "error", then: (error: Error) => void): void };
   readonly stdout?: Readable;
   readonly stderr?: Readable | null;
-  once(event: "spawn" | "exit" | "close", then: () => void): void;
+  once(event: "spawn" | "close", then: () => void): void;
+  once(event: "exit", then: (code: number | null, signal: string | null) => void): void;
   on(event: "error", then: (error: Error) => void): void;
 }
 interface NodeProcesses {
@@ -80,6 +81,11 @@ export function programTransport(Reader: (new (options: object) => MessageReader
   return transports;
 }
 
+/** How the program of a transport ended, as words; nothing where it runs, or where nobody knows. */
+export function endOf(transport: object): string | undefined {
+  return (transport as { readonly ended?: string }).ended;
+}
+
 /** Makes the class of transports that start programs by `processes` and read them by `Reader`. */
 function programTransports(processes: NodeProcesses, Reader: new (options: object) => MessageReader): ProgramTransports {
   /** Groups that are not known to have ended. */
@@ -120,6 +126,7 @@ function programTransports(processes: NodeProcesses, Reader: new (options: objec
     #child: Child | undefined;
     #ending: Promise<void> | undefined;
     #isClosed = false;
+    ended: string | undefined;
 
     constructor(parameters: ProgramParameters) {
       this._serverParams = parameters;
@@ -145,7 +152,10 @@ function programTransports(processes: NodeProcesses, Reader: new (options: objec
       child.stderr?.on("error", () => undefined);
       // What it has written is read to its end, unless somebody whom it has started keeps its output open.
       child.once("close", () => this.#closed());
-      child.once("exit", () => setTimeout(() => this.#closed(), GRACE_MS));
+      child.once("exit", (code, signal) => {
+        this.ended = signal === null ? `the program ended with exit code ${code}` : `the program was ended by ${signal}`;
+        setTimeout(() => this.#closed(), GRACE_MS);
+      });
       await new Promise<void>((started, failed) => {
         child.once("spawn", () => started());
         child.on("error", (error) => {

@@ -337,6 +337,8 @@ export interface ForwardedCall {
   readonly tool: string;
   readonly arguments: JsonObject;
   readonly meta?: JsonObject;
+  /** What views of the server (MCP Apps) need of the result: structured content of a tool with a view, all of one that no model calls. */
+  readonly app?: "view" | "only";
 }
 
 /** A part of a stored result. */

@@ -4,8 +4,9 @@ import type { Kind } from "../engine-object.js";
 import { gateway } from "../engines.js";
 import type { GatewayGlue } from "../engines.js";
 import { parseKeeping } from "../exact-numbers.js";
-import { INPUT, MCP_RESULT, encode, fields, readArgument } from "../guard.js";
-import type { Limits } from "../guard.js";
+import { encode, fields, readArgument } from "../guard.js";
+import { INPUT, MCP_RESULT } from "../guard-limits.js";
+import type { Limits } from "../guard-limits.js";
 import type { JsonObject, JsonValue } from "../types.js";
 import type {
   AcceptedTools,

@@ -51,7 +51,7 @@ function described(transport: ServerTransport, shown: (text: string) => string):
 function shownUrl(address: string): string {
   try {
     const { protocol, host, pathname, searchParams } = new URL(address);
-    const path = pathname.split("/").map((part) => (part.length >= 16 && /\d/.test(part) ? "…" : part));
+    const path = pathname.split("/").map((part) => (isKey(part) ? "…" : part));
     const query = [...searchParams.keys()].map((key) => `${key}=…`).join("&");
     return `${protocol}//${host}${path.join("/")}${query && `?${query}`}`;
   } catch {
@@ -71,7 +71,7 @@ export function concealed(config: ServerConfig, { names, values }: Expansion): S
 export function secretsOf(config: ServerConfig): readonly string[] {
   const { transport, oauth } = config;
   const values = [...(expansions.get(config)?.values.keys() ?? [])];
-  if (transport.type === "stdio") values.push(...Object.values(transport.env));
+  if (transport.type === "stdio") values.push(...Object.values(transport.env).filter((value) => !isPlace(value)));
   else {
     for (const value of Object.values(transport.headers)) values.push(value, ...value.split(" "));
     values.push(...queryOf(transport.url));
@@ -81,6 +81,15 @@ export function secretsOf(config: ServerConfig): readonly string[] {
   // Whoever shows a key in part shows a line of it.
   if (private_key !== undefined) values.push(private_key, ...private_key.split(/\s+/).filter((line) => line.length >= 16));
   return [...new Set(values)].filter((value) => value.length >= SHORTEST_SECRET && !SCHEME.test(value)).sort((a, b) => b.length - a.length);
+}
+
+/** Whether a variable of a program is the path of a file or folder, which errors of its server name. */
+function isPlace(value: string): boolean {
+  return /^(?:~?\/|[A-Za-z]:[\\/])/.test(value) && !value.split(/[\\/]/).some(isKey);
+}
+
+function isKey(part: string): boolean {
+  return part.length >= 16 && /\d/.test(part);
 }
 
 function queryOf(address: string): string[] {

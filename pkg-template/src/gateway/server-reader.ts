@@ -1,6 +1,7 @@
 // One server of a configuration, as any of the known programs writes it.
 import { ContextWeaverError } from "../errors.js";
-import { encode, fields, listed, token } from "../guard.js";
+import { encode, fields, listed } from "../guard.js";
+import { token } from "../guard-errors.js";
 import { nearest } from "../nearest.js";
 import type { Masking } from "../options.js";
 import type { JsonObject } from "../types.js";

@@ -1,5 +1,6 @@
 // How often a client may ask.
-import { fields, refuseUnknown, wholeWithin } from "../guard.js";
+import { fields } from "../guard.js";
+import { refuseUnknown, wholeWithin } from "../guard-errors.js";
 
 /** How often each client may ask. A limit that is not given is none. */
 export interface SidecarRateLimit {

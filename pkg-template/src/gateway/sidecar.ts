@@ -1,6 +1,7 @@
 // The endpoints beside MCP: routes, reduced results and their artifacts, for programs that speak plain HTTP.
 import { ContextWeaverError } from "../errors.js";
-import { fields, refuseUnknown, wholeWithin } from "../guard.js";
+import { fields } from "../guard.js";
+import { refuseUnknown, wholeWithin } from "../guard-errors.js";
 import type { BodyRequest } from "../http-body.js";
 import { Access, authorizing } from "../mcp-access.js";
 import type { AccessRequest, ServiceCaller } from "../mcp-access.js";

@@ -1,6 +1,7 @@
 // Tells hooks of a gateway's calls: when one begins, what servers were asked meanwhile, and how it ended.
 import { ContextWeaverError } from "../errors.js";
-import { fields, refuseUnknown } from "../guard.js";
+import { fields } from "../guard.js";
+import { refuseUnknown } from "../guard-errors.js";
 import { ALL_TRACE_KEYS, traceContextIn } from "../trace-context.js";
 import { failureOf } from "./failure.js";
 import type {

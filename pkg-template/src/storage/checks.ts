@@ -1,6 +1,7 @@
 // What every storage asks of its arguments before it writes.
 import { ContextWeaverError } from "../errors.js";
-import { isWellFormed, listed, rawBytes, utf8 } from "../guard.js";
+import { listed, rawBytes, utf8 } from "../guard.js";
+import { isWellFormed } from "../guard-errors.js";
 
 /** Bytes of a part: half of what a row of a Durable Object holds. */
 const MAX_PART = 2 ** 20;

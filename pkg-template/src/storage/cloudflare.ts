@@ -1,6 +1,7 @@
 // Sessions in Durable Objects, with their blobs in R2.
 import { ContextWeaverError } from "../errors.js";
-import { fields, refuseUnknown } from "../guard.js";
+import { fields } from "../guard.js";
+import { refuseUnknown } from "../guard-errors.js";
 import { blobStoreOf } from "./blobs.js";
 import { clockOf } from "./checks.js";
 import { SqlSessions } from "./sql.js";

@@ -3,7 +3,7 @@
 // Every call is one transaction, and nothing is remembered between calls: whoever else writes to the database is seen, and a
 // process or an object that ends in between leaves nothing half done.
 import { ContextWeaverError } from "../errors.js";
-import { expectNext, timeOf } from "./checks.js";
+import { expectNext, sha256, timeOf } from "./checks.js";
 import { isAs } from "./store.js";
 import type { CheckedParts, SessionEngine } from "./store.js";
 import type { BlobStore, StoredParts, SessionRecord } from "./storage-types.js";
@@ -144,16 +144,16 @@ export class SqlSessions implements SessionEngine {
   async putBlob(id: string, hash: string, bytes: Uint8Array): Promise<void> {
     const written_at = timeOf(this.clock) ?? null;
     const refer = (key: string | null): void => {
-      const query = "INSERT INTO contextweaver_blobs (session, hash, size, key) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
+      const query = "INSERT INTO contextweaver_blobs (session, hash, size, key) VALUES (?, ?, ?, ?) ON CONFLICT (session, hash) DO UPDATE SET size = excluded.size, key = excluded.key";
       this.#sql.run(query, this.#opened(id, written_at), hash, bytes.length, key);
     };
     if (this.#blobs) await this.#upload(this.#blobs, id, hash, bytes, refer);
     else {
       this.#sql.transaction(() => {
-        if (this.#row(id, hash)) return;
-        // No bytes at all are NULL to some drivers.
-        this.#sql.run("INSERT INTO contextweaver_bytes (hash, bytes) VALUES (?, coalesce(?, x'')) ON CONFLICT DO NOTHING", hash, bytes);
-        refer(null);
+        // Bytes that are damaged, or gone, are mended. No bytes at all are NULL to some drivers.
+        const query = "INSERT INTO contextweaver_bytes (hash, bytes) VALUES (?, coalesce(?, x'')) ON CONFLICT (hash) DO UPDATE SET bytes = excluded.bytes WHERE bytes IS NOT excluded.bytes";
+        this.#sql.run(query, hash, bytes);
+        if (!this.#row(id, hash)) refer(null);
       });
     }
     await this.#sql.settled();
@@ -164,15 +164,20 @@ export class SqlSessions implements SessionEngine {
    * the same hash, and what an upload leaves that was cut short is found.
    */
   async #upload(blobs: BlobStore, id: string, hash: string, bytes: Uint8Array, refer: (key: string) => void): Promise<void> {
+    const damaged = new Set<unknown>();
     for (let attempt = 0; attempt < UPLOADS; attempt += 1) {
-      if (this.#row(id, hash)) return;
+      const known = this.#row(id, hash)?.["key"];
+      if (typeof known === "string" && !damaged.has(known)) {
+        if (await isWhole(blobs, known, hash)) return;
+        damaged.add(known);
+      }
       const key = `${hash}-${crypto.randomUUID()}`;
       this.#uploading.add(key);
       try {
         this.#sql.run("INSERT INTO contextweaver_loose (key, id, is_swept) VALUES (?, ?, 0)", key, id);
         await this.#sql.settled();
         await blobs.put(key, bytes);
-        if (this.#sql.transaction(() => this.#take(id, hash, key, refer))) return;
+        if (this.#sql.transaction(() => this.#take(id, hash, key, damaged, refer))) return;
       } finally {
         this.#uploading.delete(key);
       }
@@ -181,12 +186,14 @@ export class SqlSessions implements SessionEngine {
     throw new ContextWeaverError("CONFLICT", "the blob was removed again and again while it was stored", { path: "/hash", hint });
   }
 
-  /** Refers to an upload that is done; not to one that another process took for a rest and removes. */
-  #take(id: string, hash: string, key: string, refer: (key: string) => void): boolean {
+  /** Refers to an upload that is done, in place of one that is damaged; not to one that another process took for a rest and removes. */
+  #take(id: string, hash: string, key: string, damaged: ReadonlySet<unknown>, refer: (key: string) => void): boolean {
+    const known = this.#row(id, hash)?.["key"];
     // Somebody else stored it meanwhile: this one stays loose.
-    if (this.#row(id, hash)) return true;
+    if (typeof known === "string" && !damaged.has(known)) return true;
     if (this.#sql.all("DELETE FROM contextweaver_loose WHERE key = ? AND is_swept = 0 RETURNING key", key).length > 0) {
       refer(key);
+      if (typeof known === "string") this.#sql.run("INSERT INTO contextweaver_loose (key, id, is_swept) VALUES (?, ?, 1)", known, id);
       return true;
     }
     // It may have been removed before it was there.
@@ -252,4 +259,10 @@ export class SqlSessions implements SessionEngine {
       this.#sql.run("DELETE FROM contextweaver_loose WHERE key IN (SELECT value FROM json_each(?))", JSON.stringify(keys.slice(at, at + KEYS)));
     }
   }
+}
+
+/** Whether the bytes are those that were stored. */
+async function isWhole(blobs: BlobStore, key: string, hash: string): Promise<boolean> {
+  const bytes = await blobs.get(key);
+  return bytes !== undefined && (await sha256(bytes as Uint8Array<ArrayBuffer>)) === hash;
 }

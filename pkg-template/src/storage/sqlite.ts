@@ -1,6 +1,7 @@
 // Sessions in an SQLite database that the caller opened, by whichever driver.
 import { ContextWeaverError } from "../errors.js";
-import { fields, refuseUnknown } from "../guard.js";
+import { fields } from "../guard.js";
+import { refuseUnknown } from "../guard-errors.js";
 import { clockOf } from "./checks.js";
 import { blobStoreOf } from "./blobs.js";
 import { SqlSessions } from "./sql.js";

@@ -774,6 +774,8 @@ export type AcceptedTools = {
   changed: ListChanges,
 };
 
+export type AppUse = "view" | "only";
+
 export type CallCounts = {
   calls: number,
   errors: number,
@@ -837,6 +839,7 @@ export type ForwardedCall = {
   tool: string,
   arguments: JsonObject,
   meta?: JsonObject,
+  app?: AppUse,
 };
 
 export type FoundPrompt = {
@@ -1126,6 +1129,7 @@ export interface Records {
 /** The same of the gateway. */
 export interface GatewayRecords {
   AcceptedTools: AcceptedTools;
+  AppUse: AppUse;
   CallCounts: CallCounts;
   CallInfo: CallInfo;
   CallKind: CallKind;

@@ -72,13 +72,16 @@ fn leave_out(schema: &mut Value, tokens: u64) -> usize {
     left_out
 }
 
-/// Keeps names, types and what is required, `depth` levels below the arguments.
+/// Keeps names, types and what is required, `depth` levels below the arguments. What has a default need not be written.
 fn stripped(schema: &Value, depth: usize) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
+    let has_default =
+        |name: &Value| name.as_str().is_some_and(|name| schema["properties"][name].get("default").is_some());
     let mut out = JsonMap::new();
     for (key, value) in map {
         let kept = match (key.as_str(), value) {
             ("enum", Value::Array(list)) if list.len() > MAX_ENUM => continue,
+            ("required", Value::Array(list)) => list.iter().filter(|name| !has_default(name)).cloned().collect(),
             (key, value) if TELLING.contains(&key) => value.clone(),
             ("properties", Value::Object(properties)) => {
                 properties.iter().map(|(name, value)| (name.clone(), below(value, depth))).collect()
@@ -126,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_required_stays() {
+    fn what_is_required_and_has_no_default_stays() {
         let schema = json!({ "$schema": "x", "type": "object", "properties": {
             "repo": { "type": "string", "description": "The repository, as owner and name, of which the issue is." },
             "filter": { "type": "object", "properties": { "state": { "enum": ["open", "closed"], "description": "d" } } },
@@ -139,16 +142,15 @@ mod tests {
             typed.schema,
             json!({ "type": "object", "properties": { "repo": { "type": "string" }, "filter": { "type": "object",
                 "properties": { "state": { "enum": ["open", "closed"] } } }, "labels": { "type": "array",
-                "items": { "type": "string" } }, "last": { "type": "integer" } }, "required": ["repo", "last"] })
+                "items": { "type": "string" } }, "last": { "type": "integer" } }, "required": ["repo"] })
         );
         assert!(typed.is_reduced && typed.left_out == 0);
         let least = reduced(&schema, 1);
         assert_eq!(
             least.schema,
-            json!({ "type": "object", "properties": { "repo": { "type": "string" }, "last": { "type": "integer" } },
-                "required": ["repo", "last"] })
+            json!({ "type": "object", "properties": { "repo": { "type": "string" } }, "required": ["repo"] })
         );
-        assert_eq!(least.left_out, 2);
+        assert_eq!(least.left_out, 3);
         let some = reduced(&schema, 55);
         assert_eq!((some.left_out, some.schema["properties"].as_object().unwrap().len()), (1, 3));
     }

@@ -312,6 +312,7 @@ impl Gateway {
             tool: tool.name().to_owned(),
             arguments,
             meta,
+            app: tool.app_use(),
             output_schema: tool.output_schema.clone(),
         }))
     }

@@ -18,7 +18,7 @@ pub use info::{CallInfo, CallKind, NextStep};
 pub use listing::{AcceptedTools, ListedServer, PinState};
 pub use request::{CallRequest, MeasuredResult};
 pub(crate) use sessions::{Session, Sessions, ToolRef};
-pub use step::{CallStep, ForwardedCall, RpcError};
+pub use step::{AppUse, CallStep, ForwardedCall, RpcError};
 pub use unmatched::UnmatchedRule;
 pub(crate) use validate::validate;
 pub use view::ViewOutcome;

@@ -22,6 +22,17 @@ pub struct RpcError {
     pub data: Option<Value>,
 }
 
+/// What a view of a server (an MCP App) needs of the results of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum AppUse {
+    /// The tool has a view beside the model, which shows structured content.
+    View,
+    /// Only views call the tool: no model reads its results.
+    Only,
+}
+
 /// A call for a server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -40,6 +51,10 @@ pub struct ForwardedCall {
     #[serde(skip_serializing_if = "JsonMap::is_empty")]
     #[cfg_attr(feature = "ts", ts(optional, type = "JsonObject"))]
     pub meta: JsonMap,
+    /// What views need of the result; absent where no view is concerned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub app: Option<AppUse>,
     /// The schema of the result, where the server listed one. It does not cross to JavaScript with every call.
     #[serde(skip)]
     #[cfg_attr(feature = "ts", ts(skip))]

@@ -11,23 +11,24 @@ use crate::front::safe_line;
 
 /// Checks arguments against the schema of a tool. What is wrong is told by place and what is expected, never by the value.
 /// Models write `null` for what they leave out: `null` for a property that is not required counts as absent, and is passed on.
-/// With `keys` it does not, and the place of the first is told as a list of keys, as contextweaver 0.18 has it.
+/// What has a `default` is not required: generators of schemas list such properties under `required`, and servers fill them in.
+/// With `keys` neither holds, and the place of the first is told as a list of keys, as contextweaver 0.18 has it.
 pub(crate) fn validate(schema: &JsonMap, arguments: &JsonMap, keys: bool) -> Checked<()> {
     if schema.is_empty() {
         return Ok(());
     }
-    let written = given(schema, arguments);
-    let schema = Value::Object(schema.clone());
-    let check = |arguments: &JsonMap| {
-        validate_args(&schema, "", &Value::Object(arguments.clone()), false).map_err(|error| {
+    let check = |schema: &JsonMap, arguments: &JsonMap| {
+        let (schema, arguments) = (Value::Object(schema.clone()), Value::Object(arguments.clone()));
+        validate_args(&schema, "", &arguments, false).map_err(|error| {
             let reason = error.details().get("reason").cloned().unwrap_or_else(|| "invalid_schema".into());
             let message = "the tool's own schema of its arguments cannot be used";
             GatewayError::new(GatewayErrorCode::SchemaInvalid, message).detail("reason", reason)
         })
     };
-    let mut checked = check(arguments)?;
-    if !checked.valid && !keys && written.len() < arguments.len() {
-        checked = check(&written)?;
+    let mut checked = check(schema, arguments)?;
+    if !checked.valid && !keys {
+        let lenient = with_defaults_optional(schema);
+        checked = check(&lenient, &given(&lenient, arguments))?;
     }
     if checked.valid {
         return Ok(());
@@ -52,6 +53,33 @@ pub(crate) fn validate(schema: &JsonMap, arguments: &JsonMap, keys: bool) -> Che
         Some(first) => refusal.detail("path", steps(&first.path)).detail("errors", errors),
         None => refusal.detail("errors", errors),
     })
+}
+
+/// A schema that requires nothing that has a default, at any depth.
+pub(crate) fn with_defaults_optional(schema: &JsonMap) -> JsonMap {
+    let mut schema = schema.clone();
+    let has_default = |properties: &JsonMap, name: &Value| {
+        name.as_str().and_then(|name| properties.get(name)).is_some_and(|property| property.get("default").is_some())
+    };
+    let properties = schema.get("properties").and_then(Value::as_object).cloned();
+    if let (Some(properties), Some(Value::Array(required))) = (properties, schema.get_mut("required")) {
+        required.retain(|name| !has_default(&properties, name));
+    }
+    for (key, inner) in &mut schema {
+        // What stands in these is data.
+        if !matches!(key.as_str(), "default" | "const" | "enum" | "examples" | "required") {
+            relax(inner);
+        }
+    }
+    schema
+}
+
+fn relax(value: &mut Value) {
+    match value {
+        Value::Object(map) => *map = with_defaults_optional(map),
+        Value::Array(list) => list.iter_mut().for_each(relax),
+        _ => {}
+    }
 }
 
 /// The arguments without those properties that are `null` and not required.

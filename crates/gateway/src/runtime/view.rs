@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use contextweaver_base::limits;
-use contextweaver_base::{Error, Result};
 use contextweaver_model::json::JsonMap;
 
 use super::call::CallContext;
@@ -134,21 +133,18 @@ impl Gateway {
         }
     }
 
-    /// Notes whose results handles are, after a restart: a policy may say that those of some tools are not to be read.
-    ///
-    /// # Errors
-    /// `NOT_FOUND` for a server that the options do not name.
-    pub fn own_handles(&mut self, session: &str, handles: Vec<(String, String, String)>) -> Result<()> {
-        let mut owned = Vec::new();
-        for (at, (handle, server, tool)) in handles.into_iter().enumerate() {
-            let place = self.server(&server).map_err(|error: Error| error.under(format!("/handles/{at}/server")))?;
-            owned.push((handle, ToolRef { server: place, name: tool.into() }));
-        }
+    /// Notes whose results handles are, after a restart: a policy may say that those of some tools are not to be read. Of a
+    /// server that the options do not name any more nothing is noted: its results are read where no policy refuses any.
+    pub fn own_handles(&mut self, session: &str, handles: Vec<(String, String, String)>) {
+        let known = |(handle, server, name): (String, String, String)| {
+            let server = self.server(&server).ok()?;
+            Some((handle, ToolRef { server, name: name.into() }))
+        };
+        let owned: Vec<(String, ToolRef)> = handles.into_iter().filter_map(known).collect();
         let (session, _) = self.sessions.touch(session);
         for (handle, tool) in owned {
             session.own(&handle, &tool);
         }
-        Ok(())
     }
 }
 

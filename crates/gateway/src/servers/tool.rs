@@ -12,6 +12,7 @@ use contextweaver_routing::catalog::item_fingerprint;
 
 use super::report::QuarantineReason;
 use crate::front::shown_tool;
+use crate::runtime::AppUse;
 
 /// A tool of a server.
 #[derive(Debug, Clone)]
@@ -58,6 +59,16 @@ impl ServerTool {
     /// Its name at its server.
     pub fn name(&self) -> &str {
         &self.item.name
+    }
+
+    /// What views need of its results, by `_meta.ui`.
+    pub fn app_use(&self) -> Option<AppUse> {
+        let ui = self.shown.get("_meta")?.get("ui")?;
+        let visibility = ui.get("visibility").and_then(Value::as_array);
+        if visibility.is_some_and(|all| !all.is_empty() && all.iter().all(|who| who == "app")) {
+            return Some(AppUse::Only);
+        }
+        ui.get("resourceUri").and_then(Value::as_str).map(|_| AppUse::View)
     }
 
     /// Whether it may be shown and called.

@@ -2,7 +2,7 @@
 
 use contextweaver_base::{ErrorCode, limits};
 use contextweaver_gateway::{
-    CallRequest, CallStep, FailedCall, FailureKind, FinishedCall, MeasuredResult, ServerStatus, UpstreamFailure,
+    AppUse, CallRequest, CallStep, FailedCall, FailureKind, FinishedCall, MeasuredResult, ServerStatus, UpstreamFailure,
 };
 use serde_json::{Value, json};
 
@@ -112,6 +112,57 @@ fn null_is_what_models_write_for_what_they_leave_out() {
             (&json!("ARGS_INVALID"), Some(1))
         );
         assert_eq!(told["details"]["errors"][0]["path"], path);
+    }
+}
+
+#[test]
+fn what_has_a_default_need_not_be_given() {
+    // As generators write the schema of what a server reads: defaults under `required`, at any depth.
+    let deep = json!({ "type": "object", "required": ["unit", "of"],
+        "properties": { "unit": { "enum": ["m", "ft"], "default": "m" }, "of": { "type": "string" } } });
+    let schema = json!({ "type": "object", "additionalProperties": false, "required": ["scale", "id"],
+        "properties": { "id": { "type": "string" }, "scale": { "enum": ["css", "device"], "default": "css" },
+            "odd": { "type": "string", "default": null }, "deep": { "anyOf": [{ "type": "array", "items": deep }] },
+            "words": { "type": "string", "description": "long ".repeat(200) } } });
+    let tool = json!({ "name": "shoot", "description": "Shoots.", "inputSchema": schema });
+    let mut gateway = with_tools(&[("a", json!([tool]))], json!({ "mode": "search" }));
+    for given in [
+        json!({ "id": "x" }),
+        json!({ "id": "x", "scale": null }),
+        json!({ "id": "x", "deep": [{ "of": "y" }] }),
+        json!({ "id": "x", "scale": "device" }),
+    ] {
+        let call = forward(gateway.begin_call(request("shoot", given.clone())).unwrap().step);
+        assert_eq!(Value::Object(call.arguments), given);
+    }
+    for (given, path) in [
+        (json!({}), ""),
+        (json!({ "id": "x", "scale": "none" }), "/scale"),
+        (json!({ "id": "x", "deep": [{ "unit": "m" }] }), "/deep"),
+    ] {
+        let told = error(&gateway.begin_call(request("shoot", given)).unwrap().step);
+        assert_eq!((&told["error"], &told["details"]["errors"][0]["path"]), (&json!("ARGS_INVALID"), &json!(path)));
+    }
+    // In fewer tokens, too, where the default itself is left out.
+    let answer = text(&gateway.begin_call(request("search_tools", json!({ "query": "shoots" }))).unwrap().step);
+    assert!(answer.contains(r#""required":["id"]"#), "{answer}");
+}
+
+#[test]
+fn tools_for_views_alone_are_called_but_not_found() {
+    let ui = |meta: Value| json!({ "name": meta["name"], "description": "Reads pages of a file.", "inputSchema": { "type": "object" }, "_meta": { "ui": meta["ui"] } });
+    let tools = json!([
+        ui(json!({ "name": "read_pages", "ui": { "resourceUri": "ui://a/view.html" } })),
+        ui(json!({ "name": "read_bytes", "ui": { "visibility": ["app"] } })),
+        ui(json!({ "name": "read_both", "ui": { "visibility": ["model", "app"] } })),
+        ui(json!({ "name": "read_odd", "ui": { "visibility": [] } })),
+    ]);
+    let mut gateway = with_tools(&[("a", tools)], json!({ "mode": "search" }));
+    let found = text(&gateway.begin_call(request("search_tools", json!({ "query": "read pages" }))).unwrap().step);
+    assert!(found.contains("read_pages") && found.contains("read_both") && found.contains("read_odd"), "{found}");
+    assert!(!found.contains("read_bytes"), "{found}");
+    for (name, app) in [("read_pages", Some(AppUse::View)), ("read_bytes", Some(AppUse::Only)), ("read_both", None)] {
+        assert_eq!(forward(gateway.begin_call(request(name, json!({}))).unwrap().step).app, app);
     }
 }
 
@@ -311,10 +362,14 @@ fn a_stored_result_is_read_as_the_policy_of_its_tool_says() {
         assert_eq!(error(&read(&mut gateway, "other", handle))["error"], "POLICY_DENIED");
     }
     // After a restart the host tells what it knows.
-    gateway.own_handles("other", vec![("h2".to_owned(), "a".to_owned(), "x".to_owned())]).unwrap();
+    gateway.own_handles("other", vec![("h2".to_owned(), "a".to_owned(), "x".to_owned())]);
     assert!(matches!(read(&mut gateway, "other", "h2"), CallStep::Drilldown { .. }));
-    let handles = vec![("h2".to_owned(), "b".to_owned(), "x".to_owned())];
-    assert_eq!(gateway.own_handles("other", handles).unwrap_err().path(), "/handles/0/server");
+    // A server that is not configured any more: where a policy refuses some, nobody knows whether this is one.
+    gateway.own_handles("other", vec![("h3".to_owned(), "gone".to_owned(), "x".to_owned())]);
+    assert_eq!(error(&read(&mut gateway, "other", "h3"))["error"], "POLICY_DENIED");
+    let mut open = with_tools(&[("a", json!([tool("x")]))], json!({}));
+    open.own_handles("other", vec![("h3".to_owned(), "gone".to_owned(), "x".to_owned())]);
+    assert!(matches!(read(&mut open, "other", "h3"), CallStep::Drilldown { .. }));
 }
 
 #[test]
