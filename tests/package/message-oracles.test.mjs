@@ -1,0 +1,198 @@
+// The real converters of providers' packages judge what the package makes of random conversations: nothing is refused, and nothing is
+// lost without a word. A seed that fails is named, with the fewest messages that still fail; ORACLE_SEED and ORACLE_CONVERTER run
+// one again.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+import { long, packageDir } from "./harness.mjs";
+import { CONVERTERS, langchainMessages } from "./oracle-converters.mjs";
+import { HEADS, base64Of, conversation } from "./oracle-conversations.mjs";
+import { PROVIDER_RULES } from "./provider-rules.mjs";
+import { random } from "./random-logs.mjs";
+
+const dist = (name) => import(pathToFileURL(join(packageDir, "dist", name)));
+const { ContextManager, ContextWeaverError } = await dist("index.js");
+const { contextWeaver: langchainWeaver } = await dist("langchain.js");
+
+const CONVERSATIONS = Number(process.env.ORACLE_COUNT ?? (long ? 20_000 : 2_000));
+globalThis.AI_SDK_LOG_WARNINGS = false;
+const EVERYTHING = 200_000;
+const ONE = process.env.ORACLE_SEED;
+
+/** Budgets from what hardly holds a turn up to everything. */
+const budgetOf = (draw) => (draw.chance(0.25) ? EVERYTHING : Math.round(60 * 2 ** (draw.below(900) / 100)));
+
+/** What was built, or nothing where the budget is too small for what must be sent. */
+function builtOf(build, budget) {
+  try {
+    return build();
+  } catch (error) {
+    if (!ContextWeaverError.is(error, "BUDGET_EXCEEDED") || budget === EVERYTHING) throw error;
+    return undefined;
+  }
+}
+
+const MARK = /#\d+#/g;
+const marksOf = (value) => [...new Set(JSON.stringify(value).match(MARK) ?? [])];
+
+/** Marks of what is not in a request and of which nothing says so. */
+function lost({ said, sent, built, manager, told }) {
+  const missing = marksOf(said).filter((mark) => !sent.includes(mark));
+  if (missing.length === 0) return [];
+  const { stats, items } = built.pack;
+  const dropped = new Set(stats.dropped_items.map(({ item_id: id }) => id));
+  const partly = new Set(items.filter(({ rendered_as: as }) => as !== "whole").map(({ id }) => id));
+  const places = told.map(({ path }) => /^\/items\/(\d+)/.exec(path)?.[1]).map((at) => items[at]?.id);
+  const known = new Set([...dropped, ...partly, ...places]);
+  const log = manager.events.list();
+  return missing.filter((mark) => {
+    const holders = log.filter((item) => JSON.stringify(item).includes(mark));
+    return !holders.some(({ id }) => known.has(id));
+  });
+}
+
+/** Every file of random conversations. */
+const FILES = new Set(Object.keys(HEADS).flatMap((type) => Array.from({ length: 400 }, (_, number) => base64Of(type, number))));
+
+/** Files that stand in a request otherwise than they were said. */
+const broken = (sent) => (sent.match(/(?:iVBORw0KGgo|JVBERi0|UklGR)[A-Za-z0-9+/]*={0,2}/g) ?? []).filter((text) => !FILES.has(text));
+
+/** What is wrong with one request. */
+function complaint(name, request, context) {
+  if (globalThis.showing) console.log("BUILT", JSON.stringify(context.built.messages), "\nREQUEST", JSON.stringify(request), "\nTOLD", context.told.map(({ code, path }) => code + path).join());
+  const wrong = PROVIDER_RULES[CONVERTERS[name].rules](request);
+  if (wrong) return wrong;
+  const sent = JSON.stringify(request);
+  const torn = broken(sent);
+  if (torn.length > 0) return `media are not what they were: ${torn[0].slice(0, 40)}`;
+  const gone = lost({ ...context, sent: `${JSON.stringify(context.built.messages)}${JSON.stringify(context.built.system ?? "")}` });
+  return gone.length > 0 ? `${gone} is gone without a word` : undefined;
+}
+
+/** Where the model is asked: before each answer, and at the end. */
+function endsOf(messages, draw) {
+  const isModels = ({ role, type, class: name }) => role === "assistant" || role === "model" || name === "AIMessage" || (role === undefined && type !== undefined && !type.endsWith("_output"));
+  const ends = messages.flatMap((message, at) => (at > 0 && isModels(message) && !isModels(messages[at - 1]) ? [at] : []));
+  return [...ends.filter(() => draw.chance(0.4)), messages.length];
+}
+
+async function judgedByBuild(name, said, how) {
+  const { format, ask } = CONVERTERS[name];
+  const from = said.form.split("/")[0];
+  const options = said.system === undefined ? {} : { system: said.system };
+  const manager = new ContextManager();
+  try {
+    const draw = random(how.seed);
+    const ends = how.running ? endsOf(said.messages, draw) : [said.messages.length];
+    for (const end of ends) {
+      const messages = said.messages.slice(0, end);
+      const synced = manager.syncMessages(messages, from, options);
+      for (const budget of how.running ? [how.budgets[0]] : how.budgets) {
+        const built = builtOf(() => manager.buildMessages({ phase: "answer", query: "", budget_tokens: budget, format, ...(!how.running && { running: false }) }), budget);
+        if (!built) continue;
+        assert.ok(built.tokens <= budget, `${built.tokens} of ${budget} tokens`);
+        let request;
+        try {
+          request = await ask(built, how);
+        } catch (error) {
+          return `at ${budget}: the converter throws ${error.name}: ${error.message}`;
+        }
+        const wrong = complaint(name, request, { said: messages, built, manager, told: [...synced.warnings, ...built.warnings] });
+        if (wrong) return `${how.running ? `running to ${end}` : "single"} at ${budget}: ${wrong}`;
+      }
+    }
+    return undefined;
+  } catch (error) {
+    return `${error.name} ${error.code ?? ""}: ${error.message} ${error.path ?? ""}`;
+  } finally {
+    manager.free();
+  }
+}
+
+/** LangChain's agents have the middleware, as their users do. */
+async function judgedByLangChain(name, said, how) {
+  const budget = how.budgets[0];
+  let step;
+  const weaver = langchainWeaver({ budget_tokens: budget, onStep: (one) => (step = one) });
+  try {
+    const all = langchainMessages(said.messages);
+    const hasSystem = said.messages[0]?.class === "SystemMessage";
+    for (const end of endsOf(said.messages, random(how.seed))) {
+      const messages = all.slice(hasSystem ? 1 : 0, end);
+      if (messages.length === 0) continue;
+      const systemMessage = hasSystem ? all[0] : langchainMessages([{ class: "SystemMessage", content: "" }])[0];
+      const request = { model: { model: "gpt-5" }, messages, systemMessage, tools: [], state: { messages }, runtime: { configurable: { thread_id: "t" } } };
+      let asked;
+      try {
+        await weaver.wrapModelCall(request, (given) => ((asked = given), langchainMessages([{ class: "AIMessage", content: "ok" }])[0]));
+      } catch (error) {
+        if (!ContextWeaverError.is(error, "BUDGET_EXCEEDED") || budget === EVERYTHING) throw error;
+        continue;
+      }
+      const list = [...(asked.systemMessage.content === "" ? [] : [asked.systemMessage]), ...asked.messages];
+      let sent;
+      try {
+        sent = await CONVERTERS[name].ask({ messages: list }, how);
+      } catch (error) {
+        return `at ${budget}: the converter throws ${error.name}: ${error.message}`;
+      }
+      const { built, synced, warnings } = step;
+      const wrong = complaint(name, sent, { said: said.messages.slice(0, end), built, manager: weaver.manager("t"), told: [...synced.warnings, ...warnings] });
+      if (wrong) return `running to ${end} at ${budget}: ${wrong}`;
+    }
+    return undefined;
+  } catch (error) {
+    return `${error.name} ${error.code ?? ""}: ${error.message} ${error.path ?? ""}`;
+  } finally {
+    weaver.free();
+  }
+}
+
+const judged = (name, said, how) => (CONVERTERS[name].format === "langchain" ? judgedByLangChain : judgedByBuild)(name, said, how);
+
+function caseOf(name, seed) {
+  const draw = random(seed);
+  const { forms, types } = CONVERTERS[name];
+  const said = conversation(draw, draw.pick(forms), types);
+  const how = { seed, at: seed, store: draw.chance(0.3), running: draw.chance(0.5), budgets: [budgetOf(draw), budgetOf(draw), EVERYTHING] };
+  return { said, how };
+}
+
+/** Leaves out messages as long as it still fails. */
+async function shrunk(name, said, how) {
+  let messages = said.messages;
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const fewer = messages.filter((_, index) => index !== at);
+    if (fewer.length > 0 && (await judged(name, { ...said, messages: fewer }, how))) messages = fewer;
+  }
+  return { ...said, messages };
+}
+
+async function report(name, seed, { said, how }) {
+  const small = await shrunk(name, said, how);
+  if (process.env.ORACLE_SHOW) globalThis.showing = true;
+  const wrong = await judged(name, small, how);
+  return `${name}, seed ${seed} (ORACLE_CONVERTER="${name}" ORACLE_SEED=${seed}), ${said.form}: ${wrong}\n${JSON.stringify(small.messages).slice(0, 3_000)}`;
+}
+
+for (const name of Object.keys(CONVERTERS)) {
+  const only = process.env.ORACLE_CONVERTER;
+  if (only && only !== name) continue;
+  test(`${name}: nothing of ${CONVERSATIONS} conversations is refused or lost without a word`, async () => {
+    const seeds = ONE ? [Number(ONE)] : Array.from({ length: CONVERSATIONS }, (_, at) => at + 1);
+    const kinds = new Map();
+    for (const seed of seeds) {
+      const one = caseOf(name, seed);
+      const wrong = await judged(name, one.said, one.how);
+      if (!wrong) continue;
+      if (process.env.ORACLE_SURVEY) {
+        const kind = wrong.replace(/^(at|running|single)[^:]*: /, "").replace(/\d+/g, "N").slice(0, 110);
+        kinds.set(kind, [...(kinds.get(kind) ?? []), seed]);
+        continue;
+      }
+      assert.fail(await report(name, seed, one));
+    }
+    for (const [kind, list] of [...kinds].sort((a, b) => b[1].length - a[1].length)) console.log(`${list.length}× ${kind}  [${list.slice(0, 4)}]`);
+  });
+}
