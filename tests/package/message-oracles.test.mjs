@@ -36,19 +36,21 @@ function builtOf(build, budget) {
 const MARK = /#\d+#/g;
 const marksOf = (value) => [...new Set(JSON.stringify(value).match(MARK) ?? [])];
 
+/** Warnings that say that what only its provider understands is not there. */
+const OPAQUE = ["OPAQUE_LEFT_OUT", "MEDIA_LEFT_OUT", "REASONING_INCOMPLETE", "EMPTY_LEFT_OUT"];
+
 /** Marks of what is not in a request and of which nothing says so. */
-function lost({ said, sent, built, manager, told }) {
+function lost({ said, kinds, sent, built, manager, told }) {
   const missing = marksOf(said).filter((mark) => !sent.includes(mark));
   if (missing.length === 0) return [];
   const { stats, items } = built.pack;
-  const dropped = new Set(stats.dropped_items.map(({ item_id: id }) => id));
-  const partly = new Set(items.filter(({ rendered_as: as }) => as !== "whole").map(({ id }) => id));
-  const places = told.map(({ path }) => /^\/items\/(\d+)/.exec(path)?.[1]).map((at) => items[at]?.id);
-  const known = new Set([...dropped, ...partly, ...places]);
+  const partly = items.filter(({ rendered_as: as }) => as !== "whole").map(({ id }) => id);
+  const known = new Set([...stats.dropped_items.map(({ item_id: id }) => id), ...partly]);
+  const isTold = told.some(({ code }) => OPAQUE.includes(code));
   const log = manager.events.list();
   return missing.filter((mark) => {
-    const holders = log.filter((item) => JSON.stringify(item).includes(mark));
-    return !holders.some(({ id }) => known.has(id));
+    if (kinds[mark] !== "text" && isTold) return false;
+    return !log.some((item) => known.has(item.id) && JSON.stringify(item).includes(mark));
   });
 }
 
@@ -60,13 +62,13 @@ const broken = (sent) => (sent.match(/(?:iVBORw0KGgo|JVBERi0|UklGR)[A-Za-z0-9+/]
 
 /** What is wrong with one request. */
 function complaint(name, request, context) {
-  if (globalThis.showing) console.log("BUILT", JSON.stringify(context.built.messages), "\nREQUEST", JSON.stringify(request), "\nTOLD", context.told.map(({ code, path }) => code + path).join());
+  if (globalThis.showing) console.log("REQUEST", JSON.stringify(request), "\nTOLD", context.told.map(({ code, path }) => code + path).join());
   const wrong = PROVIDER_RULES[CONVERTERS[name].rules](request);
   if (wrong) return wrong;
   const sent = JSON.stringify(request);
   const torn = broken(sent);
   if (torn.length > 0) return `media are not what they were: ${torn[0].slice(0, 40)}`;
-  const gone = lost({ ...context, sent: `${JSON.stringify(context.built.messages)}${JSON.stringify(context.built.system ?? "")}` });
+  const gone = lost({ ...context, sent: JSON.stringify(context.handed ?? [context.built.messages, context.built.system]) });
   return gone.length > 0 ? `${gone} is gone without a word` : undefined;
 }
 
@@ -82,23 +84,27 @@ async function judgedByBuild(name, said, how) {
   const from = said.form.split("/")[0];
   const options = said.system === undefined ? {} : { system: said.system };
   const manager = new ContextManager();
+  // Of a running prompt each is told once.
+  const told = [];
   try {
     const draw = random(how.seed);
     const ends = how.running ? endsOf(said.messages, draw) : [said.messages.length];
     for (const end of ends) {
       const messages = said.messages.slice(0, end);
-      const synced = manager.syncMessages(messages, from, options);
+      told.push(...manager.syncMessages(messages, from, options).warnings);
       for (const budget of how.running ? [how.budgets[0]] : how.budgets) {
-        const built = builtOf(() => manager.buildMessages({ phase: "answer", query: "", budget_tokens: budget, format, ...(!how.running && { running: false }) }), budget);
-        if (!built) continue;
+        const built = builtOf(() => manager.buildMessages({ phase: "answer", query: "", budget_tokens: budget, format, close_calls: true, running: how.running }), budget);
+        if (!built || (built.messages.length === 0 && marksOf(messages).length === 0)) continue;
+        told.push(...built.warnings);
         assert.ok(built.tokens <= budget, `${built.tokens} of ${budget} tokens`);
         let request;
+        if (globalThis.showing) console.log("BUILT", JSON.stringify(built.messages), JSON.stringify(built.pack.items), JSON.stringify(built.pack.stats.dropped_items));
         try {
           request = await ask(built, how);
         } catch (error) {
           return `at ${budget}: the converter throws ${error.name}: ${error.message}`;
         }
-        const wrong = complaint(name, request, { said: messages, built, manager, told: [...synced.warnings, ...built.warnings] });
+        const wrong = complaint(name, request, { said: messages, kinds: said.kinds, built, manager, told });
         if (wrong) return `${how.running ? `running to ${end}` : "single"} at ${budget}: ${wrong}`;
       }
     }
@@ -114,6 +120,7 @@ async function judgedByBuild(name, said, how) {
 async function judgedByLangChain(name, said, how) {
   const budget = how.budgets[0];
   let step;
+  const told = [];
   const weaver = langchainWeaver({ budget_tokens: budget, onStep: (one) => (step = one) });
   try {
     const all = langchainMessages(said.messages);
@@ -137,8 +144,8 @@ async function judgedByLangChain(name, said, how) {
       } catch (error) {
         return `at ${budget}: the converter throws ${error.name}: ${error.message}`;
       }
-      const { built, synced, warnings } = step;
-      const wrong = complaint(name, sent, { said: said.messages.slice(0, end), built, manager: weaver.manager("t"), told: [...synced.warnings, ...warnings] });
+      told.push(...step.synced.warnings, ...step.warnings);
+      const wrong = complaint(name, sent, { said: said.messages.slice(0, end), kinds: said.kinds, built: step.built, handed: list, manager: weaver.manager("t"), told });
       if (wrong) return `running to ${end} at ${budget}: ${wrong}`;
     }
     return undefined;
@@ -153,18 +160,23 @@ const judged = (name, said, how) => (CONVERTERS[name].format === "langchain" ? j
 
 function caseOf(name, seed) {
   const draw = random(seed);
-  const { forms, types } = CONVERTERS[name];
-  const said = conversation(draw, draw.pick(forms), types);
+  const { forms, types, foreign = [] } = CONVERTERS[name];
+  const form = draw.pick(forms);
+  const said = conversation(draw, form, { types, hasServers: !foreign.includes(form) });
   const how = { seed, at: seed, store: draw.chance(0.3), running: draw.chance(0.5), budgets: [budgetOf(draw), budgetOf(draw), EVERYTHING] };
   return { said, how };
 }
 
+/** What a complaint is about, without the numbers in it. */
+const kindOf = (wrong = "") => wrong.replace(/^(at|running|single)[^:]*: /, "").replace(/(#\d+#,?)+/g, "#").replace(/\d+/g, "N").slice(0, 110);
+
 /** Leaves out messages as long as it still fails. */
 async function shrunk(name, said, how) {
   let messages = said.messages;
+  const kind = kindOf(await judged(name, said, how));
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const fewer = messages.filter((_, index) => index !== at);
-    if (fewer.length > 0 && (await judged(name, { ...said, messages: fewer }, how))) messages = fewer;
+    if (fewer.length > 0 && kindOf(await judged(name, { ...said, messages: fewer }, how)) === kind) messages = fewer;
   }
   return { ...said, messages };
 }
@@ -187,7 +199,7 @@ for (const name of Object.keys(CONVERTERS)) {
       const wrong = await judged(name, one.said, one.how);
       if (!wrong) continue;
       if (process.env.ORACLE_SURVEY) {
-        const kind = wrong.replace(/^(at|running|single)[^:]*: /, "").replace(/\d+/g, "N").slice(0, 110);
+        const kind = kindOf(wrong);
         kinds.set(kind, [...(kinds.get(kind) ?? []), seed]);
         continue;
       }

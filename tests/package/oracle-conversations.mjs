@@ -24,16 +24,20 @@ class Script {
   #calls = 0;
   #rounds = 0;
 
-  constructor(draw, types) {
-    this.draw = draw;
-    this.types = types;
+  /** What each mark is in. */
+  kinds = {};
+
+  constructor(draw, { types, hasServers }) {
+    Object.assign(this, { draw, types, hasServers });
     // Some servers count their calls anew in every turn.
     this.reuses = draw.chance(0.1);
   }
 
-  said(most = 12) {
+  /** A text with a mark; `kind` is what of a conversation it is. */
+  said(most = 12, kind = "text") {
     const { draw } = this;
-    return `#${++this.#marks}# ${Array.from({ length: 1 + draw.below(most) }, () => draw.pick(PIECES)).join(" ")} ~`;
+    this.kinds[`#${++this.#marks}#`] = kind;
+    return `#${this.#marks}# ${Array.from({ length: 1 + draw.below(most) }, () => draw.pick(PIECES)).join(" ")} ~`;
   }
 
   media(types = ["image/png", "image/png", "application/pdf"]) {
@@ -51,7 +55,7 @@ class Script {
     if (draw.chance(0.2)) parts.push(this.media(this.types));
     if (draw.chance(0.1)) parts.push({ part: "text", text: draw.chance(0.3) ? "" : this.said(5) });
     if (draw.chance(0.03)) parts.unshift(this.media());
-    if (draw.chance(0.03)) parts.push({ part: "opaque", number: ++this.#media, text: this.said(3) });
+    if (draw.chance(0.03)) parts.push({ part: "opaque", number: ++this.#media, text: this.said(3, "opaque") });
     return { role: "user", parts };
   }
 
@@ -81,7 +85,7 @@ class Script {
       input: draw.pick([() => ({}), () => ({ query: this.said(3) }), () => ({ at: [1, 2, { deep: null }], n: 1.5 })])(),
       output: this.output(),
       isProviders: !isOwn,
-      text: this.said(5),
+      text: this.said(5, "providers"),
     };
   }
 
@@ -91,15 +95,15 @@ class Script {
     const parts = [];
     const round = draw.chance(0.35) ? ++this.#rounds : undefined;
     if (round) {
-      parts.push({ part: "reasoning", round, text: draw.chance(0.2) ? "" : this.said(8) });
-      if (draw.chance(0.2)) parts.push({ part: "reasoning", round, isMore: true, text: this.said(4) });
+      parts.push({ part: "reasoning", round, text: draw.chance(0.2) ? "" : this.said(8, "reasoning") });
+      if (draw.chance(0.2)) parts.push({ part: "reasoning", round, isMore: true, text: this.said(4, "reasoning") });
     }
-    if (draw.chance(0.12)) parts.push(this.call(round, false));
+    if (this.hasServers && draw.chance(0.12)) parts.push(this.call(round, false));
     if (calls === 0 || draw.chance(0.4)) parts.push({ part: "text", round, number: ++this.#media, text: draw.chance(0.04) ? "" : `${this.said(isLast ? 30 : 8)}${draw.pick(["", "", " \n"])}` });
     if (calls === 0 && draw.chance(0.15)) parts.push({ part: "text", round, number: ++this.#media, text: this.said(8) });
     if (calls === 0 && draw.chance(0.04)) parts.push({ ...this.media(["image/png"]), by: "data" });
-    if (draw.chance(0.05)) parts.push({ part: "source", number: ++this.#media, text: this.said(2) });
-    if (draw.chance(0.02)) parts.push({ part: "opaque", number: ++this.#media, text: this.said(3) });
+    if (draw.chance(0.05)) parts.push({ part: "source", number: ++this.#media, text: this.said(2, "opaque") });
+    if (draw.chance(0.02)) parts.push({ part: "opaque", number: ++this.#media, text: this.said(3, "opaque") });
     for (let count = calls; count > 0; count -= 1) {
       const call = this.call(round, true);
       if (draw.chance(0.1)) call.approval = draw.pick(["approved", "denied"]);
@@ -110,8 +114,8 @@ class Script {
 }
 
 /** A script: what a user says, and what a model answers and calls, up to where the model is asked again. */
-function script(draw, types) {
-  const one = new Script(draw, types);
+function script(draw, media) {
+  const one = new Script(draw, media);
   const steps = [];
   if (draw.chance(0.5)) steps.push({ role: "system", text: one.said(6) });
   const turns = 1 + draw.below(4);
@@ -132,7 +136,7 @@ function script(draw, types) {
     }
   }
   if (steps.at(-1).role === "assistant") steps.push({ role: "user", parts: [{ part: "text", text: one.said(4) }] });
-  return steps;
+  return { steps, kinds: one.kinds };
 }
 
 const noted = (provider, fields) => (fields === undefined ? {} : { providerOptions: { [provider]: fields } });
@@ -172,7 +176,7 @@ function providersParts(provider, call, notes) {
       ? [{ type: "web_search_result", url: "https://tides.example", title: text, pageAge: null, encryptedContent: `sealed ${number}` }]
       : { action: { type: "search", query: text } };
   const isGoogles = provider === "google" ? { google: { serverToolCallId: id, serverToolType: "GOOGLE_SEARCH_WEB" } } : undefined;
-  const more = isGoogles ? { providerOptions: isGoogles } : noted(provider, provider === "openai" ? { itemId: id } : undefined);
+  const more = isGoogles ? { providerOptions: isGoogles } : {};
   return [
     { type: "tool-call", toolCallId: id, toolName: "web_search", input: provider === "anthropic" ? { query: text } : input, providerExecuted: true, ...more },
     { type: "tool-result", toolCallId: id, toolName: "web_search", output: { type: "json", value }, ...more },
@@ -552,14 +556,14 @@ export const FORMS = Object.keys(WRITERS);
 
 const ALL_TYPES = ["image/png", "image/png", "application/pdf", "text/plain", "audio/wav"];
 
-/** A conversation in a form: its messages, and its instructions where they stand beside them. `types` are those of files of the user. */
-export function conversation(draw, form, types = ALL_TYPES) {
-  const steps = script(draw, types);
+/** A conversation in a form: its messages, and its instructions where they stand beside them. `types` are those of files of the user; `hasServers`: whether the provider runs tools of its own. */
+export function conversation(draw, form, { types = ALL_TYPES, hasServers = true } = {}) {
+  const { steps, kinds } = script(draw, { types, hasServers });
   const system = steps[0].role === "system" && (form === "anthropic" || form === "gemini") ? steps[0].text : undefined;
   let messages = WRITERS[form](steps, draw);
   // A caller that forgets a message, or hands one over twice.
   if (draw.chance(0.08) && messages.length > 2) messages.splice(draw.below(messages.length - 1), 1);
   if (draw.chance(0.05)) messages.splice(draw.below(messages.length), 0, structuredClone(messages[draw.below(messages.length)]));
   if (draw.chance(0.04) && messages.length > 2) messages = messages.slice(1 + draw.below(2));
-  return { form, messages, ...(system !== undefined && { system: form === "gemini" ? { parts: [{ text: system }] } : system }) };
+  return { form, messages, kinds, ...(system !== undefined && { system: form === "gemini" ? { parts: [{ text: system }] } : system }) };
 }

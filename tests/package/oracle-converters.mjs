@@ -114,15 +114,18 @@ async function throughGenAi({ messages, system }) {
   return taken(gemini);
 }
 
+/** Forms of the AI SDK with tools that another provider ran, which its converters do not know. */
+const foreignTo = (...providers) => ["openai", "anthropic", "google"].filter((one) => !providers.includes(one)).map((one) => `ai-sdk-model/${one}`);
+
 /**
  * Each converter: the format in which it is handed messages, the rules for what it sends, and the forms of conversations that its
- * users have. `ask` gives what is sent.
+ * users have; in the `foreign` ones no provider ran a tool. `ask` gives what is sent.
  */
 export const CONVERTERS = {
-  "@ai-sdk/openai, Responses": { types: ["image/png", "image/png", "application/pdf"], format: "ai-sdk-model", rules: "openai-responses", forms: ["ai-sdk-model/openai", "ai-sdk-model/openai", "ai-sdk-model/anthropic", "ai-sdk-ui", "openai-responses"], ask: (sent, how) => throughAiSdk("responses", responses, sent, how) },
-  "@ai-sdk/openai, chat": { types: ["image/png", "image/png", "application/pdf", "audio/wav"], format: "ai-sdk-model", rules: "openai-chat", forms: ["ai-sdk-model/openai", "ai-sdk-model/google", "openai-chat"], ask: (sent, how) => throughAiSdk("chat", chat, sent, how) },
-  "@ai-sdk/anthropic": { types: ["image/png", "image/png", "application/pdf", "text/plain"], format: "ai-sdk-model", rules: "anthropic", forms: ["ai-sdk-model/anthropic", "ai-sdk-model/anthropic", "ai-sdk-model/openai", "anthropic"], ask: (sent, how) => throughAiSdk("anthropic", claude, sent, how) },
-  "@ai-sdk/google": { format: "ai-sdk-model", rules: "gemini", forms: ["ai-sdk-model/google", "ai-sdk-model/google", "ai-sdk-model/openai", "gemini"], ask: (sent, how) => throughAiSdk("google", gemini, sent, how) },
+  "@ai-sdk/openai, Responses": { foreign: foreignTo("openai"), types: ["image/png", "image/png", "application/pdf"], format: "ai-sdk-model", rules: "openai-responses", forms: ["ai-sdk-model/openai", "ai-sdk-model/openai", "ai-sdk-model/anthropic", "ai-sdk-ui", "openai-responses"], ask: (sent, how) => throughAiSdk("responses", responses, sent, how) },
+  "@ai-sdk/openai, chat": { foreign: foreignTo(), types: ["image/png", "image/png", "application/pdf", "audio/wav"], format: "ai-sdk-model", rules: "openai-chat", forms: ["ai-sdk-model/openai", "ai-sdk-model/google", "openai-chat"], ask: (sent, how) => throughAiSdk("chat", chat, sent, how) },
+  "@ai-sdk/anthropic": { foreign: foreignTo("anthropic"), types: ["image/png", "image/png", "application/pdf", "text/plain"], format: "ai-sdk-model", rules: "anthropic", forms: ["ai-sdk-model/anthropic", "ai-sdk-model/anthropic", "ai-sdk-model/openai", "anthropic"], ask: (sent, how) => throughAiSdk("anthropic", claude, sent, how) },
+  "@ai-sdk/google": { foreign: [...foreignTo("google"), "ai-sdk-ui"], format: "ai-sdk-model", rules: "gemini", forms: ["ai-sdk-model/google", "ai-sdk-model/google", "ai-sdk-model/openai", "gemini"], ask: (sent, how) => throughAiSdk("google", gemini, sent, how) },
   "@langchain/openai, chat": { format: "langchain", rules: "openai-chat", forms: ["langchain"], ask: async ({ messages }) => (await langModels.chat.invoke(messages), taken(chat)) },
   "@langchain/openai, Responses": { format: "langchain", rules: "openai-responses", forms: ["langchain"], ask: async ({ messages }) => (await langModels.responses.invoke(messages), taken(responses)) },
   "openai, chat": { format: "openai-chat", rules: "openai-chat", forms: ["openai-chat", "openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk-ui", "ai-sdk-model/openai"], ask: async ({ messages }) => (await direct.chat.chat.completions.create({ model: "gpt-4o", messages }), taken(chat)) },

@@ -139,7 +139,8 @@ function openaiResponses({ messages }) {
       if (!asked.delete(item.approval_request_id)) return `an answer to ${item.approval_request_id}, which nobody asked`;
     } else if (type === "message" && !item.isStored) {
       const { role, content } = item;
-      if (isEmpty(content)) return `empty message of ${role}`;
+      // LangChain writes an empty text before calls.
+      if (isEmpty(content) && !(role === "assistant" && content === "")) return `empty message of ${role}`;
       const late = role === "assistant" ? undefined : pairs.unanswered(`a message of ${role}`);
       if (late) return late;
       const side = role === "user" || role === "assistant" ? role : "system";
@@ -221,12 +222,11 @@ function gemini({ messages, system }) {
   if (system !== undefined && isEmpty(system.parts)) return "empty system";
   let last;
   let open = [];
-  for (const [at, { role, parts }] of messages.entries()) {
+  for (const [at, { role: given, parts }] of messages.entries()) {
+    const role = given === "function" ? "user" : given;
     if (!["user", "model"].includes(role)) return `role ${role}`;
-    // What functions answered is a turn of its own, before what the user says.
-    const before = messages[at - 1]?.parts ?? [];
-    const isBehindResults = role === "user" && before.some(({ functionResponse }) => functionResponse) && !parts.some(({ functionResponse }) => functionResponse);
-    if ((role === last && !isBehindResults) || (at === 0 && role !== "user")) return `message ${at} is of ${role}`;
+    // Two of the user may follow each other: what functions answered is a turn of its own, before what the user says.
+    if ((role === last && role === "model") || (at === 0 && role !== "user")) return `message ${at} is of ${role}`;
     last = role;
     if (isEmpty(parts)) return `message ${at} is empty`;
     if (parts.some((part) => part.text === "" || Object.keys(part).length === 0)) return `an empty part in message ${at}`;

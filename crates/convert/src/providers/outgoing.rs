@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Warnings;
+use super::approvals::requested;
 use super::message::{Role, at};
 use super::names::call_id;
 use super::stored::{StoredMessage, StoredPart, StoredPartKind};
@@ -129,7 +130,7 @@ impl OutgoingPart {
     }
 
     /// Makes a part that is written as it was read.
-    fn as_read(stored: &StoredPart, content: PartContent, value: Value, item: usize) -> Self {
+    pub fn as_read(stored: &StoredPart, content: PartContent, value: Value, item: usize) -> Self {
         let original = Some(OriginalPart { field: stored.field.clone(), value });
         Self { content, original, position: position(stored), message_fields: None, item }
     }
@@ -206,9 +207,12 @@ pub fn changed_parts(
     item: usize,
 ) -> Vec<OutgoingPart> {
     let is_usable = message.is_usable(source);
+    let is_shown = !source.metadata_flag("redacted");
     let (mut parts, mut media) = (Vec::new(), Vec::new());
-    for stored in message.parts.iter().filter(|_| is_usable) {
+    // Without its request nobody knows what an answer approves.
+    for stored in message.parts.iter().filter(|part| is_usable || is_shown && requested(&part.original).is_some()) {
         let content = match stored.kind {
+            _ if requested(&stored.original).is_some() => PartContent::Opaque,
             StoredPartKind::Reasoning => PartContent::Reasoning,
             StoredPartKind::Marker => PartContent::Opaque,
             StoredPartKind::Opaque if has_media && is_media(stored) => {

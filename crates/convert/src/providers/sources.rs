@@ -1,6 +1,7 @@
 //! Items that are about to be written: which results answer which calls, and which items are one message.
 
 use super::Format;
+use super::approvals::Approvals;
 use super::message::Role;
 use super::names::{answered_id, call_id};
 use super::server_tools::is_provider_run;
@@ -18,6 +19,8 @@ pub struct SourceItem<'a> {
     pub call: Option<usize>,
     /// Of a call its results, in order.
     pub results: Vec<usize>,
+    /// Whether it stands before these already, and is not written again.
+    pub is_repeated: bool,
 }
 
 impl SourceItem<'_> {
@@ -45,7 +48,7 @@ pub fn sources(items: &[ContextItem], format: Format) -> Vec<SourceItem<'_>> {
         .map(|item| {
             let stored = StoredMessage::of(item);
             let is_same_format = stored.as_ref().is_some_and(|stored| stored.format == format);
-            SourceItem { item, stored, is_same_format, call: None, results: Vec::new() }
+            SourceItem { item, stored, is_same_format, call: None, results: Vec::new(), is_repeated: false }
         })
         .collect();
     let mut by_item: SortedMap<&str, usize> = SortedMap::new();
@@ -80,9 +83,10 @@ pub fn sources(items: &[ContextItem], format: Format) -> Vec<SourceItem<'_>> {
 }
 
 /// Groups what one message says.
-pub fn group_items(sources: &[SourceItem]) -> Vec<MessageGroup> {
+pub fn group_items(sources: &[SourceItem], approvals: &Approvals) -> Vec<MessageGroup> {
     let mut groups: Vec<MessageGroup> = Vec::new();
-    for (index, source) in sources.iter().enumerate() {
+    let is_written = |(index, source): &(usize, &SourceItem)| !source.is_repeated && !approvals.is_answer(*index);
+    for (index, source) in sources.iter().enumerate().filter(is_written) {
         let role = match source.item.kind {
             ItemKind::Policy => Role::System,
             ItemKind::AgentMsg | ItemKind::ToolCall => Role::Assistant,
@@ -147,7 +151,8 @@ pub fn lost_reasoning(sources: &[SourceItem], items: &[usize]) -> bool {
 /// ```
 pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
     let sources = sources(items, format);
-    let groups = group_items(&sources);
+    let approvals = Approvals::of(&sources);
+    let groups = group_items(&sources, &approvals);
     // By group: the last item of those before it, with results, and whether all calls before it have one.
     let mut last = Vec::with_capacity(groups.len());
     let (mut reach, mut is_closed) = (0, true);
@@ -155,8 +160,9 @@ pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
         last.push((reach, is_closed));
         let is_open = |index: &usize| sources[*index].waits();
         is_closed &= !group.items.iter().any(is_open);
-        let ends = group.items.iter().flat_map(|index| sources[*index].results.iter().chain([index]));
-        reach = reach.max(ends.max().copied().unwrap_or(0));
+        let answers = |index: &usize| sources[*index].results.iter().chain(approvals.answers(*index)).copied();
+        let ends = group.items.iter().flat_map(|index| answers(index).chain([*index]));
+        reach = reach.max(ends.max().unwrap_or(0));
     }
     (1..groups.len()).rev().find_map(|at| {
         let (before, group) = (&groups[at - 1], &groups[at]);
