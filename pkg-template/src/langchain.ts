@@ -4,6 +4,7 @@ import { FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
+import { choiceOf } from "./adapters/forced-choice.js";
 import { LangChainMessages } from "./adapters/langchain-messages.js";
 import type { ReadConversation } from "./adapters/langchain-messages.js";
 import { lastTurn } from "./adapters/last-turn.js";
@@ -114,6 +115,7 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
         ...request,
         ...written(built.messages, read, kept.translator, systemMessage),
         tools: request.tools.filter((tool) => offers.has(nameOf(tool))),
+        ...(request.toolChoice !== undefined && { toolChoice: choiceOf(request.toolChoice, demanded(request.toolChoice), new Set(tools.map(nameOf)), offers, "auto") }),
       });
       loop.observe(model, inputTokens(answer), usageDetails(answer));
       resolveCalls(answer, (args) => loop.resolve(callOffer().name, args));

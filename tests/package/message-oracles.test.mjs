@@ -176,7 +176,7 @@ async function shrunk(name, said, how) {
   const kind = kindOf(await judged(name, said, how));
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const fewer = messages.filter((_, index) => index !== at);
-    if (fewer.length > 0 && kindOf(await judged(name, { ...said, messages: fewer }, how)) === kind) messages = fewer;
+    if (messages[at].type !== "reasoning" && fewer.length > 0 && kindOf(await judged(name, { ...said, messages: fewer }, how)) === kind) messages = fewer;
   }
   return { ...said, messages };
 }

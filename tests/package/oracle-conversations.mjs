@@ -414,7 +414,7 @@ function geminiMedia({ type, by, data, url, name }) {
   return by === "url" ? { fileData: { mimeType: type, fileUri: url } } : { inlineData: { mimeType: type, data, ...(name && { displayName: name }) } };
 }
 
-function geminiContents(step, { withIds }) {
+function geminiContents(step, { withIds, isSigned }) {
   if (step.role === "system") return [];
   if (step.role === "user") return [{ role: "user", parts: step.parts.map((part) => (part.part === "media" ? geminiMedia(part) : { text: part.text })) }];
   if (step.role === "tool") {
@@ -444,7 +444,7 @@ function geminiContents(step, { withIds }) {
         return [{ text: part.text }];
       default: {
         if (part.isProviders) return [{ executableCode: { language: "PYTHON", code: part.text } }, { codeExecutionResult: { outcome: "OUTCOME_OK", output: asText(part.output) } }];
-        const signature = part.round !== undefined && isFirst ? { thoughtSignature: `call-r${part.round}x` } : {};
+        const signature = isSigned && isFirst ? { thoughtSignature: `call-${part.number}` } : {};
         isFirst = false;
         return [{ functionCall: { ...(withIds && { id: part.id }), name: part.name, args: part.input }, ...signature }];
       }
@@ -543,8 +543,9 @@ const WRITERS = {
   "openai-responses": (steps) => steps.flatMap(responsesItems),
   anthropic: (steps) => steps.flatMap(anthropicMessages),
   gemini: (steps, draw) => {
-    const withIds = draw.chance(0.5);
-    return steps.flatMap((step) => geminiContents(step, { withIds }));
+    // A model signs its calls, or does not.
+    const how = { withIds: draw.chance(0.5), isSigned: draw.chance(0.5) };
+    return steps.flatMap((step) => geminiContents(step, how));
   },
   "ai-sdk-ui": uiMessages,
   langchain: (steps) => steps.flatMap(langchainRecords),
@@ -561,9 +562,14 @@ export function conversation(draw, form, { types = ALL_TYPES, hasServers = true 
   const { steps, kinds } = script(draw, { types, hasServers });
   const system = steps[0].role === "system" && (form === "anthropic" || form === "gemini") ? steps[0].text : undefined;
   let messages = WRITERS[form](steps, draw);
-  // A caller that forgets a message, or hands one over twice.
-  if (draw.chance(0.08) && messages.length > 2) messages.splice(draw.below(messages.length - 1), 1);
+  // A caller that forgets a message, hands one over twice, or keeps the last ones. Reasoning stays with what it led to.
+  const at = draw.below(messages.length);
+  if (draw.chance(0.08) && messages.length > 2 && messages[at].type !== "reasoning") messages.splice(at, 1);
   if (draw.chance(0.05)) messages.splice(draw.below(messages.length), 0, structuredClone(messages[draw.below(messages.length)]));
   if (draw.chance(0.04) && messages.length > 2) messages = messages.slice(1 + draw.below(2));
+  const isTurn = ({ role, class: name }) => role === "user" || name === "HumanMessage";
+  const begin = messages.findIndex((message) => message.role !== "system" && message.role !== "developer" && message.class !== "SystemMessage");
+  const first = messages.findIndex(isTurn);
+  if (first > begin) messages.splice(begin, first - begin);
   return { form, messages, kinds, ...(system !== undefined && { system: form === "gemini" ? { parts: [{ text: system }] } : system }) };
 }

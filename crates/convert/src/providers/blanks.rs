@@ -63,7 +63,11 @@ fn is_nothing(part: &OutgoingPart) -> bool {
         Value::Array(list) => list.is_empty(),
         _ => false,
     };
-    part.original.as_ref().is_some_and(|original| original.field == "content" && is_empty(&original.value))
+    part.original.as_ref().is_some_and(|original| match original.field.as_str() {
+        "content" => is_empty(&original.value),
+        "" => original.value.get("role").is_some() && original.value.get("content").is_some_and(is_empty),
+        _ => false,
+    })
 }
 
 /// Takes empty texts out of the list in a result, which is an empty text where nothing is left; tells whether there were any.

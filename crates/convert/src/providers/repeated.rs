@@ -42,6 +42,22 @@ pub fn take_out_repeated(sources: &mut [SourceItem], written: &WrittenItems, war
             }
         }
     }
+    if sources.iter().any(|source| source.is_repeated) {
+        forget_reasoning(sources);
+    }
+}
+
+/// Takes the reasoning of items that are not written out of what their messages need.
+fn forget_reasoning(sources: &mut [SourceItem]) {
+    let mut counts: SortedMap<(usize, usize), usize> = SortedMap::new();
+    for stored in sources.iter().filter(|source| source.is_repeated).filter_map(|source| source.stored.as_ref()) {
+        let own = stored.parts.iter().filter(|part| part.kind == StoredPartKind::Reasoning).count();
+        *counts.get_or_insert(&stored.group, 0) += own;
+    }
+    for stored in sources.iter_mut().filter_map(|source| source.stored.as_mut()) {
+        let count = counts.get(&stored.group).copied().unwrap_or(0);
+        stored.reasoning = stored.reasoning.saturating_sub(count);
+    }
 }
 
 /// Returns the id of the item that a source was read from; none of a result, which has that of its call.

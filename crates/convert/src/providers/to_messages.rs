@@ -209,7 +209,7 @@ impl MessageBuilder<'_, '_, '_> {
         }
         // The last message says what is to be done now; what was done before stands behind its approval.
         let (open, done): (Vec<usize>, Vec<usize>) =
-            self.answers_of(items, lost_reasoning).into_iter().partition(|answer| self.is_open(*answer, items));
+            self.answers_of(items, lost_reasoning).into_iter().partition(|answer| self.is_open(*answer, items, waits));
         self.push_answers(&done);
         self.push_results(results);
         self.push_answers(&open);
@@ -236,10 +236,10 @@ impl MessageBuilder<'_, '_, '_> {
         Vec::new()
     }
 
-    /// Tells whether an answer approves or denies a call of a message that has no result yet.
-    fn is_open(&self, answer: usize, items: &[usize]) -> bool {
+    /// Tells whether an answer approves or denies a call of a message that goes without a result.
+    fn is_open(&self, answer: usize, items: &[usize], waits: Waits) -> bool {
         let is_open = |call: &str| {
-            items.iter().any(|index| self.sources[*index].waits() && call_id(self.item(*index)) == call)
+            items.iter().any(|index| self.may_wait(*index, waits) && call_id(self.item(*index)) == call)
         };
         self.approvals.calls_of(answer).any(is_open)
     }
