@@ -186,7 +186,7 @@ function providersParts(provider, call, notes) {
 function modelMedia(media, { isAnswer } = {}) {
   const { type, by, data, url, name } = media;
   const filename = name === undefined ? {} : { filename: name };
-  if (type === "image/png" && !isAnswer) return { type: "image", image: by === "url" ? url : data, ...(media.number % 2 ? { mediaType: type } : {}) };
+  if (type === "image/png" && !isAnswer) return { type: "image", image: by === "url" ? url : data, ...(by === "url" || media.number % 2 ? { mediaType: type } : {}) };
   return { type: "file", mediaType: type, data: by === "url" ? new URL(url) : data, ...filename };
 }
 

@@ -117,8 +117,8 @@ function withInvalidCalls(message: Fields, answered: ReadonlySet<unknown>): Fiel
   const invalid = ((message["invalid_tool_calls"] ?? []) as readonly Fields[]).filter(({ id }) => id !== undefined && answered.has(id));
   if (invalid.length === 0) return message;
   const calls = invalid.map(({ id, name, args }) => ({ id, name: name ?? "tool", args: { input: args ?? "" } }));
-  const { content, tool_calls = [], name, role } = message;
-  return { type: typeOf(message), content, name, role, tool_calls: [...(tool_calls as readonly Fields[]), ...calls] };
+  const { content, tool_calls = [], name, role, additional_kwargs } = message;
+  return { type: typeOf(message), content, name, role, additional_kwargs, tool_calls: [...(tool_calls as readonly Fields[]), ...calls] };
 }
 
 function typeOf(message: Fields): unknown {
@@ -162,10 +162,15 @@ function readMessage(message: Fields, names: Map<unknown, unknown>, path: string
 /** Types of blocks that hold what a model thought. */
 const REASONING = ["thinking", "redacted_thinking", "reasoning", "reasoning_content"];
 
-function readAnswer({ content, tool_calls }: Fields, names: Map<unknown, unknown>): string | readonly Fields[] {
+/** Where servers of the kind of OpenAI's have what a model thought. */
+const THOUGHTS = "reasoning_content";
+
+function readAnswer({ content, tool_calls, additional_kwargs: more }: Fields, names: Map<unknown, unknown>): string | readonly Fields[] {
   const calls = new Map(((tool_calls ?? []) as readonly Fields[]).map((call) => [call["id"], call]));
   const read = ({ id, name, args }: Fields): Fields => (names.set(id, name), { type: "tool-call", toolCallId: id, toolName: name, input: args ?? {} });
-  if (typeof content === "string" && calls.size === 0) return content;
+  const thought = (more as Fields | undefined)?.[THOUGHTS];
+  const thoughts = typeof thought === "string" && thought !== "" ? [{ type: "reasoning", text: thought, field: THOUGHTS }] : [];
+  if (typeof content === "string" && calls.size === 0 && thoughts.length === 0) return content;
   const parts = blocksOf(content).map((block) => {
     const { type, id } = block;
     const call = calls.get(id);
@@ -176,14 +181,16 @@ function readAnswer({ content, tool_calls }: Fields, names: Map<unknown, unknown
     }
     return REASONING.includes(String(type)) ? { type: "reasoning", block } : readBlock(block);
   });
-  return [...parts, ...[...calls.values()].map(read)];
+  return [...thoughts, ...parts, ...[...calls.values()].map(read)];
 }
 
 function writeAnswer(content: string | readonly Fields[]): Fields {
   if (typeof content === "string") return { content };
   const calls = content.filter(({ type }) => type === "tool-call");
+  const thoughts = content.flatMap(({ field, text }) => (field === THOUGHTS ? [text as string] : []));
   const blocks = content.flatMap((part): Fields[] => {
-    const { type, block, toolCallId: id, toolName: name, input } = part;
+    const { type, block, field, toolCallId: id, toolName: name, input } = part;
+    if (field === THOUGHTS) return [];
     if (type === "tool-call") return block === undefined ? [] : [{ type: block, id, name, [block === "tool_use" ? "input" : "args"]: input }];
     return type === "reasoning" ? [block as Fields] : [writeBlock(part)];
   });
@@ -193,6 +200,7 @@ function writeAnswer(content: string | readonly Fields[]): Fields {
   return {
     content: isText ? blocks.map(({ text }) => text).join("\n") : blocks,
     tool_calls: calls.map(({ toolCallId: id, toolName: name, input: args }) => ({ type: "tool_call", id, name, args })),
+    ...(thoughts.length > 0 && { additional_kwargs: { [THOUGHTS]: thoughts.join("") } }),
     ...(isStandard && { response_metadata: { output_version: "v1" } }),
   };
 }

@@ -629,7 +629,10 @@ impl MessageBuilder<'_, '_, '_> {
                 is_changed = stored.has_media();
                 out.say(&item.text);
             }
-            None if stand_apart => out.say(&item.text),
+            None if stand_apart => {
+                is_changed = stored.as_ref().is_some_and(StoredMessage::has_media);
+                out.say(&item.text);
+            }
             None => match text_beside(&item.text, &noted) {
                 "" => {}
                 text => out.say(text),
