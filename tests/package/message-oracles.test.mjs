@@ -37,7 +37,7 @@ const MARK = /#\d+#/g;
 const marksOf = (value) => [...new Set(JSON.stringify(value).match(MARK) ?? [])];
 
 /** Warnings that say that what only its provider understands is not there. */
-const OPAQUE = ["OPAQUE_LEFT_OUT", "MEDIA_LEFT_OUT", "REASONING_INCOMPLETE", "EMPTY_LEFT_OUT"];
+const OPAQUE = ["OPAQUE_LEFT_OUT", "MEDIA_LEFT_OUT", "REASONING_INCOMPLETE", "EMPTY_LEFT_OUT", "APPROVAL_LEFT_OUT"];
 
 /** Marks of what is not in a request and of which nothing says so. */
 function lost({ said, kinds, sent, built, manager, told }) {
@@ -52,7 +52,9 @@ function lost({ said, kinds, sent, built, manager, told }) {
   const bytes = manager.artifacts.list().map(({ handle }) => manager.artifacts.bytes(handle));
   const stored = bytes.map((one) => Buffer.from(one).toString()).join("\n");
   return missing.filter((mark) => {
-    if (kinds[mark] !== "text" && isTold) return false;
+    if (kinds[mark] !== "text" && kinds[mark] !== "call" && isTold) return false;
+    // Calls go with the reasoning that led to them.
+    if (kinds[mark] === "call" && told.some(({ code }) => code === "REASONING_INCOMPLETE")) return false;
     if (stored.includes(mark)) return false;
     return !log.some((item) => known.has(item.id) && JSON.stringify(item).includes(mark));
   });
@@ -98,7 +100,8 @@ async function judgedByBuild(name, said, how) {
       told.push(...manager.syncMessages(messages, from, options).warnings);
       for (const budget of how.running ? [how.budgets[0]] : how.budgets) {
         const built = builtOf(() => manager.buildMessages({ phase: "answer", query: "", budget_tokens: budget, format, close_calls: true, running: how.running }), budget);
-        if (!built || (built.messages.length === 0 && marksOf(messages).length === 0)) continue;
+        // Of a conversation that says nothing at last, nothing may be left to ask.
+        if (!built || (built.messages.length === 0 && marksOf(messages.at(-1)).length === 0)) continue;
         told.push(...built.warnings);
         assert.ok(built.tokens <= budget, `${built.tokens} of ${budget} tokens`);
         let request;

@@ -62,14 +62,14 @@ class Script {
   output() {
     const { draw } = this;
     const rows = draw.below(draw.chance(0.1) ? 200 : 8);
-    const log = () => `${this.said(2)}\n${Array.from({ length: rows * 2 }, (_, n) => `12:00:${n % 60} ${n % 31 ? "INFO" : "ERROR"} request ${n} took ${n * 7} ms`).join("\n")}`;
+    const log = () => `${this.said(2, "call")}\n${Array.from({ length: rows * 2 }, (_, n) => `12:00:${n % 60} ${n % 31 ? "INFO" : "ERROR"} request ${n} took ${n * 7} ms`).join("\n")}`;
     return draw.pick([
-      () => ({ type: "text", value: draw.pick([() => "", () => this.said(30), log])() }),
-      () => ({ type: "json", value: draw.pick([() => ({ note: this.said(4), n: 1.5, deep: [null, { ok: true }] }), () => Array.from({ length: rows }, (_, n) => ({ id: 12000 + n, note: this.said(2) })), () => null, () => 7, () => this.said(3)])() }),
-      () => ({ type: "error-text", value: this.said(6) }),
-      () => ({ type: "error-json", value: { error: this.said(3) } }),
-      () => ({ type: "content", value: [...(draw.chance(0.7) ? [{ part: "text", text: this.said(4) }] : []), this.media(["image/png", "image/png", "application/pdf"])] }),
-      () => ({ type: "content", value: draw.chance(0.3) ? [] : [{ part: "text", text: draw.chance(0.2) ? "" : this.said(3) }, { part: "text", text: this.said(3) }] }),
+      () => ({ type: "text", value: draw.pick([() => "", () => this.said(30, "call"), log])() }),
+      () => ({ type: "json", value: draw.pick([() => ({ note: this.said(4, "call"), n: 1.5, deep: [null, { ok: true }] }), () => Array.from({ length: rows }, (_, n) => ({ id: 12000 + n, note: this.said(2, "call") })), () => null, () => 7, () => this.said(3, "call")])() }),
+      () => ({ type: "error-text", value: this.said(6, "call") }),
+      () => ({ type: "error-json", value: { error: this.said(3, "call") } }),
+      () => ({ type: "content", value: [...(draw.chance(0.7) ? [{ part: "text", text: this.said(4, "call") }] : []), this.media(["image/png", "image/png", "application/pdf"])] }),
+      () => ({ type: "content", value: draw.chance(0.3) ? [] : [{ part: "text", text: draw.chance(0.2) ? "" : this.said(3, "call") }, { part: "text", text: this.said(3, "call") }] }),
     ])();
   }
 
@@ -82,7 +82,7 @@ class Script {
       number,
       round,
       name: draw.pick(NAMES),
-      input: draw.pick([() => ({}), () => ({ query: this.said(3) }), () => ({ at: [1, 2, { deep: null }], n: 1.5 })])(),
+      input: draw.pick([() => ({}), () => ({ query: this.said(3, "call") }), () => ({ at: [1, 2, { deep: null }], n: 1.5 })])(),
       output: this.output(),
       isProviders: !isOwn,
       text: this.said(5, "providers"),

@@ -52,15 +52,20 @@ export class LangChainMessages {
     return { messages: read, originals };
   }
 
-  /** Writes what the engine made of a conversation. */
-  write(messages: readonly ModelMessage[], { originals }: ReadConversation): object[] {
+  /** Writes what the engine made of a conversation. `lost` is told what a message had that is shown otherwise than it was. */
+  write(messages: readonly ModelMessage[], { originals }: ReadConversation, lost?: (what: string) => void): object[] {
     const left = new Map([...originals].map(([key, list]) => [key, [...list]]));
     const results = new Map([...originals.values()].flat().flatMap((message) => (typeOf(message as Fields) === "tool" ? [[(message as Fields)["tool_call_id"], message as Fields]] : [])));
     // From the end, as what is left out stands before what is kept: of two that are alike the later one is meant.
+    let isChanged = false;
     const written = [...messages].reverse().flatMap((message) => {
       const original = left.get(JSON.stringify(message))?.pop();
+      isChanged ||= !original && message.role === "assistant";
       return original ? [original] : this.#made(message, results).reverse();
     });
+    // What a model thought beside what it said, which no part of a message holds.
+    const thinks = (message: object): boolean => Boolean(((message as Fields)["additional_kwargs"] as Fields | undefined)?.["reasoning_content"]);
+    if (isChanged && [...left.values()].flat().some(thinks)) lost?.("reasoning_content");
     return written.reverse();
   }
 
@@ -117,8 +122,8 @@ function withInvalidCalls(message: Fields, answered: ReadonlySet<unknown>): Fiel
   const invalid = ((message["invalid_tool_calls"] ?? []) as readonly Fields[]).filter(({ id }) => id !== undefined && answered.has(id));
   if (invalid.length === 0) return message;
   const calls = invalid.map(({ id, name, args }) => ({ id, name: name ?? "tool", args: { input: args ?? "" } }));
-  const { content, tool_calls = [], name, role, additional_kwargs } = message;
-  return { type: typeOf(message), content, name, role, additional_kwargs, tool_calls: [...(tool_calls as readonly Fields[]), ...calls] };
+  const { content, tool_calls = [], name, role } = message;
+  return { type: typeOf(message), content, name, role, tool_calls: [...(tool_calls as readonly Fields[]), ...calls] };
 }
 
 function typeOf(message: Fields): unknown {
@@ -162,15 +167,10 @@ function readMessage(message: Fields, names: Map<unknown, unknown>, path: string
 /** Types of blocks that hold what a model thought. */
 const REASONING = ["thinking", "redacted_thinking", "reasoning", "reasoning_content"];
 
-/** Where servers of the kind of OpenAI's have what a model thought. */
-const THOUGHTS = "reasoning_content";
-
-function readAnswer({ content, tool_calls, additional_kwargs: more }: Fields, names: Map<unknown, unknown>): string | readonly Fields[] {
+function readAnswer({ content, tool_calls }: Fields, names: Map<unknown, unknown>): string | readonly Fields[] {
   const calls = new Map(((tool_calls ?? []) as readonly Fields[]).map((call) => [call["id"], call]));
   const read = ({ id, name, args }: Fields): Fields => (names.set(id, name), { type: "tool-call", toolCallId: id, toolName: name, input: args ?? {} });
-  const thought = (more as Fields | undefined)?.[THOUGHTS];
-  const thoughts = typeof thought === "string" && thought !== "" ? [{ type: "reasoning", text: thought, field: THOUGHTS }] : [];
-  if (typeof content === "string" && calls.size === 0 && thoughts.length === 0) return content;
+  if (typeof content === "string" && calls.size === 0) return content;
   const parts = blocksOf(content).map((block) => {
     const { type, id } = block;
     const call = calls.get(id);
@@ -181,16 +181,14 @@ function readAnswer({ content, tool_calls, additional_kwargs: more }: Fields, na
     }
     return REASONING.includes(String(type)) ? { type: "reasoning", block } : readBlock(block);
   });
-  return [...thoughts, ...parts, ...[...calls.values()].map(read)];
+  return [...parts, ...[...calls.values()].map(read)];
 }
 
 function writeAnswer(content: string | readonly Fields[]): Fields {
   if (typeof content === "string") return { content };
   const calls = content.filter(({ type }) => type === "tool-call");
-  const thoughts = content.flatMap(({ field, text }) => (field === THOUGHTS ? [text as string] : []));
   const blocks = content.flatMap((part): Fields[] => {
-    const { type, block, field, toolCallId: id, toolName: name, input } = part;
-    if (field === THOUGHTS) return [];
+    const { type, block, toolCallId: id, toolName: name, input } = part;
     if (type === "tool-call") return block === undefined ? [] : [{ type: block, id, name, [block === "tool_use" ? "input" : "args"]: input }];
     return type === "reasoning" ? [block as Fields] : [writeBlock(part)];
   });
@@ -200,7 +198,6 @@ function writeAnswer(content: string | readonly Fields[]): Fields {
   return {
     content: isText ? blocks.map(({ text }) => text).join("\n") : blocks,
     tool_calls: calls.map(({ toolCallId: id, toolName: name, input: args }) => ({ type: "tool_call", id, name, args })),
-    ...(thoughts.length > 0 && { additional_kwargs: { [THOUGHTS]: thoughts.join("") } }),
     ...(isStandard && { response_metadata: { output_version: "v1" } }),
   };
 }
