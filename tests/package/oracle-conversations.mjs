@@ -103,7 +103,7 @@ class Script {
     if (calls === 0 && draw.chance(0.15)) parts.push({ part: "text", round, number: ++this.#media, text: this.said(8) });
     if (calls === 0 && draw.chance(0.04)) parts.push({ ...this.media(["image/png"]), by: "data" });
     if (draw.chance(0.05)) parts.push({ part: "source", number: ++this.#media, text: this.said(2, "opaque") });
-    if (draw.chance(0.02)) parts.push({ part: "opaque", number: ++this.#media, text: this.said(3, "opaque") });
+    if (draw.chance(0.03) && parts.some(({ part, text }) => part === "text" && text !== "")) parts.push({ part: "opaque", number: ++this.#media, text: this.said(3, "opaque") });
     for (let count = calls; count > 0; count -= 1) {
       const call = this.call(round, true);
       if (draw.chance(0.1)) call.approval = draw.pick(["approved", "denied"]);
@@ -500,8 +500,8 @@ function langchainRecords(step) {
   if (step.role === "user") {
     const parts = step.parts.map((part) => {
       if (part.part !== "media") return { type: "text", text: part.text };
-      const { type, by, data, url, number } = part;
-      if (type === "image/png") return number % 2 ? chatImage(part) : by === "url" ? { type: "image", source_type: "url", url } : { type: "image", source_type: "base64", mime_type: type, data };
+      const { type, data, number } = part;
+      if (type === "image/png") return chatImage(part);
       if (type === "audio/wav") return { type: "audio", source_type: "base64", mime_type: type, data };
       return { type: "file", source_type: "base64", mime_type: "application/pdf", data, metadata: { filename: part.name ?? `part-${number}.pdf` } };
     });

@@ -229,15 +229,18 @@ function gemini({ messages, system }) {
     if ((role === last && role === "model") || (at === 0 && role !== "user")) return `message ${at} is of ${role}`;
     last = role;
     if (isEmpty(parts)) return `message ${at} is empty`;
-    if (parts.some((part) => part.text === "" || Object.keys(part).length === 0)) return `an empty part in message ${at}`;
+    if (parts.some((part) => (part.text === "" && !(part.thoughtSignature ?? part.thought_signature)) || Object.keys(part).length === 0)) return `an empty part in message ${at}`;
     const calls = parts.flatMap(({ functionCall }) => functionCall ?? []);
     const results = parts.flatMap(({ functionResponse }) => functionResponse ?? []);
     if ((calls.length > 0 && role !== "model") || (results.length > 0 && role !== "user")) return `message ${at} is of ${role}`;
     if (results.length > 0 && parts.some(({ text }) => text !== undefined)) return `text beside results in message ${at}`;
     // As many responses as calls, in their order, in the next message.
     if (results.length !== open.length) return `${results.length} results of ${open.length} calls in message ${at}`;
+    // Ids tell which is which, whatever the order.
+    const hasIds = results.every(({ id }) => id !== undefined);
     for (const [place, { id, name, response }] of results.entries()) {
-      if (name !== open[place].name || id !== open[place].id) return `result ${place} of message ${at} is ${name}`;
+      const call = hasIds ? open.find((one) => one.id === id) : open[place];
+      if (name !== call?.name || id !== call.id) return `result ${place} of message ${at} is ${name}`;
       if (!isRecord(response)) return `result ${place} of message ${at} is no object`;
     }
     for (const { name, args } of calls) {

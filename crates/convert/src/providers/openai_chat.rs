@@ -7,9 +7,9 @@ use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
 use super::names::UniqueIds;
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, by_message, put, take_message_fields};
 use super::server_tools::readable;
-use super::{Format, call_text, into_object, required, role_of, take_field};
+use super::{Format, into_object, required, role_of, take_field};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::{JsonMap, wrong_type};
+use contextweaver_model::json::{JsonMap, parse_sent, wrong_type};
 use contextweaver_text::quote::quote;
 use contextweaver_text::unicode::trim;
 use contextweaver_text::tokens::Estimator;
@@ -309,7 +309,8 @@ fn write_assistant(mut parts: Vec<OutgoingPart>, functions: &mut UniqueIds) -> O
 pub fn legal_arguments(original: &mut Value, call: &ToolCallPart) {
     for pointer in ["/function/arguments", "/arguments"] {
         let given = original.pointer_mut(pointer).filter(|given| given.as_str().is_some_and(|text| !trim(text).is_empty()));
-        if let Some(given) = given.filter(|_| !call_text::is_object(&call.arguments)) {
+        let is_object = matches!(parse_sent(&call.arguments), Some(Value::Object(_)));
+        if let Some(given) = given.filter(|_| !is_object) {
             *given = call.json_text().into();
         }
     }

@@ -8,6 +8,7 @@ use super::server_tools::is_provider_run;
 use super::stored::{StoredMessage, StoredPartKind};
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::{ContextItem, ItemKind};
+use contextweaver_text::unicode::trim;
 
 /// An item with its stored message, its call and its results.
 pub struct SourceItem<'a> {
@@ -171,10 +172,23 @@ pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
             // A response of several steps is one message.
             Format::AiSdkUi => group.role == Role::User && before.role != Role::User,
             // White space at the end of a last message of the model is left out, so that none may be the last.
-            _ => group.role == Role::Assistant && (before.role != Role::Assistant || has_results(&sources, before)),
+            _ => {
+                let follows = before.role != Role::Assistant || has_results(&sources, before);
+                group.role == Role::Assistant && follows && says_something(&sources, group)
+            }
         };
         let (reach, is_closed) = last[at];
         (parts && is_closed && reach < start).then_some(start)
+    })
+}
+
+/// Tells whether a message of the model is written in any case: of thoughts alone, and of tools that the provider ran, nothing may be
+/// left, and then messages of the user meet.
+fn says_something(sources: &[SourceItem], group: &MessageGroup) -> bool {
+    let is_lost = lost_reasoning(sources, &group.items);
+    group.items.iter().map(|index| &sources[*index]).any(|source| match source.item.kind {
+        ItemKind::ToolCall => source.is_own_call() && !is_lost,
+        kind => kind == ItemKind::AgentMsg && !trim(&source.item.text).is_empty(),
     })
 }
 

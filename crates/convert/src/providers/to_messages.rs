@@ -168,9 +168,26 @@ impl MessageBuilder<'_, '_, '_> {
         let mut order: Vec<usize> = (0..parts.len()).collect();
         sort_by(&mut order, |a, b| positions[*a].cmp(&positions[*b]));
         let mut taken: Vec<Option<OutgoingPart>> = parts.into_iter().map(Some).collect();
-        let parts: Vec<OutgoingPart> = order.into_iter().filter_map(|at| taken[at].take()).collect();
+        let mut parts: Vec<OutgoingPart> = order.into_iter().filter_map(|at| taken[at].take()).collect();
+        if role == Role::Assistant && self.format == Format::OpenAiResponses {
+            self.free_messages(&mut parts);
+        }
         if !parts.is_empty() {
             self.messages.push(OutgoingMessage { role, parts, lost_reasoning: false });
+        }
+    }
+
+    /// Takes the ids off messages of a response of which something before them is not there: with it one may want its reasoning.
+    fn free_messages(&self, parts: &mut [OutgoingPart]) {
+        let mut before: Option<usize> = None;
+        for part in parts {
+            let Some(index) = part.message() else { continue };
+            let start = self.sources[part.item].stored.as_ref().map(|stored| stored.group.0);
+            let follows = before.map_or(start == Some(index), |before| before == index || before + 1 == index);
+            if let Some(Value::Object(fields)) = part.message_fields.as_mut().filter(|_| !follows) {
+                fields.shift_remove("id");
+            }
+            before = Some(index);
         }
     }
 
@@ -184,7 +201,7 @@ impl MessageBuilder<'_, '_, '_> {
                 // In words they are lines of their own among the others, which are one text.
                 let edges =
                     [!parts.is_empty(), items.last() != Some(&index)].map(|stands| if stands { "\n" } else { "" });
-                parts.extend(self.server_parts(index, edges));
+                parts.extend(self.server_parts(index, edges, lost_reasoning));
                 continue;
             }
             if self.item(index).kind != ItemKind::ToolCall {
@@ -265,7 +282,7 @@ impl MessageBuilder<'_, '_, '_> {
 
     /// Returns what a provider ran itself, a call with its results: as it was read from this format, with another text in a result
     /// that has a place for it, else as text.
-    fn server_parts(&mut self, index: usize, [above, below]: [&str; 2]) -> Vec<OutgoingPart> {
+    fn server_parts(&mut self, index: usize, [above, below]: [&str; 2], lost_reasoning: bool) -> Vec<OutgoingPart> {
         let results = self.sources[index].results.clone();
         let members: Vec<usize> = std::iter::once(index).chain(results).collect();
         let as_read = |at: &usize| {
@@ -275,8 +292,10 @@ impl MessageBuilder<'_, '_, '_> {
             let replaced = || replaced_part(item, stored, &PartContent::Opaque, *at).filter(|_| is_replaced);
             unchanged_parts(item, stored, &PartContent::Opaque, *at).or_else(|| Some(vec![replaced()?]))
         };
-        // A result without its call is words, and so are several, one before its call, and a call whose part says that it has one.
-        let is_whole = self.item(index).kind == ItemKind::ToolCall && members.len() <= 2;
+        // A result without its call is words, and so are several, one before its call, a call whose part says that it has one, and
+        // what came of reasoning that is not there.
+        let is_free = !lost_reasoning || !matches!(self.format, Format::OpenAiResponses | Format::AiSdkModel);
+        let is_whole = self.item(index).kind == ItemKind::ToolCall && members.len() <= 2 && is_free;
         let parts = members.iter().map(as_read).collect::<Option<Vec<_>>>().filter(|_| is_whole);
         let is_torn = |part: &OutgoingPart| {
             let state = part.original.as_ref().and_then(|original| original.value.get("state")?.as_str());
@@ -538,6 +557,9 @@ impl MessageBuilder<'_, '_, '_> {
         let message = match (source.is_same_format, stored.has_lost_secret()) {
             (false, _) => "what only the provider it came from understands is left out",
             (true, true) => "what only the provider understands is left out, as a secret was taken out of it",
+            (true, false) if stored.parts.iter().any(|part| part.kind == StoredPartKind::Opaque && is_lost(part)) => {
+                "what only the provider understands is left out, as the text beside it is not what it was"
+            }
             (true, false) => return,
         };
         self.warn("OPAQUE_LEFT_OUT", message.to_owned(), index);
