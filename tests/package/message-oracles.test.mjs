@@ -40,7 +40,7 @@ const marksOf = (value) => [...new Set(JSON.stringify(value).match(MARK) ?? [])]
 const OPAQUE = ["OPAQUE_LEFT_OUT", "MEDIA_LEFT_OUT", "REASONING_INCOMPLETE", "EMPTY_LEFT_OUT", "APPROVAL_LEFT_OUT"];
 
 /** Marks of what is not in a request and of which nothing says so. */
-function lost({ said, kinds, sent, built, manager, told }) {
+function lost({ said, kinds, sent, built, handed, manager, told }) {
   const missing = marksOf(said).filter((mark) => !sent.includes(mark));
   if (missing.length === 0) return [];
   const { stats, items } = built.pack;
@@ -56,6 +56,8 @@ function lost({ said, kinds, sent, built, manager, told }) {
     // Calls go with the reasoning that led to them.
     if (kinds[mark] === "call" && told.some(({ code }) => code === "REASONING_INCOMPLETE")) return false;
     if (stored.includes(mark)) return false;
+    // What LangChain has beside a message goes with it.
+    if (handed && kinds[mark] === "reasoning" && stats.dropped_items.length > 0) return false;
     return !log.some((item) => known.has(item.id) && JSON.stringify(item).includes(mark));
   });
 }

@@ -17,6 +17,9 @@ export const PROVIDERS = ["openai", "anthropic", "google"];
 
 const NAMES = ["look_up", "list_orders", "refund"];
 
+/** Whether a model says something in words: what only one provider understands stands beside that. */
+const says = (parts) => parts.some(({ part, text }) => part === "text" && text !== "");
+
 /** What happens, in no format. */
 class Script {
   #marks = 0;
@@ -101,9 +104,9 @@ class Script {
     if (this.hasServers && draw.chance(0.12)) parts.push(this.call(round, false));
     if (calls === 0 || draw.chance(0.4)) parts.push({ part: "text", round, number: ++this.#media, text: draw.chance(0.04) ? "" : `${this.said(isLast ? 30 : 8)}${draw.pick(["", "", " \n"])}` });
     if (calls === 0 && draw.chance(0.15)) parts.push({ part: "text", round, number: ++this.#media, text: this.said(8) });
-    if (calls === 0 && draw.chance(0.04)) parts.push({ ...this.media(["image/png"]), by: "data" });
+    if (calls === 0 && draw.chance(0.05) && says(parts)) parts.push({ ...this.media(["image/png"]), by: "data" });
     if (draw.chance(0.05)) parts.push({ part: "source", number: ++this.#media, text: this.said(2, "opaque") });
-    if (draw.chance(0.03) && parts.some(({ part, text }) => part === "text" && text !== "")) parts.push({ part: "opaque", number: ++this.#media, text: this.said(3, "opaque") });
+    if (draw.chance(0.03) && says(parts)) parts.push({ part: "opaque", number: ++this.#media, text: this.said(3, "opaque") });
     for (let count = calls; count > 0; count -= 1) {
       const call = this.call(round, true);
       if (draw.chance(0.1)) call.approval = draw.pick(["approved", "denied"]);
@@ -571,5 +574,7 @@ export function conversation(draw, form, { types = ALL_TYPES, hasServers = true 
   const begin = messages.findIndex((message) => message.role !== "system" && message.role !== "developer" && message.class !== "SystemMessage");
   const first = messages.findIndex(isTurn);
   if (first > begin) messages.splice(begin, first - begin);
+  // The AI SDK writes no two answers in a row.
+  if (form.startsWith("ai-sdk")) messages = messages.filter(({ role }, index) => role !== "assistant" || messages[index - 1]?.role !== role);
   return { form, messages, kinds, ...(system !== undefined && { system: form === "gemini" ? { parts: [{ text: system }] } : system }) };
 }

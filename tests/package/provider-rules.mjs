@@ -226,7 +226,9 @@ function gemini({ messages, system }) {
     const role = given === "function" ? "user" : given;
     if (!["user", "model"].includes(role)) return `role ${role}`;
     // Two of the user may follow each other: what functions answered is a turn of its own, before what the user says.
-    if ((role === last && role === "model") || (at === 0 && role !== "user")) return `message ${at} is of ${role}`;
+    // Of two of the model the second may not call.
+    const isCall = role === "model" && parts.some(({ functionCall }) => functionCall);
+    if ((role === last && isCall) || (at === 0 && role !== "user")) return `message ${at} is of ${role}`;
     last = role;
     if (isEmpty(parts)) return `message ${at} is empty`;
     if (parts.some((part) => (part.text === "" && !(part.thoughtSignature ?? part.thought_signature)) || Object.keys(part).length === 0)) return `an empty part in message ${at}`;

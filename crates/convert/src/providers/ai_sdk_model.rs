@@ -161,7 +161,8 @@ fn result(mut value: Value, path: &str) -> Result<MessagePart> {
     Ok(MessagePart { tokens: Some(tokens), ..MessagePart::new(part_kind, FIELD, value, slots) })
 }
 
-/// Writes messages. Two of the model that did not follow each other are one: a call may not follow what the model said itself.
+/// Writes messages. Two of the model that did not follow each other are one: there are providers that refuse a call behind what the
+/// model said itself.
 pub fn write(messages: Vec<OutgoingMessage>) -> Vec<Value> {
     let mut written: Vec<(Role, Vec<OutgoingPart>)> = Vec::new();
     let mut last_index: Option<usize> = None;

@@ -154,11 +154,15 @@ pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
     let sources = sources(items, format);
     let approvals = Approvals::of(&sources);
     let groups = group_items(&sources, &approvals);
-    // By group: the last item of those before it, with results, and whether all calls before it have one.
+    // By group: the last item of those before it, with results, whether all calls before it have one, and the last turn before it
+    // that says something.
     let mut last = Vec::with_capacity(groups.len());
-    let (mut reach, mut is_closed) = (0, true);
-    for group in &groups {
-        last.push((reach, is_closed));
+    let (mut reach, mut is_closed, mut said) = (0, true, None);
+    for (at, group) in groups.iter().enumerate() {
+        last.push((reach, is_closed, said));
+        if group.role != Role::System && says_something(&sources, group) {
+            said = Some(at);
+        }
         let is_open = |index: &usize| sources[*index].waits();
         is_closed &= !group.items.iter().any(is_open);
         let answers = |index: &usize| sources[*index].results.iter().chain(approvals.answers(*index)).copied();
@@ -168,27 +172,29 @@ pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
     (1..groups.len()).rev().find_map(|at| {
         let (before, group) = (&groups[at - 1], &groups[at]);
         let start = group.items[0];
+        let (reach, is_closed, said) = last[at];
         let parts = match format {
             // A response of several steps is one message.
             Format::AiSdkUi => group.role == Role::User && before.role != Role::User,
             // White space at the end of a last message of the model is left out, so that none may be the last.
             _ => {
-                let follows = before.role != Role::Assistant || has_results(&sources, before);
+                let follows = said.is_none_or(|before| {
+                    groups[before].role != Role::Assistant || has_results(&sources, &groups[before])
+                });
                 group.role == Role::Assistant && follows && says_something(&sources, group)
             }
         };
-        let (reach, is_closed) = last[at];
         (parts && is_closed && reach < start).then_some(start)
     })
 }
 
-/// Tells whether a message of the model is written in any case: of thoughts alone, and of tools that the provider ran, nothing may be
-/// left, and then messages of the user meet.
+/// Tells whether a message is written in any case: of blanks, of thoughts alone, and of tools that the provider ran, nothing may be
+/// left, and then messages of one role meet.
 fn says_something(sources: &[SourceItem], group: &MessageGroup) -> bool {
     let is_lost = lost_reasoning(sources, &group.items);
     group.items.iter().map(|index| &sources[*index]).any(|source| match source.item.kind {
         ItemKind::ToolCall => source.is_own_call() && !is_lost,
-        kind => kind == ItemKind::AgentMsg && !trim(&source.item.text).is_empty(),
+        _ => !is_provider_run(source.item) && !trim(&source.item.text).is_empty() || source.call.is_none() && source.item.kind == ItemKind::ToolResult,
     })
 }
 

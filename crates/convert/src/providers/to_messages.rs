@@ -527,7 +527,9 @@ impl MessageBuilder<'_, '_, '_> {
                 return self.text_with_media(index, text);
             }
             if has_media && !matches!(content, PartContent::ToolResult(_)) {
-                return changed_parts(item, stored, true, content, index);
+                let parts = changed_parts(item, stored, true, content, index);
+                self.warn_of_lost(index);
+                return parts;
             }
         }
         self.warn_of_lost(index);
