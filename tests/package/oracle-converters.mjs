@@ -102,7 +102,6 @@ export const langchainMessages = (records) => records.map(({ class: name, ...fie
 const openaiSdk = (wire) => new OpenAI({ ...key, fetch: wire.fetch, maxRetries: 0 });
 const direct = { chat: openaiSdk(chat), responses: openaiSdk(responses), anthropic: new Anthropic({ ...key, fetch: claude.fetch, maxRetries: 0 }) };
 const genai = new GoogleGenAI(key);
-genai.apiClient.clientOptions.httpOptions = { ...genai.apiClient.clientOptions.httpOptions };
 
 /** Google's own SDK has no option for a `fetch`. */
 async function throughGenAi({ messages, system }) {

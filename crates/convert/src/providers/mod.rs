@@ -19,6 +19,7 @@ pub mod cost;
 mod escapes;
 mod gemini;
 mod grouping;
+mod image_count;
 mod image_size;
 mod image_tokens;
 mod media;
@@ -48,6 +49,7 @@ use contextweaver_model::ContextItem;
 use contextweaver_model::json::{Fields, JsonMap, missing_field, wrong_type};
 use contextweaver_text::quote::quote;
 
+use self::image_count::count_images;
 use self::message::Role;
 use self::alternating::begin_with_user;
 use self::blanks::leave_out_blanks;
@@ -326,6 +328,7 @@ pub fn continue_messages(
         Format::AiSdkUi => (ai_sdk_ui::write(outgoing, before.count, &mut before.messages), None),
         Format::AiSdkModel => (ai_sdk_model::write(outgoing), None),
     };
+    count_images(&messages, format, &mut before.images, &mut warnings);
     before.count += messages.len();
     Ok(WrittenMessages { messages, system, warnings: warnings.0 })
 }

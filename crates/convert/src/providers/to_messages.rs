@@ -47,6 +47,8 @@ pub struct WrittenBefore {
     pub(super) count: usize,
     /// Items that are written, in a format in which each has an id.
     pub(super) items: WrittenItems,
+    /// Count of images.
+    pub(super) images: usize,
     /// Whether there is one besides instructions.
     pub(super) has_turns: bool,
     /// Whether a call or a thought is signed, in a format that has signatures of calls.

@@ -234,3 +234,37 @@ fn thoughts_that_a_secret_was_taken_out_of_are_named() {
     let (messages, codes) = asked(&items, Format::AiSdkModel);
     assert_eq!((&messages[1]["content"], codes), (&json!("Gone."), vec!["OPAQUE_LEFT_OUT"]));
 }
+
+#[test]
+fn more_images_than_a_provider_takes_are_named() {
+    let image = json!({ "type": "image", "source": { "type": "url", "url": "https://e/a.png" } });
+    let many = |count: usize| json!([{ "role": "user", "content": vec![image.clone(); count] }]);
+    assert_eq!(again(&many(100), Format::Anthropic).1, Vec::<&str>::new());
+    assert_eq!(again(&many(101), Format::Anthropic).1, ["IMAGES_MANY"]);
+    assert_eq!(asked(&read(many(101), Format::Anthropic), Format::OpenAiChat).1, Vec::<&str>::new());
+}
+
+#[test]
+fn arguments_that_were_broken_off_are_json_again() {
+    let broken = json!([{ "role": "user", "content": "go" },
+        { "role": "assistant", "content": null, "tool_calls": [{ "id": "c1", "type": "function", "function": { "name": "f", "arguments": "{\"a\": " } }] },
+        { "role": "tool", "tool_call_id": "c1", "content": "no JSON" }]);
+    let (messages, _) = again(&broken, Format::OpenAiChat);
+    let given = messages[1]["tool_calls"][0]["function"]["arguments"].as_str().unwrap();
+    assert_eq!(serde_json::from_str::<Value>(given).unwrap(), json!({ "input": "{\"a\": " }));
+}
+
+#[test]
+fn answers_that_a_cut_brings_together_are_one() {
+    let messages = json!([
+        { "role": "user", "content": "go" },
+        { "role": "assistant", "content": "Gone." },
+        { "role": "user", "content": "back?" },
+        { "role": "assistant", "content": [call("c1")] },
+        result("c1"),
+    ]);
+    let mut items = read(messages, Format::AiSdkModel);
+    items.remove(2);
+    let (messages, _) = asked(&items, Format::AiSdkModel);
+    assert_eq!((messages.len(), messages[1]["content"].as_array().map(Vec::len)), (3, Some(2)));
+}
