@@ -153,7 +153,8 @@ fn join_same_role(list: Vec<AlternatingMessage>, reasons_first: bool) -> Vec<Alt
     let mut joined: Vec<AlternatingMessage> = Vec::with_capacity(list.len());
     for message in list.into_iter().filter(|message| !message.parts.is_empty()) {
         let stays_apart = |before: &AlternatingMessage| {
-            let [one, other] = [before.parts.last(), message.parts.first()].map(|part| part.and_then(|part| part.message));
+            let [one, other] =
+                [before.parts.last(), message.parts.first()].map(|part| part.and_then(|part| part.message));
             !reasons_first
                 && message.is_user
                 && before.has_results() != message.has_results()

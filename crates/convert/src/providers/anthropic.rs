@@ -33,7 +33,8 @@ pub fn read(list: Vec<Value>, system: Option<Value>) -> Result<Vec<Message>> {
         let before = messages.last().filter(|before| role == Role::Assistant && before.role == role);
         let thinks = parts.iter().any(|part| part.kind == PartKind::Reasoning);
         let group = before.filter(|_| !(has_calls && thinks)).map_or(index, |before| before.group);
-        has_calls = group != index && has_calls || parts.iter().any(|part| matches!(part.kind, PartKind::ToolCall { .. }));
+        has_calls =
+            group != index && has_calls || parts.iter().any(|part| matches!(part.kind, PartKind::ToolCall { .. }));
         messages.push(Message { role, role_name, fields: Value::Object(message), parts, group, index: Some(index) });
     }
     Ok(messages)

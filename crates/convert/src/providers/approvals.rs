@@ -143,8 +143,9 @@ impl Approvals {
         let Some(stored) = &sources[index].stored else { return Vec::new() };
         let is_known = |at: &usize| self.known.binary_search(&(index, *at)).is_ok();
         let parts = stored.parts.iter().enumerate().filter(|(at, _)| is_known(at));
-        let as_read =
-            |(_, part): (usize, &StoredPart)| OutgoingPart::as_read(part, PartContent::Opaque, part.original.clone(), index);
+        let as_read = |(_, part): (usize, &StoredPart)| {
+            OutgoingPart::as_read(part, PartContent::Opaque, part.original.clone(), index)
+        };
         let mut parts: Vec<OutgoingPart> = parts.map(as_read).collect();
         if let Some(first) = parts.first_mut() {
             first.message_fields.clone_from(&stored.fields);

@@ -79,7 +79,11 @@ fn fill_result(value: &mut Value, format: Format) -> bool {
         _ => Some(value).filter(is_list),
     };
     let Some(content) = list else { return false };
-    let parts = if content.is_array() { content.as_array_mut() } else { content.get_mut("value").and_then(Value::as_array_mut) };
+    let parts = if content.is_array() {
+        content.as_array_mut()
+    } else {
+        content.get_mut("value").and_then(Value::as_array_mut)
+    };
     let Some(parts) = parts else { return false };
     let before = parts.len();
     parts.retain(|part| part.get("text") != Some(&json!("")));

@@ -290,7 +290,8 @@ const UNSIGNED: &str = "skip_thought_signature_validator";
 /// calls refuses those that are not.
 fn sign_calls(list: &mut [AlternatingMessage], is_signed: &mut bool) {
     let signed = |part: &AlternatingPart| {
-        part.kind == AlternatingPartKind::ToolCall && part.value.as_object().is_some_and(|map| field(map, SIGNATURE).is_some())
+        part.kind == AlternatingPartKind::ToolCall
+            && part.value.as_object().is_some_and(|map| field(map, SIGNATURE).is_some())
     };
     *is_signed |= list.iter().flat_map(|message| &message.parts).any(signed);
     if !*is_signed {
@@ -298,7 +299,9 @@ fn sign_calls(list: &mut [AlternatingMessage], is_signed: &mut bool) {
     }
     for message in list {
         let first = message.parts.iter_mut().find(|part| part.kind == AlternatingPartKind::ToolCall);
-        if let Some(map) = first.filter(|part| !part.is_original && !signed(part)).and_then(|part| part.value.as_object_mut()) {
+        if let Some(map) =
+            first.filter(|part| !part.is_original && !signed(part)).and_then(|part| part.value.as_object_mut())
+        {
             map.insert(SIGNATURE[0].to_owned(), UNSIGNED.into());
         }
     }

@@ -20,8 +20,13 @@ pub fn count_images(messages: &[Value], format: Format, before: &mut usize, warn
     *before += own;
     let most = most(format);
     if own > 0 && *before > most {
-        let whose = if matches!(format, Format::AiSdkModel | Format::AiSdkUi) { "some providers take" } else { "the provider takes" };
-        let message = format!("{before} images in a request of which {whose} at most {most}; a smaller budget leaves out more");
+        let whose = if matches!(format, Format::AiSdkModel | Format::AiSdkUi) {
+            "some providers take"
+        } else {
+            "the provider takes"
+        };
+        let message =
+            format!("{before} images in a request of which {whose} at most {most}; a smaller budget leaves out more");
         warnings.add("IMAGES_MANY", message, "/messages");
     }
 }

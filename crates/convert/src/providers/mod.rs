@@ -49,10 +49,10 @@ use contextweaver_model::ContextItem;
 use contextweaver_model::json::{Fields, JsonMap, missing_field, wrong_type};
 use contextweaver_text::quote::quote;
 
-use self::image_count::count_images;
-use self::message::Role;
 use self::alternating::begin_with_user;
 use self::blanks::leave_out_blanks;
+use self::image_count::count_images;
+use self::message::Role;
 use self::outgoing::drop_last_reasoning;
 
 pub use approvals::{approval_requests, is_approval};

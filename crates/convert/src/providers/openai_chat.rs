@@ -11,8 +11,8 @@ use super::{Format, into_object, required, role_of, take_field};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, parse_sent, wrong_type};
 use contextweaver_text::quote::quote;
-use contextweaver_text::unicode::trim;
 use contextweaver_text::tokens::Estimator;
+use contextweaver_text::unicode::trim;
 
 /// Fields of an assistant message in which servers return reasoning.
 const REASONING_FIELDS: &[&str] = &["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"];
@@ -308,7 +308,8 @@ fn write_assistant(mut parts: Vec<OutgoingPart>, functions: &mut UniqueIds) -> O
 /// Makes JSON of arguments that a model broke off, which servers read again.
 pub fn legal_arguments(original: &mut Value, call: &ToolCallPart) {
     for pointer in ["/function/arguments", "/arguments"] {
-        let given = original.pointer_mut(pointer).filter(|given| given.as_str().is_some_and(|text| !trim(text).is_empty()));
+        let given =
+            original.pointer_mut(pointer).filter(|given| given.as_str().is_some_and(|text| !trim(text).is_empty()));
         let is_object = matches!(parse_sent(&call.arguments), Some(Value::Object(_)));
         if let Some(given) = given.filter(|_| !is_object) {
             *given = call.json_text().into();

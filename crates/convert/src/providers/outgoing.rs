@@ -159,6 +159,9 @@ pub fn unchanged_parts(
         if let Some((before, id)) = renamed {
             rename(&mut value, before, id);
         }
+        if let PartContent::ToolResult(result) = content {
+            name_after(&mut value, &result.name);
+        }
         let content = match part.kind {
             StoredPartKind::Text => PartContent::Text(text),
             StoredPartKind::ToolCall | StoredPartKind::ToolResult => content.clone(),
@@ -270,6 +273,20 @@ fn rename(value: &mut Value, before: &str, id: &str) {
             Value::Object(_) if key.starts_with("function") => rename(value, before, id),
             _ => {}
         }
+    }
+}
+
+/// Gives a result that names another tool the name of the one that was called: some providers pair them by it, too.
+fn name_after(value: &mut Value, name: &str) {
+    let inner = ["functionResponse", "function_response"].into_iter().find(|key| value.get(key).is_some());
+    let (slot, key) = match inner {
+        Some(inner) => (value.get_mut(inner), "name"),
+        None => (Some(value), "toolName"),
+    };
+    let given =
+        slot.and_then(|slot| slot.get_mut(key)).filter(|given| given.as_str().is_some_and(|given| given != name));
+    if let Some(given) = given {
+        *given = name.into();
     }
 }
 

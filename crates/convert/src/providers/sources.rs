@@ -194,7 +194,10 @@ fn says_something(sources: &[SourceItem], group: &MessageGroup) -> bool {
     let is_lost = lost_reasoning(sources, &group.items);
     group.items.iter().map(|index| &sources[*index]).any(|source| match source.item.kind {
         ItemKind::ToolCall => source.is_own_call() && !is_lost,
-        _ => !is_provider_run(source.item) && !trim(&source.item.text).is_empty() || source.call.is_none() && source.item.kind == ItemKind::ToolResult,
+        _ => {
+            !is_provider_run(source.item) && !trim(&source.item.text).is_empty()
+                || source.call.is_none() && source.item.kind == ItemKind::ToolResult
+        }
     })
 }
 

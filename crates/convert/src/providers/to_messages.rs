@@ -78,8 +78,16 @@ pub fn outgoing_messages(
     let approvals = Approvals::of(&sources);
     let groups = group_items(&sources, &approvals);
     let ids = &mut before.calls;
-    let mut builder =
-        MessageBuilder { sources, approvals, format, bytes, warnings, ids, messages: Vec::new(), has_open_calls: false };
+    let mut builder = MessageBuilder {
+        sources,
+        approvals,
+        format,
+        bytes,
+        warnings,
+        ids,
+        messages: Vec::new(),
+        has_open_calls: false,
+    };
     builder.warn_of_answers();
     let last = groups.iter().rposition(|group| !builder.keeps_calls_open(group));
     for (index, group) in groups.iter().enumerate() {
@@ -257,9 +265,8 @@ impl MessageBuilder<'_, '_, '_> {
 
     /// Tells whether an answer approves or denies a call of a message that goes without a result.
     fn is_open(&self, answer: usize, items: &[usize], waits: Waits) -> bool {
-        let is_open = |call: &str| {
-            items.iter().any(|index| self.may_wait(*index, waits) && call_id(self.item(*index)) == call)
-        };
+        let is_open =
+            |call: &str| items.iter().any(|index| self.may_wait(*index, waits) && call_id(self.item(*index)) == call);
         self.approvals.calls_of(answer).any(is_open)
     }
 
@@ -278,7 +285,8 @@ impl MessageBuilder<'_, '_, '_> {
     }
 
     fn warn_of_answer(&mut self, index: usize) {
-        let message = "an answer to a request for approval is left out, as the request is not there, or was answered before";
+        let message =
+            "an answer to a request for approval is left out, as the request is not there, or was answered before";
         self.warn("APPROVAL_LEFT_OUT", message.to_owned(), index);
     }
 

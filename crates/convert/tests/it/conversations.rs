@@ -454,7 +454,9 @@ fn model_calls(draft: &mut Draft, is_last: bool) {
             .push(json!({ "type": "tool-call", "toolCallId": id, "toolName": name, "input": object(draft.random, 2) }));
         if draft.random.chance(4) {
             content.push(json!({ "type": "tool-approval-request", "approvalId": format!("p_{id}"), "toolCallId": id }));
-            approvals.push(json!({ "type": "tool-approval-response", "approvalId": format!("p_{id}"), "approved": draft.flip() }));
+            approvals.push(
+                json!({ "type": "tool-approval-response", "approvalId": format!("p_{id}"), "approved": draft.flip() }),
+            );
         }
         let output = match draft.random.below(6) {
             0 => json!({ "type": "text", "value": draft.text() }),

@@ -71,7 +71,10 @@ fn an_answer_to_nothing_is_left_out() {
     assert_eq!(messages, [user.clone(), asks, answer("c1"), result("c1")]);
     assert_eq!(codes, ["APPROVAL_LEFT_OUT", "APPROVAL_LEFT_OUT"]);
     // A call without its text as it was keeps its request.
-    let mut items = read(json!([user, { "role": "assistant", "content": [call("c1"), request("c1")] }, answer("c1")]), Format::AiSdkModel);
+    let mut items = read(
+        json!([user, { "role": "assistant", "content": [call("c1"), request("c1")] }, answer("c1")]),
+        Format::AiSdkModel,
+    );
     items[1].text = r#"{"shown":"shorter"}"#.to_owned();
     let (messages, _) = asked(&items, Format::AiSdkModel);
     assert_eq!((&messages[1]["content"][1], &messages[2]), (&request("c1"), &answer("c1")));
@@ -79,7 +82,8 @@ fn an_answer_to_nothing_is_left_out() {
 
 #[test]
 fn what_says_nothing_is_left_out() {
-    let said = |message: Value| json!([{ "role": "user", "content": "go" }, message, { "role": "user", "content": "and?" }]);
+    let said =
+        |message: Value| json!([{ "role": "user", "content": "go" }, message, { "role": "user", "content": "and?" }]);
     for (format, message) in [
         (Format::OpenAiChat, json!({ "role": "user", "content": "" })),
         (Format::OpenAiChat, json!({ "role": "user", "content": [] })),
@@ -87,7 +91,10 @@ fn what_says_nothing_is_left_out() {
         (Format::OpenAiChat, json!({ "role": "user", "content": [{ "type": "text", "text": " " }] })),
         (Format::OpenAiResponses, json!({ "role": "user", "content": "" })),
         (Format::OpenAiResponses, json!({ "role": "user", "content": [] })),
-        (Format::OpenAiResponses, json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "" }] })),
+        (
+            Format::OpenAiResponses,
+            json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "" }] }),
+        ),
         (Format::AiSdkModel, json!({ "role": "user", "content": "" })),
         (Format::AiSdkModel, json!({ "role": "user", "content": [] })),
         (Format::AiSdkModel, json!({ "role": "assistant", "content": [] })),
@@ -97,7 +104,8 @@ fn what_says_nothing_is_left_out() {
         assert_eq!((messages.len(), codes), (2, vec!["EMPTY_LEFT_OUT"]), "{} {message}", format.as_str());
     }
     // Beside what is said, and before a call, which servers have with an empty text.
-    let parts = json!([{ "role": "user", "content": [{ "type": "text", "text": "go" }, { "type": "text", "text": "" }] }]);
+    let parts =
+        json!([{ "role": "user", "content": [{ "type": "text", "text": "go" }, { "type": "text", "text": "" }] }]);
     for format in [Format::OpenAiChat, Format::AiSdkModel] {
         let (messages, codes) = again(&parts, format);
         assert_eq!(messages[0]["content"].as_array().map(Vec::len), Some(1));
@@ -110,7 +118,8 @@ fn what_says_nothing_is_left_out() {
     assert_eq!((&messages[1], codes), (&calls[1], vec!["EMPTY_LEFT_OUT"]));
     assert_eq!(messages[2]["content"], "", "a result of nothing is an empty text");
     let mut empty = result("c1");
-    empty["content"][0]["output"] = json!({ "type": "content", "value": [{ "type": "text", "text": "" }, { "type": "text", "text": "42" }] });
+    empty["content"][0]["output"] =
+        json!({ "type": "content", "value": [{ "type": "text", "text": "" }, { "type": "text", "text": "42" }] });
     let listed = json!([{ "role": "user", "content": "go" }, { "role": "assistant", "content": [call("c1")] }, empty]);
     let (messages, codes) = again(&listed, Format::AiSdkModel);
     assert_eq!(messages[2]["content"][0]["output"]["value"], json!([{ "type": "text", "text": "42" }]));
@@ -135,7 +144,8 @@ fn an_item_of_responses_is_written_once() {
     assert_eq!(messages[..6], once);
     assert_eq!((messages.len(), codes), (7, vec!["REPEAT_LEFT_OUT"; 3]));
     // One that stands in what was written before.
-    let (first, second) = (read(Value::Array(once.clone()), Format::OpenAiResponses), read(answer.clone(), Format::OpenAiResponses));
+    let (first, second) =
+        (read(Value::Array(once.clone()), Format::OpenAiResponses), read(answer.clone(), Format::OpenAiResponses));
     let (mut before, options) = (WrittenBefore::default(), WriteOptions::default());
     for (items, count) in [(first, 6), (second, 0)] {
         let written = continue_messages(&items, Format::OpenAiResponses, &options, &|_| None, &mut before).unwrap();
@@ -162,7 +172,10 @@ fn text_of_the_user_stays_apart_from_what_functions_answered() {
     ]);
     let (contents, _) = asked(&read(messages, Format::OpenAiChat), Format::Gemini);
     assert!(contents[2]["parts"][0].get("functionResponse").is_some());
-    assert_eq!((contents[2]["parts"].as_array().map(Vec::len), &contents[3]["parts"]), (Some(1), &json!([{ "text": "and now?" }])));
+    assert_eq!(
+        (contents[2]["parts"].as_array().map(Vec::len), &contents[3]["parts"]),
+        (Some(1), &json!([{ "text": "and now?" }]))
+    );
     // What stood beside an answer stays there, and what stands for one that is missing is a content of its own.
     let native = json!([
         { "role": "user", "parts": [{ "text": "go" }] },
@@ -195,7 +208,10 @@ fn calls_of_another_model_are_marked_for_one_that_signs_its_own() {
     assert_eq!(marked(&asked(&items, Format::Gemini).0), 0, "a model that signs nothing wants no signature");
     items.extend(messages_to_items(own, Format::Gemini, &options).unwrap().items);
     let (contents, _) = asked(&items, Format::Gemini);
-    assert_eq!(contents[1]["parts"][0]["thoughtSignature"], "skip_thought_signature_validator", "the first of an answer");
+    assert_eq!(
+        contents[1]["parts"][0]["thoughtSignature"], "skip_thought_signature_validator",
+        "the first of an answer"
+    );
     assert_eq!((marked(&contents), &contents[3]["parts"][0]["thoughtSignature"]), (1, &json!("c2ln")));
 }
 
@@ -210,12 +226,17 @@ fn a_beginning_that_was_cut_is_said_where_any_provider_may_read_it() {
     let mut items = read(messages, Format::AiSdkModel);
     items.remove(1);
     let (messages, codes) = asked(&items, Format::AiSdkModel);
-    assert_eq!((&messages[1], codes), (&json!({ "role": "user", "content": "[Earlier messages are not shown.]" }), vec!["BEGINNING_MISSING"]));
+    assert_eq!(
+        (&messages[1], codes),
+        (&json!({ "role": "user", "content": "[Earlier messages are not shown.]" }), vec!["BEGINNING_MISSING"])
+    );
     // Written in parts it is said once, and a model that began the conversation still begins it.
     let (mut before, options) = (WrittenBefore::default(), WriteOptions { is_steady: true, ..WriteOptions::default() });
     let parts: Vec<Value> = items
         .chunks(1)
-        .flat_map(|part| continue_messages(part, Format::AiSdkModel, &options, &|_| None, &mut before).unwrap().messages)
+        .flat_map(|part| {
+            continue_messages(part, Format::AiSdkModel, &options, &|_| None, &mut before).unwrap().messages
+        })
         .collect();
     assert_eq!(parts, messages);
     let greeting = json!([{ "role": "assistant", "content": "Hello." }, { "role": "user", "content": "go" }]);
@@ -267,4 +288,19 @@ fn answers_that_a_cut_brings_together_are_one() {
     items.remove(2);
     let (messages, _) = asked(&items, Format::AiSdkModel);
     assert_eq!((messages.len(), messages[1]["content"].as_array().map(Vec::len)), (3, Some(2)));
+}
+
+#[test]
+fn what_only_the_provider_understands_is_named_where_its_text_changed() {
+    let note = json!({ "type": "custom", "kind": "a.note", "providerOptions": { "a": { "note": "n" } } });
+    let messages = json!([
+        { "role": "user", "content": "go" },
+        { "role": "assistant", "content": [{ "type": "text", "text": "password=x" }, note] },
+    ]);
+    let mut items = read(messages, Format::AiSdkModel);
+    items[1].text = items[1].text.replace("=x", "=[REDACTED-SECRET]");
+    assert_eq!(asked(&items, Format::AiSdkModel).1, ["OPAQUE_LEFT_OUT"]);
+    // As the prompt shows an item with its media.
+    contextweaver_convert::providers::keep_media(&mut items[1], "password=x\n[custom]");
+    assert_eq!(asked(&items, Format::AiSdkModel).1, ["OPAQUE_LEFT_OUT"]);
 }
