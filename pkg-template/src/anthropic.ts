@@ -4,6 +4,7 @@ import { AgentLoop, FIND_TOOLS, addedOffers, callOffer, listOf, usageOf } from "
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, OfferedTool } from "./adapters/agent-loop.js";
 import { CacheMarks } from "./adapters/cache-marks.js";
 import type { Sent } from "./adapters/cache-marks.js";
+import { choiceOf } from "./adapters/forced-choice.js";
 import { FoundTools, MOST_FOUND, foundText } from "./adapters/tool-search.js";
 import { ContextWeaverError } from "contextweaver";
 import type { ContextManager, JsonObject, MessageWarning } from "contextweaver";
@@ -252,12 +253,15 @@ class Fitting {
         return [...(this.#search?.warnings ?? []), ...warnings];
       },
     });
+    const names = new Set(sent.tools.map(nameOf));
+    const { name: _, ...parallel } = (choice ?? {}) as Definition;
+    const tool_choice = choiceOf<unknown>(choice, forced, this.#definitions, names, { ...parallel, type: "auto" });
     return {
       ...rest,
       messages: sent.messages,
       ...(sent.system !== undefined && { system: sent.system }),
       // A choice among no tools is refused.
-      ...(sent.tools.length > 0 && { tools: sent.tools, ...(choice !== undefined && { tool_choice: choice }) }),
+      ...(sent.tools.length > 0 && { tools: sent.tools, ...(choice !== undefined && { tool_choice }) }),
     } as Params;
   }
 

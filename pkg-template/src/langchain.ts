@@ -4,6 +4,7 @@ import { FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
+import { choiceOf } from "./adapters/forced-choice.js";
 import { LangChainMessages } from "./adapters/langchain-messages.js";
 import type { ReadConversation } from "./adapters/langchain-messages.js";
 import { lastTurn } from "./adapters/last-turn.js";
@@ -108,12 +109,19 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
       const { query, called } = lastTurn(read.messages);
       const reserved_tokens = formatTokens(request.responseFormat, toJsonSchema);
       const turn = { query, called, demanded: demanded(request.toolChoice), reserved_tokens, model, prices: pricesOf(model) };
-      const { built, tools: names } = await loop.stepLater(FORMAT, read.messages, turn);
+      let sent: ReturnType<typeof written> = { messages: [] };
+      const translated = ({ built }: { readonly built: { readonly messages: readonly AiSdkModelMessage[] } }) => {
+        const lost: string[] = [];
+        sent = written(built.messages, read, kept.translator, systemMessage, (what) => lost.push(what));
+        return lost.map((what) => ({ code: "OPAQUE_LEFT_OUT", message: `${what} of messages that are shown otherwise than they were is left out`, path: "/messages" }));
+      };
+      const { tools: names } = await loop.stepLater(FORMAT, read.messages, { ...turn, translated });
       const offers = new Set(names);
       const answer = await handler({
         ...request,
-        ...written(built.messages, read, kept.translator, systemMessage),
+        ...sent,
         tools: request.tools.filter((tool) => offers.has(nameOf(tool))),
+        ...(request.toolChoice !== undefined && { toolChoice: choiceOf(request.toolChoice, demanded(request.toolChoice), new Set(tools.map(nameOf)), offers, "auto") }),
       });
       loop.observe(model, inputTokens(answer), usageDetails(answer));
       resolveCalls(answer, (args) => loop.resolve(callOffer().name, args));
@@ -192,15 +200,15 @@ function messagesOf(state: unknown): readonly object[] {
 }
 
 /** Parts what is to be sent into instructions and messages. */
-function written(built: readonly AiSdkModelMessage[], read: ReadConversation, translator: LangChainMessages, system: object) {
+function written(built: readonly AiSdkModelMessage[], read: ReadConversation, translator: LangChainMessages, system: object, lost: (what: string) => void): { readonly messages: object[]; readonly systemMessage?: object } {
   const end = built.findIndex(({ role }) => role !== "system");
   const above = built.slice(0, end === -1 ? built.length : end);
-  const list = translator.write(built as Parameters<LangChainMessages["write"]>[0], read);
+  const list = translator.write(built as Parameters<LangChainMessages["write"]>[0], read, lost);
   const [first] = list;
   // Providers take instructions at the beginning, in one message.
   const text = above.map(({ content }) => content as string).join("\n\n");
   const systemMessage = above.length === 1 ? first : translator.system(text);
-  return { messages: list.slice(above.length), ...(first !== system || above.length > 1 ? { systemMessage } : {}) };
+  return { messages: list.slice(above.length), ...(systemMessage && (first !== system || above.length > 1) ? { systemMessage } : {}) };
 }
 
 /** Returns the name of the tool that is to be called in any case, in the form of OpenAI or of Anthropic. */

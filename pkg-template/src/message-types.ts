@@ -41,7 +41,7 @@ export interface ReadMessages {
 
 /** How to write messages. */
 export interface WriteMessagesOptions {
-  /** Answers calls at the end that have no result yet, for requests that are not a tool's turn. Default: false. */
+  /** Answers calls at the end that have no result yet, for requests that are not a tool's turn; what waits for an approval stays open. Default: false. */
   readonly close_calls?: boolean;
   /** Writes them as contextweaver 0.18 for Python does: `openai-chat`, `anthropic` and `gemini` only. */
   readonly compat?: "0.18";
@@ -85,7 +85,7 @@ export interface SyncedMessages {
 /** A prompt as messages: what {@link BuildOptions} say, and for whom. */
 export interface BuildMessagesOptions<F extends MessageFormat = MessageFormat> extends BuildOptions {
   readonly format: F;
-  /** Answers calls at the end that have no result yet, for requests that are not a tool's turn. Default: false, and true with `running: false`. */
+  /** Answers calls at the end that have no result yet, for requests that are not a tool's turn; what waits for an approval stays open. Default: false, and true with `running: false`. */
   readonly close_calls?: boolean;
 }
 

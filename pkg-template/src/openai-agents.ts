@@ -3,6 +3,7 @@ import { AgentItems } from "./adapters/agent-items.js";
 import { AgentLoop, addedOffers, callOffer, framedTokens } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, OfferedTool } from "./adapters/agent-loop.js";
 import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
+import { choiceOf } from "./adapters/forced-choice.js";
 import { ContextWeaverError } from "contextweaver";
 import type { ContextManager, JsonObject } from "contextweaver";
 
@@ -123,12 +124,13 @@ class Fitting {
       before: beside.join("\n"),
       model,
     });
+    const chosen = toolChoice === undefined ? settings : { ...settings, toolChoice: choiceOf<unknown>(toolChoice, typeof toolChoice === "string" ? [toolChoice] : [], byName, new Set(names), "auto") };
     return {
       ...request,
       input: items.written(built.messages),
       tools: names.map((name) => byName.get(name)),
       // A choice among no tools is refused.
-      modelSettings: this.#keyed(names.length + handoffs.length > 0 ? modelSettings : settings, model, () => [systemInstructions ?? null, ...beginning(items.translated)]),
+      modelSettings: this.#keyed(names.length + handoffs.length > 0 ? chosen : settings, model, () => [systemInstructions ?? null, ...beginning(items.translated)]),
     };
   }
 

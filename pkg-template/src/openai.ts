@@ -4,6 +4,7 @@ import { AgentLoop, FIND_TOOLS, addedOffers, callOffer, framedTokens, listOf, us
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, OfferedTool } from "./adapters/agent-loop.js";
 import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
 import type { CacheKeyOption } from "./adapters/cache-key.js";
+import { choiceOf } from "./adapters/forced-choice.js";
 import { FoundTools, MOST_FOUND, foundText } from "./adapters/tool-search.js";
 import { ContextWeaverError } from "contextweaver";
 import type { ContextManager, JsonObject } from "contextweaver";
@@ -269,6 +270,7 @@ class Fitting {
     const { built, tools: names } = this.#loop.step(api.format, messages, turn);
     const isSent = (name: string): boolean => !this.#found || this.#standing.has(name) || forced.includes(name);
     const tools = names.filter(isSent).map((name) => this.#sent(name, api));
+    const tool_choice = choiceOf(choice, forced, this.#known, new Set(names), "auto");
     const key = this.#key.of(isOpenAiModel(this.#model), () => [instructions ?? null, ...beginning(messages)]);
     return {
       ...(key !== undefined && { prompt_cache_key: key }),
@@ -276,7 +278,7 @@ class Fitting {
       ...rest,
       [api.field]: this.#found ? this.#withSearches(built.messages, this.#found) : built.messages,
       // What is said of tools where there are none is refused.
-      ...(tools.length > 0 && { tools, ...(choice !== undefined && { tool_choice: choice }), ...(parallel !== undefined && { parallel_tool_calls: parallel }) }),
+      ...(tools.length > 0 && { tools, ...(choice !== undefined && { tool_choice }), ...(parallel !== undefined && { parallel_tool_calls: parallel }) }),
     } as Params;
   }
 

@@ -16,9 +16,11 @@ function isRecordInJson(text) {
 /** Calls and results met so far: one id, one call; one result for each call. */
 class Pairs {
   #seen = new Set();
+  #kinds = new Map();
   open = new Set();
 
-  call(id, name, { idPattern = /^[\s\S]+$/, namePattern }) {
+  call(id, name, { idPattern = /^[\s\S]+$/, namePattern, kind }) {
+    this.#kinds.set(id, kind);
     if (typeof id !== "string" || !idPattern.test(id)) return `id of a call ${JSON.stringify(id)}`;
     if (this.#seen.has(id)) return `two calls have the id ${id}`;
     if (typeof name !== "string" || !namePattern.test(name)) return `name of a function ${JSON.stringify(name)}`;
@@ -27,7 +29,8 @@ class Pairs {
     return undefined;
   }
 
-  result(id) {
+  result(id, kind) {
+    if (kind !== undefined && this.open.has(id) && this.#kinds.get(id) !== kind) return `the result ${id} is of another kind than its call`;
     return this.open.delete(id) ? undefined : `the result ${id} has no open call`;
   }
 
@@ -63,36 +66,109 @@ function openaiChat({ messages }) {
       if (wrong) return wrong;
       if (call.type !== "function" || !isRecordInJson(given)) return `arguments ${given}`;
     }
-    if (Array.isArray(content) && content.some((part) => part.type === "text" && part.text === "")) return "an empty text";
+    const parts = Array.isArray(content) ? content : [];
+    if (parts.some((part) => part.type === "text" && part.text === "")) return "an empty text";
+    const stray = parts.find(({ type }) => !CHAT_PARTS[role === "user" ? "user" : role === "assistant" ? "assistant" : "system"].includes(type));
+    if (stray) return `a part ${stray.type} of ${role}`;
   }
   return pairs.unanswered("the end");
 }
 
+/** Types of items that are calls of the caller's tools; the type of a result has `_output` behind it. */
+const RESPONSES_CALLS = ["function_call", "custom_tool_call", "shell_call", "local_shell_call", "apply_patch_call", "computer_call"];
+/** Prefixes of the ids of items that a provider has stored, to which an `item_reference` leads. */
+const STORED = { rs: "reasoning", msg: "message", fc: "function_call", ws: "web_search_call", appr: "mcp_approval_request" };
+
+/** The round of thinking that an item belongs to, as the ids and seals of random conversations tell. */
+const roundOf = (text) => /[_-]r(\d+)x/.exec(String(text))?.[1];
+
+/** Reasoning has behind it what it led to, and what was thought of has its reasoning. */
+function reasoningHolds(items) {
+  const thought = new Set();
+  for (const [at, { type, id }] of items.entries()) {
+    const round = roundOf(id);
+    if (type !== "reasoning") {
+      if (round !== undefined && !thought.has(round)) return `${type} ${id} without the reasoning that led to it`;
+      continue;
+    }
+    thought.add(round);
+    const next = items[at + 1];
+    const isModels = next && !next.type.endsWith("_output") && next.type !== "mcp_approval_response" && (next.type !== "message" || next.role === "assistant");
+    if (!isModels) return `reasoning ${id} without what follows it`;
+  }
+  return undefined;
+}
+
+/** The types of the parts of a message, by who says it. */
+const CHAT_PARTS = { user: ["text", "image_url", "input_audio", "file"], assistant: ["text", "refusal"], system: ["text"] };
+const RESPONSES_PARTS = { user: ["input_text", "input_image", "input_file", "input_audio"], assistant: ["output_text", "refusal"], system: ["input_text"] };
+
 function openaiResponses({ messages }) {
   const pairs = new Pairs();
-  for (const message of messages) {
-    const type = message.type ?? "message";
-    if (type === "function_call") {
-      const wrong = pairs.call(message.call_id, message.name, { idPattern: /^[\s\S]{1,64}$/, namePattern: OPENAI_NAME });
+  const [ids, asked] = [new Set(), new Set()];
+  const items = messages.map((item) => {
+    if (item.type !== "item_reference") return { ...item, type: item.type ?? "message" };
+    const type = STORED[/^[a-z]+/.exec(item.id)[0]];
+    return { ...item, type, isStored: true, ...(type === "message" && { role: "assistant" }) };
+  });
+  for (const item of items) {
+    const { type, id } = item;
+    // The output of a local shell has the id of its call.
+    const isNamed = id !== undefined && id !== null && type !== "local_shell_call_output";
+    if (isNamed && ids.has(id)) return `two items have the id ${id}`;
+    if (isNamed) ids.add(id);
+    const call = type.replace(/_output$/, "");
+    if (RESPONSES_CALLS.includes(type)) {
+      const named = ["function_call", "custom_tool_call"].includes(type) ? item.name : type;
+      const wrong = pairs.call(item.call_id, named, { idPattern: /^[\s\S]{1,64}$/, namePattern: OPENAI_NAME, kind: type });
       if (wrong) return wrong;
-      if (!isRecordInJson(message.arguments)) return `arguments ${message.arguments}`;
-    } else if (type === "function_call_output") {
-      const wrong = first(pairs.result(message.call_id), message.output == null ? "no output" : undefined);
+      if (type === "function_call" && !isRecordInJson(item.arguments)) return `arguments ${item.arguments}`;
+    } else if (RESPONSES_CALLS.includes(call)) {
+      const wrong = first(pairs.result(item.call_id ?? id, call), item.output == null ? "no output" : undefined);
       if (wrong) return wrong;
     } else if (type === "tool_search_call") {
-      const wrong = pairs.call(message.call_id, "tool_search", { namePattern: OPENAI_NAME });
+      const wrong = pairs.call(item.call_id, "tool_search", { namePattern: OPENAI_NAME });
       if (wrong) return wrong;
-      if (message.execution !== "client" || !isRecord(message.arguments)) return `a search ${JSON.stringify(message)}`;
+      if (item.execution !== "client" || !isRecord(item.arguments)) return `a search ${JSON.stringify(item)}`;
     } else if (type === "tool_search_output") {
-      const wrong = first(pairs.result(message.call_id), message.execution === "client" && Array.isArray(message.tools) ? undefined : "a search without tools");
+      const wrong = first(pairs.result(item.call_id), item.execution === "client" && Array.isArray(item.tools) ? undefined : "a search without tools");
       if (wrong) return wrong;
-    } else if (type === "message") {
-      if (isEmpty(message.content)) return `empty message of ${message.role}`;
-      const late = message.role === "assistant" ? undefined : pairs.unanswered(`a message of ${message.role}`);
+    } else if (type === "mcp_approval_request") {
+      asked.add(id);
+    } else if (type === "mcp_approval_response") {
+      if (!asked.delete(item.approval_request_id)) return `an answer to ${item.approval_request_id}, which nobody asked`;
+    } else if (type === "message" && !item.isStored) {
+      const { role, content } = item;
+      // LangChain writes an empty text before calls.
+      if (isEmpty(content) && !(role === "assistant" && content === "")) return `empty message of ${role}`;
+      const late = role === "assistant" ? undefined : pairs.unanswered(`a message of ${role}`);
       if (late) return late;
+      const side = role === "user" || role === "assistant" ? role : "system";
+      const stray = (Array.isArray(content) ? content : []).find((part) => !RESPONSES_PARTS[side].includes(part.type));
+      if (stray) return `a part ${stray.type} of ${role}`;
     }
   }
-  return pairs.unanswered("the end");
+  return first(pairs.unanswered("the end"), reasoningHolds(items));
+}
+
+/** What one answer of Claude has to be: thoughts that are signed and lead to something, tools of the provider with their results. */
+function answerHolds(blocks, isLast) {
+  const open = new Set();
+  const rounds = new Set();
+  let calls = false;
+  for (const { type, id, tool_use_id: answered, signature, data, thinking } of blocks) {
+    const isThought = type === "thinking" || type === "redacted_thinking";
+    if (isThought && calls) return "thoughts behind a call";
+    if (isThought) rounds.add(roundOf(signature ?? data));
+    if (type === "thinking" && (typeof signature !== "string" || signature === "" || typeof thinking !== "string")) return "thoughts that are not signed";
+    if (type === "redacted_thinking" && typeof data !== "string") return "thoughts without data";
+    if (type === "text" && calls) return "a text behind a call";
+    if (type === "tool_use") calls = true;
+    if (type === "server_tool_use" || type === "mcp_tool_use") open.add(id);
+    if (type.endsWith("_tool_result") && !open.delete(answered)) return `${type} without its call`;
+  }
+  if (["thinking", "redacted_thinking"].includes(blocks.at(-1).type)) return "thoughts at the end";
+  return open.size > 0 && !isLast ? `a call ${[...open]} of the provider without its result` : undefined;
 }
 
 function anthropic({ messages, system }) {
@@ -100,8 +176,13 @@ function anthropic({ messages, system }) {
   const texts = Array.isArray(system) ? system.map(({ text }) => text) : [system ?? "x"];
   if (texts.some(isBlank)) return "a blank text in system";
   const pairs = new Pairs();
+  const conversation = messages.filter(({ role }) => role !== "system");
   let last;
-  for (const [at, { role, content }] of messages.entries()) {
+  // At most four marks of what is cached, and instructions in the conversation say something.
+  const marks = JSON.stringify({ messages, system }).split('"cache_control"').length - 1;
+  if (marks > 4) return `${marks} marks of what is cached`;
+  if (messages.some(({ role, content }) => role === "system" && isEmpty(content))) return "empty instructions";
+  for (const [at, { role, content }] of conversation.entries()) {
     if (!["user", "assistant"].includes(role)) return `role ${role}`;
     if (role === last || (at === 0 && role !== "user")) return `message ${at} is of ${role}`;
     last = role;
@@ -125,11 +206,14 @@ function anthropic({ messages, system }) {
         if (wrong) return wrong;
         if (role !== "assistant" || !isRecord(block.input)) return `a call in message ${at}`;
       }
+      if (["image", "document"].includes(block.type) && role !== "user") return `${block.type} of ${role}`;
     }
+    const wrong = role === "assistant" ? answerHolds(blocks, at === conversation.length - 1) : undefined;
+    if (wrong) return `${wrong} in message ${at}`;
     const late = role === "user" ? pairs.unanswered(`the end of message ${at}`) : undefined;
     if (late) return late;
     const end = blocks.at(-1);
-    if (role === "assistant" && at === messages.length - 1 && end.type === "text" && /\s$/.test(end.text)) return "white space at the end";
+    if (role === "assistant" && at === conversation.length - 1 && end.type === "text" && /\s$/.test(end.text)) return "white space at the end";
   }
   return pairs.unanswered("the end");
 }
@@ -138,19 +222,27 @@ function gemini({ messages, system }) {
   if (system !== undefined && isEmpty(system.parts)) return "empty system";
   let last;
   let open = [];
-  for (const [at, { role, parts }] of messages.entries()) {
+  for (const [at, { role: given, parts }] of messages.entries()) {
+    const role = given === "function" ? "user" : given;
     if (!["user", "model"].includes(role)) return `role ${role}`;
-    if (role === last || (at === 0 && role !== "user")) return `message ${at} is of ${role}`;
+    // Two of the user may follow each other: what functions answered is a turn of its own, before what the user says.
+    // Of two of the model the second may not call.
+    const isCall = role === "model" && parts.some(({ functionCall }) => functionCall);
+    if ((role === last && isCall) || (at === 0 && role !== "user")) return `message ${at} is of ${role}`;
     last = role;
     if (isEmpty(parts)) return `message ${at} is empty`;
-    if (parts.some((part) => part.text === "" || Object.keys(part).length === 0)) return `an empty part in message ${at}`;
+    if (parts.some((part) => (part.text === "" && !(part.thoughtSignature ?? part.thought_signature)) || Object.keys(part).length === 0)) return `an empty part in message ${at}`;
     const calls = parts.flatMap(({ functionCall }) => functionCall ?? []);
     const results = parts.flatMap(({ functionResponse }) => functionResponse ?? []);
     if ((calls.length > 0 && role !== "model") || (results.length > 0 && role !== "user")) return `message ${at} is of ${role}`;
+    if (results.length > 0 && parts.some(({ text }) => text !== undefined)) return `text beside results in message ${at}`;
     // As many responses as calls, in their order, in the next message.
     if (results.length !== open.length) return `${results.length} results of ${open.length} calls in message ${at}`;
+    // Ids tell which is which, whatever the order.
+    const hasIds = results.every(({ id }) => id !== undefined);
     for (const [place, { id, name, response }] of results.entries()) {
-      if (name !== open[place].name || id !== open[place].id) return `result ${place} of message ${at} is ${name}`;
+      const call = hasIds ? open.find((one) => one.id === id) : open[place];
+      if (name !== call?.name || id !== call.id) return `result ${place} of message ${at} is ${name}`;
       if (!isRecord(response)) return `result ${place} of message ${at} is no object`;
     }
     for (const { name, args } of calls) {
@@ -159,7 +251,19 @@ function gemini({ messages, system }) {
     }
     open = calls;
   }
-  return open.length === 0 ? undefined : "unanswered at the end";
+  return open.length === 0 ? signaturesHold(messages) : "unanswered at the end";
+}
+
+/** Gemini 3 refuses, in the turn that goes on, a first call of an answer that is not signed; a model that signs calls is one. */
+function signaturesHold(contents) {
+  const signature = (part) => part.thoughtSignature ?? part.thought_signature;
+  if (!contents.some(({ parts }) => parts.some((part) => part.functionCall && signature(part)))) return undefined;
+  const turn = contents.findLastIndex(({ role, parts }) => role === "user" && !parts.some(({ functionResponse }) => functionResponse));
+  for (const { role, parts } of contents.slice(turn + 1)) {
+    const called = role === "model" ? parts.find(({ functionCall }) => functionCall) : undefined;
+    if (called && !signature(called)) return `the call ${called.functionCall.name} of the turn that goes on is not signed`;
+  }
+  return undefined;
 }
 
 function aiSdkModel({ messages }) {

@@ -23,3 +23,13 @@ pub fn forget_source_message(item: &mut ContextItem) {
         message.insert("parts".into(), Value::Array(Vec::new()));
     }
 }
+
+/// Says that what is kept of the message is not what it was, so that a converter writes nothing of it, and names what is lost.
+pub fn spoil_source_message(item: &mut ContextItem) {
+    let message = item.metadata.get_mut(RESERVED_KEY).and_then(|own| own.get_mut(MESSAGE));
+    if let Some(Value::Object(message)) = message {
+        message.insert("digest".into(), "".into());
+        // The text that media belong to.
+        message.shift_remove("of");
+    }
+}

@@ -375,6 +375,8 @@ export class AgentLoop {
       format,
       budget_tokens,
       running: true,
+      // A model is asked now: what has no result by now is told so, unless it waits for an approval.
+      close_calls: true,
       reserved_tokens: kept.tokens + reserved_tokens,
       ...(!chosen && { hidden_tokens: reading.tokens - kept.tokens }),
       head: this.#head(kept.names, `${model ?? ""} ${before}`),

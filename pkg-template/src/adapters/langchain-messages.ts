@@ -23,6 +23,8 @@ export interface ReadConversation {
   readonly messages: readonly ModelMessage[];
   /** The objects by what was made of them, in their order. */
   readonly originals: ReadonlyMap<string, object[]>;
+  /** Those that never come back as they are. */
+  readonly mended: readonly object[];
 }
 
 /** Reads and writes the messages of an agent. */
@@ -33,6 +35,7 @@ export class LangChainMessages {
   /** Reads a conversation; `system` stands above it, unless it is empty. */
   read(messages: readonly object[], system?: object): ReadConversation {
     const originals = new Map<string, object[]>();
+    const mended: object[] = [];
     const read: ModelMessage[] = [];
     const names = new Map<unknown, unknown>();
     const answered = new Set(messages.map((message) => (message as Fields)["tool_call_id"]));
@@ -42,25 +45,30 @@ export class LangChainMessages {
       const made = readMessage(fields, names, path);
       read.push(made);
       // As it is, the provider would refuse its arguments.
-      if (fields !== message) return;
+      if (fields !== message) return void mended.push(message);
       const key = keyText(made);
       originals.set(key, [...(originals.get(key) ?? []), message]);
     };
     if (system) this.#learn(system);
     if (system && textOf((system as Fields)["content"]) !== "") add(system, "/systemMessage");
     for (const [index, message] of messages.entries()) add(message, `/messages/${index}`);
-    return { messages: read, originals };
+    return { messages: read, originals, mended };
   }
 
-  /** Writes what the engine made of a conversation. */
-  write(messages: readonly ModelMessage[], { originals }: ReadConversation): object[] {
+  /** Writes what the engine made of a conversation. `lost` is told what a message had that is shown otherwise than it was. */
+  write(messages: readonly ModelMessage[], { originals, mended }: ReadConversation, lost?: (what: string) => void): object[] {
     const left = new Map([...originals].map(([key, list]) => [key, [...list]]));
     const results = new Map([...originals.values()].flat().flatMap((message) => (typeOf(message as Fields) === "tool" ? [[(message as Fields)["tool_call_id"], message as Fields]] : [])));
     // From the end, as what is left out stands before what is kept: of two that are alike the later one is meant.
+    let isChanged = false;
     const written = [...messages].reverse().flatMap((message) => {
       const original = left.get(JSON.stringify(message))?.pop();
+      isChanged ||= !original && message.role === "assistant";
       return original ? [original] : this.#made(message, results).reverse();
     });
+    // What a model thought beside what it said, which no part of a message holds.
+    const thinks = (message: object): boolean => Boolean(((message as Fields)["additional_kwargs"] as Fields | undefined)?.["reasoning_content"]);
+    if (isChanged && [...left.values(), mended].flat().some(thinks)) lost?.("reasoning_content");
     return written.reverse();
   }
 

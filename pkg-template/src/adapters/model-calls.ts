@@ -5,6 +5,7 @@ import { addedOffers, callOffer, framedTokens, pricesOf } from "./agent-loop.js"
 import type { AgentLoop, DescribedTool } from "./agent-loop.js";
 import { beginning } from "./cache-key.js";
 import type { CacheKey } from "./cache-key.js";
+import { choiceOf } from "./forced-choice.js";
 import { lastTurn } from "./last-turn.js";
 import { takesMarks } from "./model-marks.js";
 import type { ModelMarks } from "./model-marks.js";
@@ -140,7 +141,7 @@ class ModelCall {
     const isLast = this.#left === 0 && own.length === 0;
     const sent = type === "none" || (this.#left === 0 && own.length > 0) ? own : offered;
     const prompt = promptOf(built.messages as unknown as readonly Fields[], this.#model.specificationVersion);
-    const toolChoice = isLast ? { type: "none" } : choice;
+    const toolChoice = isLast ? { type: "none" } : choiceOf(choice, type === "tool" ? [String(toolName)] : [], given, new Set(sent.map(({ name }) => name)), { type: "auto" });
     const marked = this.#marks?.mark({ prompt, tools: sent }, { ...rest, model: this.#model.modelId, toolChoice }) ?? { prompt, tools: sent };
     return {
       ...rest,

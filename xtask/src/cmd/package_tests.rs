@@ -31,6 +31,7 @@ const LONGEST_FIRST: &[&str] = &[
     "cli",
     "node",
     "random-logs",
+    "message-oracles",
     "page",
     "page-looks",
     "page-story",

@@ -161,18 +161,21 @@ fn result(mut value: Value, path: &str) -> Result<MessagePart> {
     Ok(MessagePart { tokens: Some(tokens), ..MessagePart::new(part_kind, FIELD, value, slots) })
 }
 
-/// Writes messages.
+/// Writes messages. Two of the model that did not follow each other are one: there are providers that refuse a call behind what the
+/// model said itself.
 pub fn write(messages: Vec<OutgoingMessage>) -> Vec<Value> {
     let mut written: Vec<(Role, Vec<OutgoingPart>)> = Vec::new();
-    let mut last_index = None;
+    let mut last_index: Option<usize> = None;
     for message in messages {
         for parts in by_message(message.parts) {
             let index = parts.first().and_then(OutgoingPart::message);
+            let is_next = index.is_some() && index == last_index.map(|last| last + 1);
             match written.last_mut() {
                 Some((_, last)) if index.is_some() && index == last_index => {
                     last.extend(parts);
                     sort_by(last, |a, b| a.position.cmp(&b.position));
                 }
+                Some((Role::Assistant, last)) if message.role == Role::Assistant && !is_next => last.extend(parts),
                 _ => written.push((message.role, parts)),
             }
             last_index = index;

@@ -35,6 +35,8 @@ pub struct AlternatingPart {
     pub is_plain_text: bool,
     /// Whether it was the first part of its message.
     pub was_first: bool,
+    /// Index of the message it was read from, if it comes from this format.
+    pub message: Option<usize>,
     /// Index of the item.
     pub item: usize,
 }
@@ -60,7 +62,9 @@ impl AlternatingPart {
             PartContent::Text(_) | PartContent::Opaque => (AlternatingPartKind::Other, String::new()),
         };
         let was_first = part.position.is_some_and(|(_, index)| index == 0);
-        Self { value, kind, id, is_original: part.original.is_some(), is_plain_text: false, was_first, item: part.item }
+        let message = part.message();
+        let is_original = part.original.is_some();
+        Self { value, kind, id, is_original, is_plain_text: false, was_first, message, item: part.item }
     }
 
     fn is_reasoning(&self) -> bool {
@@ -69,7 +73,8 @@ impl AlternatingPart {
 
     /// Makes a part that no item has: a missing result, or the start of a conversation.
     pub fn made_up(value: Value, kind: AlternatingPartKind, id: &str, item: usize) -> Self {
-        Self { value, kind, id: id.to_owned(), is_original: false, is_plain_text: true, was_first: false, item }
+        let (is_original, was_first) = (false, false);
+        Self { value, kind, id: id.to_owned(), is_original, is_plain_text: true, was_first, message: None, item }
     }
 }
 
@@ -133,17 +138,32 @@ impl AlternatingMessage {
         }
     }
 
+    fn has_results(&self) -> bool {
+        self.parts.iter().any(|part| part.kind == AlternatingPartKind::ToolResult)
+    }
+
     fn calls(&self) -> impl Iterator<Item = &AlternatingPart> {
         self.parts.iter().filter(|part| part.kind == AlternatingPartKind::ToolCall)
     }
 }
 
-/// Joins messages of the same role in a row, and leaves out empty ones.
+/// Joins messages of the same role in a row, and leaves out empty ones. Without `reasons_first` what the user says stays
+/// apart from results that it did not stand beside.
 fn join_same_role(list: Vec<AlternatingMessage>, reasons_first: bool) -> Vec<AlternatingMessage> {
     let mut joined: Vec<AlternatingMessage> = Vec::with_capacity(list.len());
     for message in list.into_iter().filter(|message| !message.parts.is_empty()) {
+        let stays_apart = |before: &AlternatingMessage| {
+            let [one, other] =
+                [before.parts.last(), message.parts.first()].map(|part| part.and_then(|part| part.message));
+            !reasons_first
+                && message.is_user
+                && before.has_results() != message.has_results()
+                && (one.is_none() || one != other)
+        };
         match joined.last_mut() {
-            Some(before) if before.is_user == message.is_user => before.append(message, reasons_first),
+            Some(before) if before.is_user == message.is_user && !stays_apart(before) => {
+                before.append(message, reasons_first);
+            }
             _ => joined.push(message),
         }
     }
@@ -152,7 +172,7 @@ fn join_same_role(list: Vec<AlternatingMessage>, reasons_first: bool) -> Vec<Alt
 
 /// Makes messages that keep the rules: roles alternate and the user begins, every call but those of the last message has
 /// its result in the next message, results come first. With `reasons_first` reasoning comes before other parts, and no
-/// message ends in it. `start` is the part of the user where the model would begin, unless others stand before them.
+/// message ends in it; without it, results are a message of their own. `start` is the part of the user where the model would begin, unless others stand before them.
 pub fn alternate_roles(
     mut list: Vec<AlternatingMessage>,
     reasons_first: bool,
@@ -173,20 +193,45 @@ pub fn alternate_roles(
     for message in list.iter_mut().filter(|message| message.is_user) {
         message.put_first(|part| part.kind == AlternatingPartKind::ToolResult);
     }
-    for index in 1..list.len() {
-        let (before, rest) = list.split_at_mut(index);
-        complete(&before[index - 1], &mut rest[0], result, warnings);
+    let mut index = 1;
+    while index < list.len() {
+        let missing = missing_results(&list[index - 1], &list[index], result, warnings);
+        if !missing.is_empty() && !reasons_first && !list[index].has_results() {
+            let results = AlternatingMessage { is_user: true, fields: JsonMap::new(), parts: missing };
+            list.insert(index, results);
+        } else {
+            let next = &mut list[index].parts;
+            let results = next.iter().filter(|part| part.kind == AlternatingPartKind::ToolResult).count();
+            next.splice(results..results, missing);
+        }
+        index += 1;
     }
     if let Some(start) = start.filter(|_| list.first().is_some_and(|first| !first.is_user)) {
-        warnings.add(
-            "BEGINNING_MISSING",
-            "the model would speak first; a remark stands for what came before",
-            at("/items", 0),
-        );
+        warn_of_beginning(warnings);
         let parts = vec![AlternatingPart::made_up(start, AlternatingPartKind::Other, "", 0)];
         list.insert(0, AlternatingMessage { is_user: true, fields: JsonMap::new(), parts });
     }
     list
+}
+
+fn warn_of_beginning(warnings: &mut Warnings) {
+    let message = "the model would speak first; a remark stands for what came before";
+    warnings.add("BEGINNING_MISSING", message, at("/items", 0));
+}
+
+/// Puts a remark of the user before a model that would speak first, in a format that is written for any provider. A conversation
+/// that began with the model stays as it was.
+pub fn begin_with_user(messages: &mut Vec<OutgoingMessage>, warnings: &mut Warnings) {
+    let is_turn = |message: &OutgoingMessage| message.role != Role::System && !message.parts.is_empty();
+    let Some(first) = messages.iter().position(is_turn).filter(|at| messages[*at].role != Role::User) else { return };
+    let part = &messages[first].parts[0];
+    let instructions = messages[..first].iter().flat_map(|message| &message.parts).filter_map(OutgoingPart::message);
+    if part.message().is_some_and(|index| index == instructions.max().map_or(0, |last| last + 1)) {
+        return;
+    }
+    warn_of_beginning(warnings);
+    let parts = vec![OutgoingPart::new(PartContent::Text(MISSING_START.to_owned()), part.item)];
+    messages.insert(first, OutgoingMessage { role: Role::User, parts, lost_reasoning: false });
 }
 
 fn drop_last_reasoning(message: &mut AlternatingMessage, warnings: &mut Warnings) {
@@ -196,23 +241,18 @@ fn drop_last_reasoning(message: &mut AlternatingMessage, warnings: &mut Warnings
     }
 }
 
-/// Adds results for the calls of the message before that have none.
-fn complete(
+/// Makes results for the calls of the message before that have none in the next one.
+fn missing_results(
     before: &AlternatingMessage,
-    next: &mut AlternatingMessage,
+    next: &AlternatingMessage,
     result: WriteMissingResult,
     warnings: &mut Warnings,
-) {
+) -> Vec<AlternatingPart> {
     let known = contextweaver_base::order::WordSet::new(next.parts.iter().map(|part| part.id.clone()).collect());
-    let results = next.parts.iter().filter(|part| part.kind == AlternatingPartKind::ToolResult).count();
-    let missing: Vec<AlternatingPart> = before
-        .calls()
-        .filter(|call| !known.contains(&call.id))
-        .map(|call| {
-            let message = format!("call {} has no result; a stub stands for it", quote(&call.id));
-            warnings.add("RESULT_MISSING", message, at("/items", call.item));
-            AlternatingPart::made_up(result(call, NO_RESULT), AlternatingPartKind::ToolResult, &call.id, call.item)
-        })
-        .collect();
-    next.parts.splice(results..results, missing);
+    let missing = before.calls().filter(|call| !known.contains(&call.id)).map(|call| {
+        let message = format!("call {} has no result; a stub stands for it", quote(&call.id));
+        warnings.add("RESULT_MISSING", message, at("/items", call.item));
+        AlternatingPart::made_up(result(call, NO_RESULT), AlternatingPartKind::ToolResult, &call.id, call.item)
+    });
+    missing.collect()
 }

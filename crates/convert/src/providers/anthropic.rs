@@ -23,14 +23,18 @@ pub fn read(list: Vec<Value>, system: Option<Value>) -> Result<Vec<Message>> {
     if let Some(system) = system.filter(|system| !system.is_null()) {
         messages.push(read_system(system)?);
     }
+    let mut has_calls = false;
     for (index, message) in list.into_iter().enumerate() {
         let path = at("/messages", index);
         let mut message = into_object(message, &path)?;
         let (role_name, role) = role_of(&message, &path, ROLES, "")?;
         let parts = content(take_field(&mut message, "content"), "content", role, &below(&path, "content"))?;
-        // Messages of the model in a row are one response.
+        // Messages of the model in a row are one response, until it thinks again behind a call, whose result is missing.
         let before = messages.last().filter(|before| role == Role::Assistant && before.role == role);
-        let group = before.map_or(index, |before| before.group);
+        let thinks = parts.iter().any(|part| part.kind == PartKind::Reasoning);
+        let group = before.filter(|_| !(has_calls && thinks)).map_or(index, |before| before.group);
+        has_calls =
+            group != index && has_calls || parts.iter().any(|part| matches!(part.kind, PartKind::ToolCall { .. }));
         messages.push(Message { role, role_name, fields: Value::Object(message), parts, group, index: Some(index) });
     }
     Ok(messages)

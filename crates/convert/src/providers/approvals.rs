@@ -4,7 +4,10 @@ use serde_json::Value;
 
 use contextweaver_model::ContextItem;
 
-use super::stored::{parts_of, record_of};
+use super::outgoing::{OutgoingPart, PartContent};
+use super::sources::SourceItem;
+use super::stored::{StoredPart, parts_of, record_of};
+use contextweaver_base::order::{SortedMap, WordSet};
 
 /// Key in the metadata of an answer to a request; its parent is the item with the request.
 pub const APPROVAL: &str = "approval";
@@ -66,4 +69,87 @@ fn id_in<'a>(part: &'a Value, kinds: &[(&str, &str)]) -> Option<&'a str> {
 /// ```
 pub fn approval_requests(item: &ContextItem) -> Vec<&str> {
     record_of(item).into_iter().flat_map(parts_of).filter_map(|part| requested(part.get("original")?)).collect()
+}
+
+/// Requests of the messages that are written and their answers, which stand behind the message that asks.
+#[derive(Debug, Default)]
+pub struct Approvals {
+    /// By the item of a request: the items of its answers.
+    answers: SortedMap<usize, Vec<usize>>,
+    /// The answers whose request is there, each once: item and part.
+    pub known: Vec<(usize, usize)>,
+    /// Items that answer a request.
+    items: Vec<usize>,
+    /// Ids of calls that wait for an answer, or for what is done after it.
+    calls: WordSet,
+    /// Ids of the calls whose answer is there, by the item of the answer.
+    approved: Vec<(usize, String)>,
+}
+
+impl Approvals {
+    /// Finds the requests and answers of a format among items.
+    pub fn of(sources: &[SourceItem]) -> Self {
+        let mut requests: SortedMap<String, (usize, Option<String>)> = SortedMap::new();
+        let mut found = Self::default();
+        let mut calls = Vec::new();
+        for (index, source) in sources.iter().enumerate().filter(|(_, source)| source.is_same_format) {
+            let redacted = source.item.metadata_flag("redacted");
+            for (at, part) in source.stored.iter().flat_map(|stored| &stored.parts).enumerate() {
+                if let Some(id) = requested(&part.original).filter(|_| !redacted) {
+                    let call = part.original.get("toolCallId").and_then(Value::as_str).map(str::to_owned);
+                    calls.extend(call.clone());
+                    requests.insert(id.to_owned(), (index, call));
+                }
+                let Some(id) = answered(&part.original) else { continue };
+                if found.items.last() != Some(&index) {
+                    found.items.push(index);
+                }
+                // What answers a second time answers nothing.
+                let Some((request, call)) = requests.remove(&id.to_owned()) else { continue };
+                found.known.push((index, at));
+                found.approved.extend(call.map(|call| (index, call)));
+                let list = found.answers.get_or_insert(&request, Vec::new());
+                if list.last() != Some(&index) {
+                    list.push(index);
+                }
+            }
+        }
+        found.calls = WordSet::new(calls);
+        found
+    }
+
+    /// Tells whether an item answers a request: it is written behind the message with that request, or not at all.
+    pub fn is_answer(&self, index: usize) -> bool {
+        self.items.binary_search(&index).is_ok()
+    }
+
+    /// Returns the items that answer a request in an item.
+    pub fn answers(&self, index: usize) -> &[usize] {
+        self.answers.get(&index).map_or(&[], Vec::as_slice)
+    }
+
+    /// Tells whether a call waits for its approval, or for what is done after it.
+    pub fn is_asked(&self, call: &str) -> bool {
+        self.calls.contains(call)
+    }
+
+    /// Returns the ids of the calls that an item approves or denies.
+    pub fn calls_of(&self, index: usize) -> impl Iterator<Item = &str> {
+        self.approved.iter().filter(move |(answer, _)| *answer == index).map(|(_, call)| call.as_str())
+    }
+
+    /// Returns the parts of an answer as they were read, also where a secret was taken out of its reason.
+    pub fn parts(&self, sources: &[SourceItem], index: usize) -> Vec<OutgoingPart> {
+        let Some(stored) = &sources[index].stored else { return Vec::new() };
+        let is_known = |at: &usize| self.known.binary_search(&(index, *at)).is_ok();
+        let parts = stored.parts.iter().enumerate().filter(|(at, _)| is_known(at));
+        let as_read = |(_, part): (usize, &StoredPart)| {
+            OutgoingPart::as_read(part, PartContent::Opaque, part.original.clone(), index)
+        };
+        let mut parts: Vec<OutgoingPart> = parts.map(as_read).collect();
+        if let Some(first) = parts.first_mut() {
+            first.message_fields.clone_from(&stored.fields);
+        }
+        parts
+    }
 }

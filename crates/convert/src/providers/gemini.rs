@@ -291,7 +291,14 @@ fn with_signature(mut map: JsonMap, kind: PartKind, slots: Vec<TextSlot>) -> Vec
 }
 
 /// Writes contents, and the system instruction that stands beside them.
-pub fn write(messages: Vec<OutgoingMessage>, follows: bool, warnings: &mut Warnings) -> (Vec<Value>, Option<Value>) {
+///
+/// `is_signed` tells whether a call before these is signed, and afterwards of these, too.
+pub fn write(
+    messages: Vec<OutgoingMessage>,
+    follows: bool,
+    is_signed: &mut bool,
+    warnings: &mut Warnings,
+) -> (Vec<Value>, Option<Value>) {
     let (mut system, mut list) = (Vec::new(), Vec::new());
     let mut system_fields = None;
     warn_of_moved(&messages, follows, warnings);
@@ -313,8 +320,33 @@ pub fn write(messages: Vec<OutgoingMessage>, follows: bool, warnings: &mut Warni
         let (before, rest) = list.split_at_mut(index);
         match_responses(&mut before[index - 1].parts, &mut rest[0].parts);
     }
+    sign_calls(&mut list, is_signed);
     let messages = list.into_iter().map(write_content).collect();
     (messages, write_system(system, system_fields))
+}
+
+/// What Google's documentation names for calls that its model did not make: by it the model takes a call without a signature.
+const UNSIGNED: &str = "skip_thought_signature_validator";
+
+/// Signs the first call of each content that this provider's model did not make, where others are signed: a model that signs its
+/// calls refuses those that are not.
+fn sign_calls(list: &mut [AlternatingMessage], is_signed: &mut bool) {
+    let signed = |part: &AlternatingPart| {
+        part.kind == AlternatingPartKind::ToolCall
+            && part.value.as_object().is_some_and(|map| field(map, SIGNATURE).is_some())
+    };
+    *is_signed |= list.iter().flat_map(|message| &message.parts).any(signed);
+    if !*is_signed {
+        return;
+    }
+    for message in list {
+        let first = message.parts.iter_mut().find(|part| part.kind == AlternatingPartKind::ToolCall);
+        if let Some(map) =
+            first.filter(|part| !part.is_original && !signed(part)).and_then(|part| part.value.as_object_mut())
+        {
+            map.insert(SIGNATURE[0].to_owned(), UNSIGNED.into());
+        }
+    }
 }
 
 fn write_content(message: AlternatingMessage) -> Value {

@@ -13,11 +13,13 @@ mod ai_sdk_ui;
 mod alternating;
 mod anthropic;
 mod approvals;
+mod blanks;
 mod call_text;
 pub mod cost;
 mod escapes;
 mod gemini;
 mod grouping;
+mod image_count;
 mod image_size;
 mod image_tokens;
 mod media;
@@ -31,6 +33,7 @@ mod openai_responses;
 mod other_format;
 mod outgoing;
 mod pieces;
+mod repeated;
 mod server_tools;
 mod sources;
 mod stored;
@@ -46,6 +49,9 @@ use contextweaver_model::ContextItem;
 use contextweaver_model::json::{Fields, JsonMap, missing_field, wrong_type};
 use contextweaver_text::quote::quote;
 
+use self::alternating::begin_with_user;
+use self::blanks::leave_out_blanks;
+use self::image_count::count_images;
 use self::message::Role;
 use self::outgoing::drop_last_reasoning;
 
@@ -302,19 +308,27 @@ pub fn continue_messages(
     before: &mut WrittenBefore,
 ) -> Result<WrittenMessages> {
     let mut warnings = Warnings::default();
-    let mut outgoing = to_messages::outgoing_messages(items, format, options, bytes, &mut before.calls, &mut warnings);
+    let mut outgoing = to_messages::outgoing_messages(items, format, options, bytes, before, &mut warnings);
+    if matches!(format, Format::OpenAiChat | Format::OpenAiResponses | Format::AiSdkModel) {
+        leave_out_blanks(&mut outgoing, format, &mut warnings);
+    }
     if matches!(format, Format::OpenAiResponses | Format::AiSdkModel) {
         drop_last_reasoning(&mut outgoing, &mut warnings);
     }
+    if format == Format::AiSdkModel && !before.has_turns {
+        begin_with_user(&mut outgoing, &mut warnings);
+    }
+    before.has_turns |= outgoing.iter().any(|message| message.role != Role::System && !message.parts.is_empty());
     let follows = before.count > 0;
     let (messages, system) = match format {
         Format::OpenAiChat => (openai_chat::write(outgoing), None),
         Format::OpenAiResponses => (openai_responses::write(outgoing), None),
         Format::Anthropic => anthropic::write(outgoing, follows, options.is_steady, &mut warnings),
-        Format::Gemini => gemini::write(outgoing, follows, &mut warnings),
+        Format::Gemini => gemini::write(outgoing, follows, &mut before.is_signed, &mut warnings),
         Format::AiSdkUi => (ai_sdk_ui::write(outgoing, before.count, &mut before.messages), None),
         Format::AiSdkModel => (ai_sdk_model::write(outgoing), None),
     };
+    count_images(&messages, format, &mut before.images, &mut warnings);
     before.count += messages.len();
     Ok(WrittenMessages { messages, system, warnings: warnings.0 })
 }

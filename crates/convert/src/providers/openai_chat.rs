@@ -5,13 +5,14 @@ use serde_json::{Value, json};
 use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
 use super::names::UniqueIds;
-use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, by_message, put, take_message_fields};
+use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, by_message, put, take_message_fields};
 use super::server_tools::readable;
 use super::{Format, into_object, required, role_of, take_field};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::{JsonMap, wrong_type};
+use contextweaver_model::json::{JsonMap, parse_sent, wrong_type};
 use contextweaver_text::quote::quote;
 use contextweaver_text::tokens::Estimator;
+use contextweaver_text::unicode::trim;
 
 /// Fields of an assistant message in which servers return reasoning.
 const REASONING_FIELDS: &[&str] = &["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"];
@@ -264,9 +265,12 @@ fn write_assistant(mut parts: Vec<OutgoingPart>, functions: &mut UniqueIds) -> O
     let is_changed = parts.iter().any(|part| part.original.is_none());
     for part in parts {
         match (part.original, part.content) {
-            (Some(original), content) => {
+            (Some(mut original), content) => {
                 if let (PartContent::ToolCall(call), "function_call") = (&content, original.field.as_str()) {
                     functions.unique(&call.id, Format::OpenAiChat);
+                }
+                if let PartContent::ToolCall(call) = &content {
+                    legal_arguments(&mut original.value, call);
                 }
                 has_text = has_text || original.field.starts_with("content") || original.field.is_empty();
                 put(&mut message, &original.field, original.value);
@@ -299,6 +303,18 @@ fn write_assistant(mut parts: Vec<OutgoingPart>, functions: &mut UniqueIds) -> O
         put(&mut message, "content", Value::Null);
     }
     Some(message)
+}
+
+/// Makes JSON of arguments that a model broke off, which servers read again.
+pub fn legal_arguments(original: &mut Value, call: &ToolCallPart) {
+    for pointer in ["/function/arguments", "/arguments"] {
+        let given =
+            original.pointer_mut(pointer).filter(|given| given.as_str().is_some_and(|text| !trim(text).is_empty()));
+        let is_object = matches!(parse_sent(&call.arguments), Some(Value::Object(_)));
+        if let Some(given) = given.filter(|_| !is_object) {
+            *given = call.json_text().into();
+        }
+    }
 }
 
 fn write_result(mut part: OutgoingPart, functions: &UniqueIds) -> Value {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
-use super::openai_chat::{read_part, result_part};
+use super::openai_chat::{legal_arguments, read_part, result_part};
 use super::outgoing::{
     OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, by_message, merge, put, take_message_fields,
 };
@@ -219,7 +219,10 @@ fn write_parts(
             written.push(message.take());
         }
         match (part.original, part.content) {
-            (Some(original), PartContent::ToolCall(call)) if keeps_kind(&original.value, &call.id, made_up) => {
+            (Some(mut original), PartContent::ToolCall(call)) if keeps_kind(&original.value, &call.id, made_up) => {
+                if optional_kind(&original.value) == "function_call" {
+                    legal_arguments(&mut original.value, &call);
+                }
                 kinds.insert(call.id, optional_kind(&original.value).to_owned());
                 written.push(original.value);
             }

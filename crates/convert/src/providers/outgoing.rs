@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Warnings;
+use super::approvals::requested;
 use super::message::{Role, at};
 use super::names::call_id;
 use super::stored::{StoredMessage, StoredPart, StoredPartKind};
@@ -129,7 +130,7 @@ impl OutgoingPart {
     }
 
     /// Makes a part that is written as it was read.
-    fn as_read(stored: &StoredPart, content: PartContent, value: Value, item: usize) -> Self {
+    pub fn as_read(stored: &StoredPart, content: PartContent, value: Value, item: usize) -> Self {
         let original = Some(OriginalPart { field: stored.field.clone(), value });
         Self { content, original, position: position(stored), message_fields: None, item }
     }
@@ -157,6 +158,9 @@ pub fn unchanged_parts(
     for (part, (mut value, text)) in stored.parts.iter().zip(restored) {
         if let Some((before, id)) = renamed {
             rename(&mut value, before, id);
+        }
+        if let PartContent::ToolResult(result) = content {
+            name_after(&mut value, &result.name);
         }
         let content = match part.kind {
             StoredPartKind::Text => PartContent::Text(text),
@@ -206,9 +210,12 @@ pub fn changed_parts(
     item: usize,
 ) -> Vec<OutgoingPart> {
     let is_usable = message.is_usable(source);
+    let is_shown = !source.metadata_flag("redacted");
     let (mut parts, mut media) = (Vec::new(), Vec::new());
-    for stored in message.parts.iter().filter(|_| is_usable) {
+    // Without its request nobody knows what an answer approves.
+    for stored in message.parts.iter().filter(|part| is_usable || is_shown && requested(&part.original).is_some()) {
         let content = match stored.kind {
+            _ if requested(&stored.original).is_some() => PartContent::Opaque,
             StoredPartKind::Reasoning => PartContent::Reasoning,
             StoredPartKind::Marker => PartContent::Opaque,
             StoredPartKind::Opaque if has_media && is_media(stored) => {
@@ -266,6 +273,20 @@ fn rename(value: &mut Value, before: &str, id: &str) {
             Value::Object(_) if key.starts_with("function") => rename(value, before, id),
             _ => {}
         }
+    }
+}
+
+/// Gives a result that names another tool the name of the one that was called: some providers pair them by it, too.
+fn name_after(value: &mut Value, name: &str) {
+    let inner = ["functionResponse", "function_response"].into_iter().find(|key| value.get(key).is_some());
+    let (slot, key) = match inner {
+        Some(inner) => (value.get_mut(inner), "name"),
+        None => (Some(value), "toolName"),
+    };
+    let given =
+        slot.and_then(|slot| slot.get_mut(key)).filter(|given| given.as_str().is_some_and(|given| given != name));
+    if let Some(given) = given {
+        *given = name.into();
     }
 }
 

@@ -1,12 +1,14 @@
 //! Items that are about to be written: which results answer which calls, and which items are one message.
 
 use super::Format;
+use super::approvals::Approvals;
 use super::message::Role;
 use super::names::{answered_id, call_id};
 use super::server_tools::is_provider_run;
 use super::stored::{StoredMessage, StoredPartKind};
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::{ContextItem, ItemKind};
+use contextweaver_text::unicode::trim;
 
 /// An item with its stored message, its call and its results.
 pub struct SourceItem<'a> {
@@ -18,6 +20,8 @@ pub struct SourceItem<'a> {
     pub call: Option<usize>,
     /// Of a call its results, in order.
     pub results: Vec<usize>,
+    /// Whether it stands before these already, and is not written again.
+    pub is_repeated: bool,
 }
 
 impl SourceItem<'_> {
@@ -45,7 +49,7 @@ pub fn sources(items: &[ContextItem], format: Format) -> Vec<SourceItem<'_>> {
         .map(|item| {
             let stored = StoredMessage::of(item);
             let is_same_format = stored.as_ref().is_some_and(|stored| stored.format == format);
-            SourceItem { item, stored, is_same_format, call: None, results: Vec::new() }
+            SourceItem { item, stored, is_same_format, call: None, results: Vec::new(), is_repeated: false }
         })
         .collect();
     let mut by_item: SortedMap<&str, usize> = SortedMap::new();
@@ -80,9 +84,10 @@ pub fn sources(items: &[ContextItem], format: Format) -> Vec<SourceItem<'_>> {
 }
 
 /// Groups what one message says.
-pub fn group_items(sources: &[SourceItem]) -> Vec<MessageGroup> {
+pub fn group_items(sources: &[SourceItem], approvals: &Approvals) -> Vec<MessageGroup> {
     let mut groups: Vec<MessageGroup> = Vec::new();
-    for (index, source) in sources.iter().enumerate() {
+    let is_written = |(index, source): &(usize, &SourceItem)| !source.is_repeated && !approvals.is_answer(*index);
+    for (index, source) in sources.iter().enumerate().filter(is_written) {
         let role = match source.item.kind {
             ItemKind::Policy => Role::System,
             ItemKind::AgentMsg | ItemKind::ToolCall => Role::Assistant,
@@ -147,28 +152,52 @@ pub fn lost_reasoning(sources: &[SourceItem], items: &[usize]) -> bool {
 /// ```
 pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
     let sources = sources(items, format);
-    let groups = group_items(&sources);
-    // By group: the last item of those before it, with results, and whether all calls before it have one.
+    let approvals = Approvals::of(&sources);
+    let groups = group_items(&sources, &approvals);
+    // By group: the last item of those before it, with results, whether all calls before it have one, and the last turn before it
+    // that says something.
     let mut last = Vec::with_capacity(groups.len());
-    let (mut reach, mut is_closed) = (0, true);
-    for group in &groups {
-        last.push((reach, is_closed));
+    let (mut reach, mut is_closed, mut said) = (0, true, None);
+    for (at, group) in groups.iter().enumerate() {
+        last.push((reach, is_closed, said));
+        if group.role != Role::System && says_something(&sources, group) {
+            said = Some(at);
+        }
         let is_open = |index: &usize| sources[*index].waits();
         is_closed &= !group.items.iter().any(is_open);
-        let ends = group.items.iter().flat_map(|index| sources[*index].results.iter().chain([index]));
-        reach = reach.max(ends.max().copied().unwrap_or(0));
+        let answers = |index: &usize| sources[*index].results.iter().chain(approvals.answers(*index)).copied();
+        let ends = group.items.iter().flat_map(|index| answers(index).chain([*index]));
+        reach = reach.max(ends.max().unwrap_or(0));
     }
     (1..groups.len()).rev().find_map(|at| {
         let (before, group) = (&groups[at - 1], &groups[at]);
         let start = group.items[0];
+        let (reach, is_closed, said) = last[at];
         let parts = match format {
             // A response of several steps is one message.
             Format::AiSdkUi => group.role == Role::User && before.role != Role::User,
             // White space at the end of a last message of the model is left out, so that none may be the last.
-            _ => group.role == Role::Assistant && (before.role != Role::Assistant || has_results(&sources, before)),
+            _ => {
+                let follows = said.is_none_or(|before| {
+                    groups[before].role != Role::Assistant || has_results(&sources, &groups[before])
+                });
+                group.role == Role::Assistant && follows && says_something(&sources, group)
+            }
         };
-        let (reach, is_closed) = last[at];
         (parts && is_closed && reach < start).then_some(start)
+    })
+}
+
+/// Tells whether a message is written in any case: of blanks, of thoughts alone, and of tools that the provider ran, nothing may be
+/// left, and then messages of one role meet.
+fn says_something(sources: &[SourceItem], group: &MessageGroup) -> bool {
+    let is_lost = lost_reasoning(sources, &group.items);
+    group.items.iter().map(|index| &sources[*index]).any(|source| match source.item.kind {
+        ItemKind::ToolCall => source.is_own_call() && !is_lost,
+        _ => {
+            !is_provider_run(source.item) && !trim(&source.item.text).is_empty()
+                || source.call.is_none() && source.item.kind == ItemKind::ToolResult
+        }
     })
 }
 

@@ -321,7 +321,12 @@ impl StoredMessage {
 
     /// Tells whether the parts may be written: not where the item is redacted or a secret was taken out of them.
     pub fn is_usable(&self, item: &ContextItem) -> bool {
-        !self.digest.is_empty() && !item.metadata_flag("redacted")
+        !self.has_lost_secret() && !item.metadata_flag("redacted")
+    }
+
+    /// Tells whether a secret was taken out of the parts.
+    pub const fn has_lost_secret(&self) -> bool {
+        self.digest.is_empty()
     }
 
     /// Returns the text of the item in order, apart at the labels of media: each piece, and what its label stands for. Where

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::approvals::Approvals;
 use super::media::MediaInfo;
 use super::media_list::{MediaBytes, base64_of, noted_media, text_beside};
 use super::media_parts::{MediaPlace, media_part};
@@ -12,6 +13,7 @@ use super::outgoing::{
     unchanged_parts,
 };
 use super::pieces::{Piece, PieceList};
+use super::repeated::{WrittenItems, drop_repeated_ids, take_out_repeated};
 use super::server_tools::is_provider_run;
 use super::sources::{self, MessageGroup, SourceItem, group_items, sources};
 use super::stored::{StoredMessage, StoredPart, StoredPartKind, StoredSlot};
@@ -46,6 +48,14 @@ pub struct WrittenBefore {
     pub(super) messages: UniqueIds,
     /// Count of the messages.
     pub(super) count: usize,
+    /// Items that are written, in a format in which each has an id.
+    pub(super) items: WrittenItems,
+    /// Count of images.
+    pub(super) images: usize,
+    /// Whether there is one besides instructions.
+    pub(super) has_turns: bool,
+    /// Whether a call or a thought is signed, in a format that has signatures of calls.
+    pub(super) is_signed: bool,
 }
 
 impl WrittenBefore {
@@ -61,19 +71,41 @@ pub fn outgoing_messages(
     format: Format,
     options: &WriteOptions,
     bytes: MediaBytes,
-    ids: &mut UniqueIds,
+    before: &mut WrittenBefore,
     warnings: &mut Warnings,
 ) -> Vec<OutgoingMessage> {
-    let sources = sources(items, format);
-    let groups = group_items(&sources);
-    let mut builder =
-        MessageBuilder { sources, format, bytes, warnings, ids, messages: Vec::new(), has_open_calls: false };
+    let mut sources = sources(items, format);
+    if format == Format::OpenAiResponses {
+        take_out_repeated(&mut sources, &before.items, warnings);
+    }
+    let approvals = Approvals::of(&sources);
+    let groups = group_items(&sources, &approvals);
+    let ids = &mut before.calls;
+    let mut builder = MessageBuilder {
+        sources,
+        approvals,
+        format,
+        bytes,
+        warnings,
+        ids,
+        messages: Vec::new(),
+        has_open_calls: false,
+    };
+    builder.warn_of_answers();
     let last = groups.iter().rposition(|group| !builder.keeps_calls_open(group));
     for (index, group) in groups.iter().enumerate() {
-        let may_wait = !options.close_calls && last.is_none_or(|last| index >= last);
-        builder.add_group(group, may_wait);
+        let waits = match last.is_none_or(|last| index >= last) {
+            true if options.close_calls => Waits::Asked,
+            true => Waits::All,
+            false => Waits::None,
+        };
+        builder.add_group(group, waits);
     }
-    builder.messages
+    let MessageBuilder { mut messages, sources, .. } = builder;
+    if format == Format::OpenAiResponses {
+        drop_repeated_ids(&mut messages, &sources, &mut before.items, warnings);
+    }
+    messages
 }
 
 /// Returns the text above media that a tool returned, where they cannot stand in its result.
@@ -81,8 +113,18 @@ pub fn above_media(call: &str) -> String {
     format!("[From the result of call {call}]")
 }
 
+/// Which calls of a message may go without a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    None,
+    /// Those that wait for an approval, or for what is done after it.
+    Asked,
+    All,
+}
+
 struct MessageBuilder<'a, 'b, 'w> {
     sources: Vec<SourceItem<'a>>,
+    approvals: Approvals,
     format: Format,
     bytes: MediaBytes<'b>,
     warnings: &'w mut Warnings,
@@ -114,9 +156,9 @@ impl MessageBuilder<'_, '_, '_> {
             })
     }
 
-    fn add_group(&mut self, group: &MessageGroup, may_wait: bool) {
+    fn add_group(&mut self, group: &MessageGroup, waits: Waits) {
         match group.role {
-            Role::Assistant => self.add_assistant(&group.items, may_wait),
+            Role::Assistant => self.add_assistant(&group.items, waits),
             Role::Tool => self.add_results_without_calls(&group.items),
             role => {
                 let parts = group.items.iter().flat_map(|index| self.text_parts(*index)).collect();
@@ -139,23 +181,40 @@ impl MessageBuilder<'_, '_, '_> {
         let mut order: Vec<usize> = (0..parts.len()).collect();
         sort_by(&mut order, |a, b| positions[*a].cmp(&positions[*b]));
         let mut taken: Vec<Option<OutgoingPart>> = parts.into_iter().map(Some).collect();
-        let parts: Vec<OutgoingPart> = order.into_iter().filter_map(|at| taken[at].take()).collect();
+        let mut parts: Vec<OutgoingPart> = order.into_iter().filter_map(|at| taken[at].take()).collect();
+        if role == Role::Assistant && self.format == Format::OpenAiResponses {
+            self.free_messages(&mut parts);
+        }
         if !parts.is_empty() {
             self.messages.push(OutgoingMessage { role, parts, lost_reasoning: false });
         }
     }
 
+    /// Takes the ids off messages of a response of which something before them is not there: with it one may want its reasoning.
+    fn free_messages(&self, parts: &mut [OutgoingPart]) {
+        let mut before: Option<usize> = None;
+        for part in parts {
+            let Some(index) = part.message() else { continue };
+            let start = self.sources[part.item].stored.as_ref().map(|stored| stored.group.0);
+            let follows = before.map_or(start == Some(index), |before| before == index || before + 1 == index);
+            if let Some(Value::Object(fields)) = part.message_fields.as_mut().filter(|_| !follows) {
+                fields.shift_remove("id");
+            }
+            before = Some(index);
+        }
+    }
+
     /// Adds a message of the model, and the results of its calls.
-    fn add_assistant(&mut self, items: &[usize], may_wait: bool) {
+    fn add_assistant(&mut self, items: &[usize], waits: Waits) {
         let lost_reasoning = sources::lost_reasoning(&self.sources, items);
-        self.has_open_calls = may_wait && items.iter().any(|index| self.sources[*index].waits());
+        self.has_open_calls = items.iter().any(|index| self.may_wait(*index, waits));
         let (mut parts, mut results) = (Vec::new(), Vec::new());
         for &index in items {
             if is_provider_run(self.item(index)) {
                 // In words they are lines of their own among the others, which are one text.
                 let edges =
                     [!parts.is_empty(), items.last() != Some(&index)].map(|stands| if stands { "\n" } else { "" });
-                parts.extend(self.server_parts(index, edges));
+                parts.extend(self.server_parts(index, edges, lost_reasoning));
                 continue;
             }
             if self.item(index).kind != ItemKind::ToolCall {
@@ -170,7 +229,7 @@ impl MessageBuilder<'_, '_, '_> {
                 continue;
             }
             let call = self.tool_call(index);
-            results.extend(self.results_of(index, &call, may_wait));
+            results.extend(self.results_of(index, &call, waits));
             parts.extend(self.parts(index, &PartContent::ToolCall(call)));
         }
         let before = self.messages.len();
@@ -178,13 +237,65 @@ impl MessageBuilder<'_, '_, '_> {
         for message in &mut self.messages[before..] {
             message.lost_reasoning = lost_reasoning;
         }
+        // The last message says what is to be done now; what was done before stands behind its approval.
+        let (open, done): (Vec<usize>, Vec<usize>) =
+            self.answers_of(items, lost_reasoning).into_iter().partition(|answer| self.is_open(*answer, items, waits));
+        self.push_answers(&done);
         self.push_results(results);
+        self.push_answers(&open);
         self.has_open_calls = false;
+    }
+
+    /// Tells whether a call may go without a result.
+    fn may_wait(&self, index: usize, waits: Waits) -> bool {
+        let is_asked = || self.approvals.is_asked(call_id(self.item(index)));
+        self.sources[index].waits() && (waits == Waits::All || waits == Waits::Asked && is_asked())
+    }
+
+    /// Returns the items that answer requests of a message; none where its calls are left out.
+    fn answers_of(&mut self, items: &[usize], lost_reasoning: bool) -> Vec<usize> {
+        let mut answers: Vec<usize> = items.iter().flat_map(|index| self.approvals.answers(*index)).copied().collect();
+        contextweaver_base::order::sort(&mut answers);
+        answers.dedup();
+        if !lost_reasoning {
+            return answers;
+        }
+        for index in answers {
+            self.warn_of_answer(index);
+        }
+        Vec::new()
+    }
+
+    /// Tells whether an answer approves or denies a call of a message that goes without a result.
+    fn is_open(&self, answer: usize, items: &[usize], waits: Waits) -> bool {
+        let is_open =
+            |call: &str| items.iter().any(|index| self.may_wait(*index, waits) && call_id(self.item(*index)) == call);
+        self.approvals.calls_of(answer).any(is_open)
+    }
+
+    fn push_answers(&mut self, answers: &[usize]) {
+        let parts = answers.iter().flat_map(|index| self.approvals.parts(&self.sources, *index)).collect();
+        self.push(Role::User, parts);
+    }
+
+    /// Warns of answers to requests that are not there, which nobody understands.
+    fn warn_of_answers(&mut self) {
+        for index in 0..self.sources.len() {
+            if self.approvals.is_answer(index) && self.approvals.parts(&self.sources, index).is_empty() {
+                self.warn_of_answer(index);
+            }
+        }
+    }
+
+    fn warn_of_answer(&mut self, index: usize) {
+        let message =
+            "an answer to a request for approval is left out, as the request is not there, or was answered before";
+        self.warn("APPROVAL_LEFT_OUT", message.to_owned(), index);
     }
 
     /// Returns what a provider ran itself, a call with its results: as it was read from this format, with another text in a result
     /// that has a place for it, else as text.
-    fn server_parts(&mut self, index: usize, [above, below]: [&str; 2]) -> Vec<OutgoingPart> {
+    fn server_parts(&mut self, index: usize, [above, below]: [&str; 2], lost_reasoning: bool) -> Vec<OutgoingPart> {
         let results = self.sources[index].results.clone();
         let members: Vec<usize> = std::iter::once(index).chain(results).collect();
         let as_read = |at: &usize| {
@@ -194,8 +305,10 @@ impl MessageBuilder<'_, '_, '_> {
             let replaced = || replaced_part(item, stored, &PartContent::Opaque, *at).filter(|_| is_replaced);
             unchanged_parts(item, stored, &PartContent::Opaque, *at).or_else(|| Some(vec![replaced()?]))
         };
-        // A result without its call is words, and so are several, one before its call, and a call whose part says that it has one.
-        let is_whole = self.item(index).kind == ItemKind::ToolCall && members.len() <= 2;
+        // A result without its call is words, and so are several, one before its call, a call whose part says that it has one, and
+        // what came of reasoning that is not there.
+        let is_free = !lost_reasoning || !matches!(self.format, Format::OpenAiResponses | Format::AiSdkModel);
+        let is_whole = self.item(index).kind == ItemKind::ToolCall && members.len() <= 2 && is_free;
         let parts = members.iter().map(as_read).collect::<Option<Vec<_>>>().filter(|_| is_whole);
         let is_torn = |part: &OutgoingPart| {
             let state = part.original.as_ref().and_then(|original| original.value.get("state")?.as_str());
@@ -323,10 +436,10 @@ impl MessageBuilder<'_, '_, '_> {
     }
 
     /// Writes the results of a call: several are joined, and a missing one is made up unless it may still come.
-    fn results_of(&mut self, index: usize, call: &ToolCallPart, may_wait: bool) -> Vec<OutgoingPart> {
+    fn results_of(&mut self, index: usize, call: &ToolCallPart, waits: Waits) -> Vec<OutgoingPart> {
         let results = self.sources[index].results.clone();
         let Some((first, more)) = results.split_first() else {
-            if may_wait {
+            if self.may_wait(index, waits) {
                 return Vec::new();
             }
             self.warn("RESULT_MISSING", format!("call {} has no result; a stub stands for it", quote(&call.id)), index);
@@ -427,7 +540,9 @@ impl MessageBuilder<'_, '_, '_> {
                 return self.text_with_media(index, text);
             }
             if has_media && !matches!(content, PartContent::ToolResult(_)) {
-                return changed_parts(item, stored, true, content, index);
+                let parts = changed_parts(item, stored, true, content, index);
+                self.warn_of_lost(index);
+                return parts;
             }
         }
         self.warn_of_lost(index);
@@ -453,11 +568,16 @@ impl MessageBuilder<'_, '_, '_> {
     /// Warns of what another format does not understand of an item.
     fn warn_of_lost(&mut self, index: usize) {
         let source = &self.sources[index];
-        let stored = source.stored.as_ref().filter(|_| !source.is_same_format);
-        if stored.is_some_and(|stored| stored.parts.iter().any(is_lost)) {
-            let message = "what only the provider it came from understands is left out".to_owned();
-            self.warn("OPAQUE_LEFT_OUT", message, index);
-        }
+        let Some(stored) = source.stored.as_ref().filter(|stored| stored.parts.iter().any(is_lost)) else { return };
+        let message = match (source.is_same_format, stored.has_lost_secret()) {
+            (false, _) => "what only the provider it came from understands is left out",
+            (true, true) => "what only the provider understands is left out, as a secret was taken out of it",
+            (true, false) if stored.parts.iter().any(|part| part.kind == StoredPartKind::Opaque && is_lost(part)) => {
+                "what only the provider understands is left out, as the text beside it is not what it was"
+            }
+            (true, false) => return,
+        };
+        self.warn("OPAQUE_LEFT_OUT", message.to_owned(), index);
     }
 
     /// Makes the part of an item whose message does not come back as it was.
@@ -546,7 +666,10 @@ impl MessageBuilder<'_, '_, '_> {
                 is_changed = stored.has_media();
                 out.say(&item.text);
             }
-            None if stand_apart => out.say(&item.text),
+            None if stand_apart => {
+                is_changed = stored.as_ref().is_some_and(StoredMessage::has_media);
+                out.say(&item.text);
+            }
             None => match text_beside(&item.text, &noted) {
                 "" => {}
                 text => out.say(text),

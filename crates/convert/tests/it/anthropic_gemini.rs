@@ -162,7 +162,8 @@ fn signatures_stay_on_their_parts() {
         };
         let given = parts(&contents);
         for part in parts(&written) {
-            let Some(signed) = signature(&part) else { continue };
+            // Calls that another model made are taken without a signature where they say so.
+            let Some(signed) = signature(&part).filter(|it| it != "skip_thought_signature_validator") else { continue };
             let owner = given.iter().find(|other| signature(other).as_ref() == Some(&signed)).unwrap();
             // The arguments of a call may have been shortened; nothing else may differ.
             match name(&part) {

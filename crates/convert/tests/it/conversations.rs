@@ -311,11 +311,11 @@ fn responses_calls(draft: &mut Draft, is_last: bool) {
             0 => ("custom_tool_call", json!({ "call_id": id, "name": name, "input": draft.text() })),
             1 => (
                 "computer_call",
-                json!({ "call_id": id, "id": "cu_1", "action": { "type": "click", "x": 1 }, "status": "completed" }),
+                json!({ "call_id": id, "id": format!("cu_{id}"), "action": { "type": "click", "x": 1 }, "status": "completed" }),
             ),
             _ => (
                 "function_call",
-                json!({ "call_id": id, "id": "fc_1", "name": name,
+                json!({ "call_id": id, "id": format!("fc_{id}"), "name": name,
                 "arguments": Value::Object(object(draft.random, 2)).to_string() }),
             ),
         };
@@ -453,8 +453,10 @@ fn model_calls(draft: &mut Draft, is_last: bool) {
         content
             .push(json!({ "type": "tool-call", "toolCallId": id, "toolName": name, "input": object(draft.random, 2) }));
         if draft.random.chance(4) {
-            content.push(json!({ "type": "tool-approval-request", "approvalId": "p", "toolCallId": id }));
-            approvals.push(json!({ "type": "tool-approval-response", "approvalId": "p", "approved": draft.flip() }));
+            content.push(json!({ "type": "tool-approval-request", "approvalId": format!("p_{id}"), "toolCallId": id }));
+            approvals.push(
+                json!({ "type": "tool-approval-response", "approvalId": format!("p_{id}"), "approved": draft.flip() }),
+            );
         }
         let output = match draft.random.below(6) {
             0 => json!({ "type": "text", "value": draft.text() }),

@@ -10,6 +10,7 @@ mod mistakes;
 mod properties;
 mod provider_logs;
 mod provider_rules;
+mod refused;
 mod repairs;
 mod resource_links;
 mod schema_suite;

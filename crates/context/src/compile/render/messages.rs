@@ -10,7 +10,7 @@ use crate::compile::prompt::{EntryContent, EntryRendering, StructuredPrompt};
 use crate::index::IndexEntry;
 use crate::labels;
 use crate::options::ManagerOptions;
-use crate::source_message::{forget_source_message, source_message};
+use crate::source_message::{forget_source_message, source_message, spoil_source_message};
 use contextweaver_base::Result;
 use contextweaver_convert::providers::cost::{ItemCost, ShownAs, Weigh, message_quarters};
 use contextweaver_convert::providers::{
@@ -153,6 +153,6 @@ fn mask(item: &mut ContextItem, options: &ManagerOptions) {
     }
     restore_media_data(&before, &mut item.metadata);
     if source_message(&before) != source_message(&item.metadata) {
-        forget_source_message(item);
+        spoil_source_message(item);
     }
 }

@@ -88,14 +88,22 @@ fn text(block: &Value, key: &str) -> String {
     block[key].as_str().unwrap_or("").to_owned()
 }
 
-/// Checks contents of Gemini.
+fn is_of_user(content: &Value) -> bool {
+    matches!(content.get("role").map_or("user", |role| role.as_str().unwrap_or("")), "user" | "function")
+}
+
+/// Checks contents of Gemini: what the user says may follow what functions answered.
 pub fn gemini(contents: &[Value]) -> Verdict {
     let mut calls: Vec<Value> = Vec::new();
     for (index, content) in contents.iter().enumerate() {
         let role = content.get("role").map_or("user", |role| role.as_str().unwrap_or(""));
-        let is_user = matches!(role, "user" | "function");
+        let is_user = is_of_user(content);
         ensure(is_user || role == "model", "roles are user, function and model")?;
-        ensure(is_user == (index % 2 == 0), "user and model alternate, the user begins")?;
+        let follows = index > 0 && is_of_user(&contents[index - 1]);
+        let is_result = |part: &Value| part.get("functionResponse").or(part.get("function_response")).is_some();
+        let has_results = |content: &Value| list(&content["parts"]).iter().any(is_result);
+        let is_behind_results = follows && is_user && has_results(&contents[index - 1]) && !has_results(content);
+        ensure(is_user != follows || is_behind_results, "user and model alternate, the user begins")?;
         let parts = list(&content["parts"]);
         ensure(!parts.is_empty(), "a content has parts")?;
         let inner = |camel: &str, snake: &str| -> Vec<Value> {

@@ -1,0 +1,142 @@
+//! Items of Responses that were handed over twice, as the output of an answer that was added again: a provider refuses the
+//! second one of an id.
+
+use serde_json::Value;
+
+use super::outgoing::{OutgoingMessage, PartContent};
+use super::sources::SourceItem;
+use super::stored::StoredPartKind;
+use super::{Warnings, message::at};
+use contextweaver_base::order::SortedMap;
+use contextweaver_text::hash::of_text;
+
+/// Ids of items that are written, each with what it is known by.
+pub type WrittenItems = SortedMap<String, u64>;
+
+/// Takes calls and messages that are there twice out of what is written, with the results of those calls; a result of the second
+/// one alone is that of the first.
+pub fn take_out_repeated(sources: &mut [SourceItem], written: &WrittenItems, warnings: &mut Warnings) {
+    let mut known: SortedMap<String, (u64, Option<usize>)> = SortedMap::new();
+    for index in 0..sources.len() {
+        let Some(id) = id_of(&sources[index]) else { continue };
+        let print = print_of(&sources[index]);
+        let before = written.get(&id).map(|print| (*print, None)).or_else(|| known.get(&id).copied());
+        let Some((_, first)) = before.filter(|(other, _)| *other == print) else {
+            known.insert(id, (print, Some(index)));
+            continue;
+        };
+        warn(index, warnings);
+        sources[index].is_repeated = true;
+        let results = std::mem::take(&mut sources[index].results);
+        match first.filter(|first| sources[*first].results.is_empty()) {
+            Some(first) => {
+                for result in &results {
+                    sources[*result].call = Some(first);
+                }
+                sources[first].results = results;
+            }
+            None => {
+                for result in results {
+                    sources[result].is_repeated = true;
+                }
+            }
+        }
+    }
+    if sources.iter().any(|source| source.is_repeated) {
+        forget_reasoning(sources);
+    }
+}
+
+/// Takes the reasoning of items that are not written out of what their messages need.
+fn forget_reasoning(sources: &mut [SourceItem]) {
+    let mut counts: SortedMap<(usize, usize), usize> = SortedMap::new();
+    for stored in sources.iter().filter(|source| source.is_repeated).filter_map(|source| source.stored.as_ref()) {
+        let own = stored.parts.iter().filter(|part| part.kind == StoredPartKind::Reasoning).count();
+        *counts.get_or_insert(&stored.group, 0) += own;
+    }
+    for stored in sources.iter_mut().filter_map(|source| source.stored.as_mut()) {
+        let count = counts.get(&stored.group).copied().unwrap_or(0);
+        stored.reasoning = stored.reasoning.saturating_sub(count);
+    }
+}
+
+/// Returns the id of the item that a source was read from; none of a result, which has that of its call.
+fn id_of(source: &SourceItem) -> Option<String> {
+    let stored = source.stored.as_ref().filter(|_| source.is_same_format)?;
+    let of_message = stored.fields.as_ref().and_then(|fields| fields.get("id")?.as_str());
+    let of_part = || {
+        let main = stored.parts.iter().find(|part| {
+            !matches!(part.kind, StoredPartKind::Reasoning | StoredPartKind::ToolResult | StoredPartKind::ServerResult)
+        })?;
+        main.original.get("id").filter(|_| main.field.is_empty())?.as_str()
+    };
+    of_message.or_else(of_part).map(str::to_owned)
+}
+
+/// Returns what an item is known by: its text and what is stored beside it, but for reasoning, which may stand alone.
+fn print_of(source: &SourceItem) -> u64 {
+    let parts = source.stored.iter().flat_map(|stored| &stored.parts);
+    let originals = parts.filter(|part| part.kind != StoredPartKind::Reasoning).map(|part| part.original.to_string());
+    let all: Vec<String> = std::iter::once(source.item.text.clone()).chain(originals).collect();
+    of_text(&all.join("\n"))
+}
+
+/// Leaves out reasoning and items of the provider's own whose id is there, and takes such an id off calls and messages.
+pub fn drop_repeated_ids(
+    messages: &mut [OutgoingMessage],
+    sources: &[SourceItem],
+    written: &mut WrittenItems,
+    warnings: &mut Warnings,
+) {
+    let mut is_new = |id: &str, item: usize| {
+        let is_new = !written.contains_key(&id.to_owned());
+        if is_new {
+            written.insert(id.to_owned(), print_of(&sources[item]));
+        }
+        is_new
+    };
+    for message in messages {
+        let mut is_left_out = false;
+        message.parts.retain_mut(|part| {
+            let keeps_id = matches!(part.content, PartContent::ToolCall(_));
+            if let Some(id) = id_in(part.message_fields.as_ref())
+                && !is_new(&id, part.item)
+            {
+                take_id(part.message_fields.as_mut());
+            }
+            let Some(original) = &mut part.original else { return true };
+            if original.field == "+" {
+                return !is_left_out;
+            }
+            is_left_out = false;
+            if !original.field.is_empty() || matches!(part.content, PartContent::ToolResult(_)) {
+                return true;
+            }
+            match id_in(Some(&original.value)) {
+                Some(id) if !is_new(&id, part.item) => {
+                    take_id(Some(&mut original.value).filter(|_| keeps_id));
+                    is_left_out = !keeps_id;
+                    if is_left_out {
+                        warn(part.item, warnings);
+                    }
+                }
+                _ => {}
+            }
+            !is_left_out
+        });
+    }
+}
+
+fn id_in(value: Option<&Value>) -> Option<String> {
+    Some(value?.get("id")?.as_str()?.to_owned())
+}
+
+fn take_id(value: Option<&mut Value>) {
+    if let Some(Value::Object(map)) = value {
+        map.shift_remove("id");
+    }
+}
+
+fn warn(item: usize, warnings: &mut Warnings) {
+    warnings.add("REPEAT_LEFT_OUT", "an item that is there already is left out", at("/items", item));
+}

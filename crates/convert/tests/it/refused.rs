@@ -1,0 +1,306 @@
+//! Whole messages that a provider refuses: approvals, messages that say nothing, items that stand twice, calls that are not signed.
+
+use contextweaver_convert::providers::{
+    Format, ReadOptions, WriteOptions, WrittenBefore, continue_messages, items_to_messages, messages_to_items,
+};
+use contextweaver_model::ContextItem;
+use serde_json::{Value, json};
+
+fn read(messages: Value, format: Format) -> Vec<ContextItem> {
+    messages_to_items(messages, format, &ReadOptions::default()).unwrap().items
+}
+
+/// The messages as a model is asked, with the codes of what was mended.
+fn asked(items: &[ContextItem], format: Format) -> (Vec<Value>, Vec<&'static str>) {
+    let options = WriteOptions { close_calls: true, ..WriteOptions::default() };
+    let written = items_to_messages(items, format, &options).unwrap();
+    (written.messages, written.warnings.iter().map(|warning| warning.code).collect())
+}
+
+fn again(messages: &Value, format: Format) -> (Vec<Value>, Vec<&'static str>) {
+    asked(&read(messages.clone(), format), format)
+}
+
+fn call(id: &str) -> Value {
+    json!({ "type": "tool-call", "toolCallId": id, "toolName": "refund", "input": {} })
+}
+
+fn request(id: &str) -> Value {
+    json!({ "type": "tool-approval-request", "approvalId": format!("a_{id}"), "toolCallId": id })
+}
+
+fn answer(id: &str) -> Value {
+    json!({ "role": "tool", "content": [
+        { "type": "tool-approval-response", "approvalId": format!("a_{id}"), "approved": true } ] })
+}
+
+fn result(id: &str) -> Value {
+    json!({ "role": "tool", "content": [{ "type": "tool-result", "toolCallId": id, "toolName": "refund",
+        "output": { "type": "text", "value": "done" } }] })
+}
+
+#[test]
+fn an_approval_stands_before_what_was_done_and_last_where_that_waits() {
+    let user = json!({ "role": "user", "content": "go" });
+    let both = json!({ "role": "assistant", "content": [call("c1"), request("c1"), call("c2"), request("c2")] });
+    let done = json!([user, both, answer("c1"), result("c1"), answer("c2"), result("c2")]);
+    let (messages, codes) = again(&done, Format::AiSdkModel);
+    assert_eq!(messages[2..4], [answer("c1"), answer("c2")], "the answers, in order");
+    assert_eq!((messages[4..].to_vec(), codes.len()), (vec![result("c1"), result("c2")], 0));
+    // What still waits is the last thing that is said, and nothing is made up for it.
+    let open = json!([user, both, answer("c1"), result("c1"), answer("c2")]);
+    let (messages, codes) = again(&open, Format::AiSdkModel);
+    assert_eq!(messages[2..], [answer("c1"), result("c1"), answer("c2")]);
+    assert!(codes.is_empty(), "{codes:?}");
+    let asking = json!([user, both]);
+    assert_eq!(again(&asking, Format::AiSdkModel), (vec![user.clone(), both.clone()], Vec::new()));
+    // Where the user went on, nothing waits.
+    let mut went_on = open.as_array().unwrap().clone();
+    went_on.push(json!({ "role": "user", "content": "never mind" }));
+    let (messages, codes) = again(&Value::Array(went_on), Format::AiSdkModel);
+    assert_eq!(messages[2..4], [answer("c1"), answer("c2")]);
+    assert_eq!((messages.len(), codes), (6, vec!["RESULT_MISSING"]));
+}
+
+#[test]
+fn an_answer_to_nothing_is_left_out() {
+    let user = json!({ "role": "user", "content": "go" });
+    let asks = json!({ "role": "assistant", "content": [call("c1"), request("c1")] });
+    let orphan = json!([user, answer("c9"), asks, answer("c1"), answer("c1"), result("c1")]);
+    let (messages, codes) = again(&orphan, Format::AiSdkModel);
+    assert_eq!(messages, [user.clone(), asks, answer("c1"), result("c1")]);
+    assert_eq!(codes, ["APPROVAL_LEFT_OUT", "APPROVAL_LEFT_OUT"]);
+    // A call without its text as it was keeps its request.
+    let mut items = read(
+        json!([user, { "role": "assistant", "content": [call("c1"), request("c1")] }, answer("c1")]),
+        Format::AiSdkModel,
+    );
+    items[1].text = r#"{"shown":"shorter"}"#.to_owned();
+    let (messages, _) = asked(&items, Format::AiSdkModel);
+    assert_eq!((&messages[1]["content"][1], &messages[2]), (&request("c1"), &answer("c1")));
+}
+
+#[test]
+fn what_says_nothing_is_left_out() {
+    let said =
+        |message: Value| json!([{ "role": "user", "content": "go" }, message, { "role": "user", "content": "and?" }]);
+    for (format, message) in [
+        (Format::OpenAiChat, json!({ "role": "user", "content": "" })),
+        (Format::OpenAiChat, json!({ "role": "user", "content": [] })),
+        (Format::OpenAiChat, json!({ "role": "assistant", "content": "" })),
+        (Format::OpenAiChat, json!({ "role": "user", "content": [{ "type": "text", "text": " " }] })),
+        (Format::OpenAiResponses, json!({ "role": "user", "content": "" })),
+        (Format::OpenAiResponses, json!({ "role": "user", "content": [] })),
+        (
+            Format::OpenAiResponses,
+            json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "" }] }),
+        ),
+        (Format::AiSdkModel, json!({ "role": "user", "content": "" })),
+        (Format::AiSdkModel, json!({ "role": "user", "content": [] })),
+        (Format::AiSdkModel, json!({ "role": "assistant", "content": [] })),
+        (Format::AiSdkModel, json!({ "role": "assistant", "content": [{ "type": "text", "text": "" }] })),
+    ] {
+        let (messages, codes) = again(&said(message.clone()), format);
+        assert_eq!((messages.len(), codes), (2, vec!["EMPTY_LEFT_OUT"]), "{} {message}", format.as_str());
+    }
+    // Beside what is said, and before a call, which servers have with an empty text.
+    let parts =
+        json!([{ "role": "user", "content": [{ "type": "text", "text": "go" }, { "type": "text", "text": "" }] }]);
+    for format in [Format::OpenAiChat, Format::AiSdkModel] {
+        let (messages, codes) = again(&parts, format);
+        assert_eq!(messages[0]["content"].as_array().map(Vec::len), Some(1));
+        assert_eq!(codes, ["EMPTY_LEFT_OUT"]);
+    }
+    let calls = json!([{ "role": "user", "content": "go" },
+        { "role": "assistant", "content": "", "tool_calls": [{ "id": "c1", "type": "function", "function": { "name": "f", "arguments": "{}" } }] },
+        { "role": "tool", "tool_call_id": "c1", "content": [] }]);
+    let (messages, codes) = again(&calls, Format::OpenAiChat);
+    assert_eq!((&messages[1], codes), (&calls[1], vec!["EMPTY_LEFT_OUT"]));
+    assert_eq!(messages[2]["content"], "", "a result of nothing is an empty text");
+    let mut empty = result("c1");
+    empty["content"][0]["output"] =
+        json!({ "type": "content", "value": [{ "type": "text", "text": "" }, { "type": "text", "text": "42" }] });
+    let listed = json!([{ "role": "user", "content": "go" }, { "role": "assistant", "content": [call("c1")] }, empty]);
+    let (messages, codes) = again(&listed, Format::AiSdkModel);
+    assert_eq!(messages[2]["content"][0]["output"]["value"], json!([{ "type": "text", "text": "42" }]));
+    assert_eq!(codes, ["EMPTY_LEFT_OUT"]);
+}
+
+#[test]
+fn an_item_of_responses_is_written_once() {
+    let answer = json!([
+        { "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "E" },
+        { "type": "function_call", "id": "fc_1", "call_id": "c1", "name": "f", "arguments": "{}" },
+        { "type": "function_call_output", "call_id": "c1", "output": "42" },
+        { "type": "web_search_call", "id": "ws_1", "status": "completed", "action": { "type": "search", "query": "tides" } },
+        { "type": "message", "id": "msg_1", "role": "assistant", "content": [{ "type": "output_text", "text": "42 it is.", "annotations": [] }] },
+    ]);
+    let user = json!({ "role": "user", "content": "go" });
+    let once: Vec<Value> = std::iter::once(user.clone()).chain(answer.as_array().unwrap().clone()).collect();
+    let mut twice = once.clone();
+    twice.extend(answer.as_array().unwrap().clone());
+    twice.push(json!({ "role": "user", "content": "sure?" }));
+    let (messages, codes) = again(&Value::Array(twice.clone()), Format::OpenAiResponses);
+    assert_eq!(messages[..6], once);
+    assert_eq!((messages.len(), codes), (7, vec!["REPEAT_LEFT_OUT"; 3]));
+    // One that stands in what was written before.
+    let (first, second) =
+        (read(Value::Array(once.clone()), Format::OpenAiResponses), read(answer.clone(), Format::OpenAiResponses));
+    let (mut before, options) = (WrittenBefore::default(), WriteOptions::default());
+    for (items, count) in [(first, 6), (second, 0)] {
+        let written = continue_messages(&items, Format::OpenAiResponses, &options, &|_| None, &mut before).unwrap();
+        assert_eq!(written.messages.len(), count, "{:?}", written.messages);
+    }
+    // A result that was given to the second of two calls is that of the first, and an edited message is another one.
+    let (call, result) = (&answer[1], &answer[2]);
+    let (messages, _) = again(&json!([user, call, call, result]), Format::OpenAiResponses);
+    assert_eq!(messages, [user.clone(), call.clone(), result.clone()]);
+    let mut edited = answer[4].clone();
+    edited["content"][0]["text"] = "43 it is.".into();
+    let (messages, _) = again(&json!([user, answer[4], user, edited]), Format::OpenAiResponses);
+    assert_eq!((&messages[1]["id"], messages[3].get("id")), (&json!("msg_1"), None));
+    assert_eq!(messages[3]["content"][0]["text"], "43 it is.");
+}
+
+#[test]
+fn text_of_the_user_stays_apart_from_what_functions_answered() {
+    let messages = json!([
+        { "role": "user", "content": "go" },
+        { "role": "assistant", "content": null, "tool_calls": [{ "id": "c1", "type": "function", "function": { "name": "f", "arguments": "{}" } }] },
+        { "role": "tool", "tool_call_id": "c1", "content": "42" },
+        { "role": "user", "content": "and now?" },
+    ]);
+    let (contents, _) = asked(&read(messages, Format::OpenAiChat), Format::Gemini);
+    assert!(contents[2]["parts"][0].get("functionResponse").is_some());
+    assert_eq!(
+        (contents[2]["parts"].as_array().map(Vec::len), &contents[3]["parts"]),
+        (Some(1), &json!([{ "text": "and now?" }]))
+    );
+    // What stood beside an answer stays there, and what stands for one that is missing is a content of its own.
+    let native = json!([
+        { "role": "user", "parts": [{ "text": "go" }] },
+        { "role": "model", "parts": [{ "functionCall": { "name": "f", "args": {} } }] },
+        { "role": "user", "parts": [{ "functionResponse": { "name": "f", "response": { "output": "42" } } }, { "text": "and now?" }] },
+    ]);
+    assert_eq!(Value::Array(again(&native, Format::Gemini).0), native);
+    let open = json!([native[0], native[1], { "role": "user", "parts": [{ "text": "stop" }] }]);
+    let (contents, codes) = again(&open, Format::Gemini);
+    assert_eq!((contents.len(), codes), (4, vec!["RESULT_MISSING"]));
+}
+
+#[test]
+fn calls_of_another_model_are_marked_for_one_that_signs_its_own() {
+    let converted = json!([
+        { "role": "user", "content": "go" },
+        { "role": "assistant", "content": null, "tool_calls": [
+            { "id": "c1", "type": "function", "function": { "name": "f", "arguments": "{}" } },
+            { "id": "c2", "type": "function", "function": { "name": "f", "arguments": "{}" } } ] },
+        { "role": "tool", "tool_call_id": "c1", "content": "1" },
+        { "role": "tool", "tool_call_id": "c2", "content": "2" },
+    ]);
+    let own = json!([
+        { "role": "model", "parts": [{ "functionCall": { "name": "g", "args": {} }, "thoughtSignature": "c2ln" }] },
+        { "role": "user", "parts": [{ "functionResponse": { "name": "g", "response": { "output": "3" } } }] },
+    ]);
+    let options = ReadOptions { start: 4, id_prefix: "later:".to_owned(), ..ReadOptions::default() };
+    let mut items = read(converted, Format::OpenAiChat);
+    let marked = |contents: &[Value]| json!(contents).to_string().matches("skip_thought_signature_validator").count();
+    assert_eq!(marked(&asked(&items, Format::Gemini).0), 0, "a model that signs nothing wants no signature");
+    items.extend(messages_to_items(own, Format::Gemini, &options).unwrap().items);
+    let (contents, _) = asked(&items, Format::Gemini);
+    assert_eq!(
+        contents[1]["parts"][0]["thoughtSignature"], "skip_thought_signature_validator",
+        "the first of an answer"
+    );
+    assert_eq!((marked(&contents), &contents[3]["parts"][0]["thoughtSignature"]), (1, &json!("c2ln")));
+}
+
+#[test]
+fn a_beginning_that_was_cut_is_said_where_any_provider_may_read_it() {
+    let messages = json!([
+        { "role": "system", "content": "Answer briefly." },
+        { "role": "user", "content": "go" },
+        { "role": "assistant", "content": "Gone." },
+        { "role": "user", "content": "back?" },
+    ]);
+    let mut items = read(messages, Format::AiSdkModel);
+    items.remove(1);
+    let (messages, codes) = asked(&items, Format::AiSdkModel);
+    assert_eq!(
+        (&messages[1], codes),
+        (&json!({ "role": "user", "content": "[Earlier messages are not shown.]" }), vec!["BEGINNING_MISSING"])
+    );
+    // Written in parts it is said once, and a model that began the conversation still begins it.
+    let (mut before, options) = (WrittenBefore::default(), WriteOptions { is_steady: true, ..WriteOptions::default() });
+    let parts: Vec<Value> = items
+        .chunks(1)
+        .flat_map(|part| {
+            continue_messages(part, Format::AiSdkModel, &options, &|_| None, &mut before).unwrap().messages
+        })
+        .collect();
+    assert_eq!(parts, messages);
+    let greeting = json!([{ "role": "assistant", "content": "Hello." }, { "role": "user", "content": "go" }]);
+    assert_eq!(again(&greeting, Format::AiSdkModel), (greeting.as_array().unwrap().clone(), Vec::new()));
+}
+
+#[test]
+fn thoughts_that_a_secret_was_taken_out_of_are_named() {
+    let messages = json!([
+        { "role": "user", "content": "go" },
+        { "role": "assistant", "content": [{ "type": "reasoning", "text": "I saw it." }, { "type": "text", "text": "Gone." }] },
+    ]);
+    let mut items = read(messages, Format::AiSdkModel);
+    // As masking leaves it.
+    items[1].metadata["_contextweaver"]["message"]["digest"] = "".into();
+    let (messages, codes) = asked(&items, Format::AiSdkModel);
+    assert_eq!((&messages[1]["content"], codes), (&json!("Gone."), vec!["OPAQUE_LEFT_OUT"]));
+}
+
+#[test]
+fn more_images_than_a_provider_takes_are_named() {
+    let image = json!({ "type": "image", "source": { "type": "url", "url": "https://e/a.png" } });
+    let many = |count: usize| json!([{ "role": "user", "content": vec![image.clone(); count] }]);
+    assert_eq!(again(&many(100), Format::Anthropic).1, Vec::<&str>::new());
+    assert_eq!(again(&many(101), Format::Anthropic).1, ["IMAGES_MANY"]);
+    assert_eq!(asked(&read(many(101), Format::Anthropic), Format::OpenAiChat).1, Vec::<&str>::new());
+}
+
+#[test]
+fn arguments_that_were_broken_off_are_json_again() {
+    let broken = json!([{ "role": "user", "content": "go" },
+        { "role": "assistant", "content": null, "tool_calls": [{ "id": "c1", "type": "function", "function": { "name": "f", "arguments": "{\"a\": " } }] },
+        { "role": "tool", "tool_call_id": "c1", "content": "no JSON" }]);
+    let (messages, _) = again(&broken, Format::OpenAiChat);
+    let given = messages[1]["tool_calls"][0]["function"]["arguments"].as_str().unwrap();
+    assert_eq!(serde_json::from_str::<Value>(given).unwrap(), json!({ "input": "{\"a\": " }));
+}
+
+#[test]
+fn answers_that_a_cut_brings_together_are_one() {
+    let messages = json!([
+        { "role": "user", "content": "go" },
+        { "role": "assistant", "content": "Gone." },
+        { "role": "user", "content": "back?" },
+        { "role": "assistant", "content": [call("c1")] },
+        result("c1"),
+    ]);
+    let mut items = read(messages, Format::AiSdkModel);
+    items.remove(2);
+    let (messages, _) = asked(&items, Format::AiSdkModel);
+    assert_eq!((messages.len(), messages[1]["content"].as_array().map(Vec::len)), (3, Some(2)));
+}
+
+#[test]
+fn what_only_the_provider_understands_is_named_where_its_text_changed() {
+    let note = json!({ "type": "custom", "kind": "a.note", "providerOptions": { "a": { "note": "n" } } });
+    let messages = json!([
+        { "role": "user", "content": "go" },
+        { "role": "assistant", "content": [{ "type": "text", "text": "password=x" }, note] },
+    ]);
+    let mut items = read(messages, Format::AiSdkModel);
+    items[1].text = items[1].text.replace("=x", "=[REDACTED-SECRET]");
+    assert_eq!(asked(&items, Format::AiSdkModel).1, ["OPAQUE_LEFT_OUT"]);
+    // As the prompt shows an item with its media.
+    contextweaver_convert::providers::keep_media(&mut items[1], "password=x\n[custom]");
+    assert_eq!(asked(&items, Format::AiSdkModel).1, ["OPAQUE_LEFT_OUT"]);
+}

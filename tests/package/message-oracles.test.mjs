@@ -1,0 +1,28 @@
+// The real converters of providers' packages, and what they would send of random conversations, whole and cut at every budget. A seed
+// that fails is named with the fewest messages that still fail; ORACLE_SEED runs it alone, ORACLE_CONVERTER one converter.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import test from "node:test";
+import { Worker } from "node:worker_threads";
+import { long } from "./harness.mjs";
+
+const CONVERTERS = [
+  "@ai-sdk/openai, Responses", "@ai-sdk/openai, chat", "@ai-sdk/anthropic", "@ai-sdk/google", "@langchain/openai, chat", "@langchain/openai, Responses",
+  "openai, chat", "openai, Responses", "@anthropic-ai/sdk", "@google/genai",
+];
+const { ORACLE_SEED: one, ORACLE_CONVERTER: only } = process.env;
+const [from, count] = one ? [Number(one), 1] : [1, long ? 20_000 : 2_000];
+
+/** What is wrong with the first conversation that is refused or lost, as a thread of its own finds it. */
+async function failure(name) {
+  const worker = new Worker(new URL("./oracle-worker.mjs", import.meta.url), { workerData: { name, from, count } });
+  const [found] = await once(worker, "message");
+  await worker.terminate();
+  return found;
+}
+
+// As many at a time as CI machines have cores.
+test(`of ${count} conversations nothing is refused or lost without a word`, { concurrency: 2 }, async (t) => {
+  const names = CONVERTERS.filter((name) => only === undefined || name === only);
+  await Promise.all(names.map((name) => t.test(name, async () => assert.equal(await failure(name), undefined))));
+});
