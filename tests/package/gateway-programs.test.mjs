@@ -1,5 +1,8 @@
 // What programs do to the one that starts them: what they print beside their messages, and how they end.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
@@ -68,4 +71,32 @@ test("how a program ended is told", async (t) => {
   const begun = await send({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "u", version: "1" } } });
   await send({ id: 2, method: "tools/call", params: { name: "echo", arguments: {} } }, { "mcp-session-id": begun.headers.get("mcp-session-id"), "mcp-protocol-version": "2025-06-18" });
   await saying("exits", /the program ended with exit code 3/);
+});
+
+test("programs end with a gateway that is killed, though they mind neither their input nor a signal", { skip: process.platform === "win32" }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "contextweaver-killed-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const deaf = `process.on("SIGTERM", () => {}); require("node:fs").writeFileSync(process.argv[1], String(process.pid)); setInterval(() => {}, 1000);`;
+  const mcpServers = Object.fromEntries(["one", "two"].map((name) => [name, { command: process.execPath, args: ["-e", deaf, join(folder, name)] }]));
+  const module = JSON.stringify(pathToFileURL(join(packageDir, "dist/node/mcp-server.js")).href);
+  const code = `import { gateway } from ${module};
+import * as server from "@modelcontextprotocol/server"; import * as client from "@modelcontextprotocol/client"; import * as client_stdio from "@modelcontextprotocol/client/stdio";
+void gateway({ mcpServers: ${JSON.stringify(mcpServers)}, sdk: { server, client, client_stdio }, token: false, mode: "firewall" }).ready();
+setInterval(() => {}, 1000);`;
+  const killed = spawn(process.execPath, ["--input-type=module", "-e", code], { cwd: here, stdio: "inherit" });
+  t.after(() => killed.kill("SIGKILL"));
+  const pidOf = async (name) => Number(await readFile(join(folder, name), "utf8").catch(() => "0"));
+  const isAlive = (pid) => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+  await until("both programs run", async () => (await pidOf("one")) > 0 && (await pidOf("two")) > 0);
+  const pids = [await pidOf("one"), await pidOf("two")];
+  t.after(() => pids.filter(isAlive).forEach((pid) => process.kill(pid, "SIGKILL")));
+  assert.deepEqual(pids.map(isAlive), [true, true]);
+  killed.kill("SIGKILL");
+  await until("nothing is left of them", () => !pids.some(isAlive));
 });

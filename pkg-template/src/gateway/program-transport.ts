@@ -1,6 +1,7 @@
 // A program that speaks MCP on its standard input and output, with everything that it starts: `sh -c`, `npx` and `uv run` start
 // another program, which would outlive them. It runs in a process group of its own, and the whole group is ended.
 import { readsNumbers, withNumbers } from "../exact-numbers.js";
+import { GroupWatch } from "./group-watch.js";
 import type { RpcMessage, SdkTransport } from "./sdk.js";
 
 /** How a program is started. */
@@ -89,7 +90,7 @@ export function endOf(transport: object): string | undefined {
 /** Makes the class of transports that start programs by `processes` and read them by `Reader`. */
 function programTransports(processes: NodeProcesses, Reader: new (options: object) => MessageReader): ProgramTransports {
   /** Groups that are not known to have ended. */
-  const groups = new Set<number>();
+  const groups = new GroupWatch(processes.spawn as unknown as ConstructorParameters<typeof GroupWatch>[0]);
   // Whatever ends the gateway, nothing that it has started goes on.
   processes.onexit(() => {
     for (const group of groups) signal(group, "SIGKILL");
