@@ -763,3 +763,22 @@ fn an_approval_its_request_and_its_call_are_one_unit() {
         }
     }
 }
+
+#[test]
+fn what_goes_with_a_masked_text_is_named() {
+    let note = json!({ "type": "custom", "kind": "a.note", "providerOptions": { "a": { "note": "n" } } });
+    let thought = json!({ "type": "reasoning", "text": "It is password=hunter2hunter2." });
+    for (part, kept) in [(note, "[custom]"), (thought, "")] {
+        let messages = json!([
+            { "role": "user", "content": "go" },
+            { "role": "assistant", "content": [part, { "type": "text", "text": "password=hunter2hunter2 it is" }] },
+            { "role": "user", "content": "so?" },
+        ]);
+        let items = messages_to_items(messages, Format::AiSdkModel, &ReadOptions::default()).unwrap().items;
+        let built = build(&mut of(items), &asked(8_000), Format::AiSdkModel).unwrap();
+        let text = json!(built.written.messages).to_string();
+        assert!(!text.contains("hunter2hunter2") && text.contains(kept), "{text}");
+        let codes: Vec<&str> = built.written.warnings.iter().map(|warning| warning.code).collect();
+        assert_eq!(codes, ["OPAQUE_LEFT_OUT"], "{text}");
+    }
+}

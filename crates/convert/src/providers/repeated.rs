@@ -99,10 +99,11 @@ pub fn drop_repeated_ids(
         let mut is_left_out = false;
         message.parts.retain_mut(|part| {
             let keeps_id = matches!(part.content, PartContent::ToolCall(_));
-            if let Some(id) = id_in(part.message_fields.as_ref())
+            if let Some(fields) = &mut part.message_fields
+                && let Some(id) = id_in(fields)
                 && !is_new(&id, part.item)
             {
-                take_id(part.message_fields.as_mut());
+                take_id(fields);
             }
             let Some(original) = &mut part.original else { return true };
             if original.field == "+" {
@@ -112,12 +113,13 @@ pub fn drop_repeated_ids(
             if !original.field.is_empty() || matches!(part.content, PartContent::ToolResult(_)) {
                 return true;
             }
-            match id_in(Some(&original.value)) {
+            match id_in(&original.value) {
                 Some(id) if !is_new(&id, part.item) => {
-                    take_id(Some(&mut original.value).filter(|_| keeps_id));
                     is_left_out = !keeps_id;
                     if is_left_out {
                         warn(part.item, warnings);
+                    } else {
+                        take_id(&mut original.value);
                     }
                 }
                 _ => {}
@@ -127,12 +129,12 @@ pub fn drop_repeated_ids(
     }
 }
 
-fn id_in(value: Option<&Value>) -> Option<String> {
-    Some(value?.get("id")?.as_str()?.to_owned())
+fn id_in(value: &Value) -> Option<String> {
+    Some(value.get("id")?.as_str()?.to_owned())
 }
 
-fn take_id(value: Option<&mut Value>) {
-    if let Some(Value::Object(map)) = value {
+fn take_id(value: &mut Value) {
+    if let Value::Object(map) = value {
         map.shift_remove("id");
     }
 }

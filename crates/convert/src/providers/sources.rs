@@ -173,16 +173,15 @@ pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
         let (before, group) = (&groups[at - 1], &groups[at]);
         let start = group.items[0];
         let (reach, is_closed, said) = last[at];
-        let parts = match format {
-            // A response of several steps is one message.
-            Format::AiSdkUi => group.role == Role::User && before.role != Role::User,
-            // White space at the end of a last message of the model is left out, so that none may be the last.
-            _ => {
-                let follows = said.is_none_or(|before| {
-                    groups[before].role != Role::Assistant || has_results(&sources, &groups[before])
-                });
-                group.role == Role::Assistant && follows && says_something(&sources, group)
-            }
+        // A response of several steps is one message of the user interface. White space at the end of a last message of the model is
+        // left out, so that none may be the last.
+        let parts = if format == Format::AiSdkUi {
+            group.role == Role::User && before.role != Role::User
+        } else {
+            let follows = said.is_none_or(|before: usize| {
+                groups[before].role != Role::Assistant || has_results(&sources, &groups[before])
+            });
+            group.role == Role::Assistant && follows && says_something(&sources, group)
         };
         (parts && is_closed && reach < start).then_some(start)
     })
