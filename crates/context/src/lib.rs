@@ -68,6 +68,7 @@ mod messages;
 mod options;
 mod recall;
 mod reduce;
+mod rules;
 pub mod report;
 mod request;
 mod running;
@@ -108,3 +109,7 @@ pub use source_message::forget_source_message;
 pub use strategy::ManagerStrategy;
 pub use summaries::{SummaryRequest, SuppliedSummary};
 pub use sync::{Conversation, NotedMessage, SyncedMessages};
+#[doc(hidden)]
+pub mod rules_eval {
+    pub use crate::rules::find::find;
+}

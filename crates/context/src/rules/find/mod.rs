@@ -1,0 +1,100 @@
+//! Finds what a user states in a turn: sentences that order, forbid, allow, name, limit or settle something.
+//!
+//! A sentence is judged by its form: which words open its clauses, who is spoken to, whether it speaks of all things of a kind
+//! or of one, of now or of every time. What others wrote (`quoted`) is not read.
+
+mod cues;
+mod english;
+mod lexicon;
+mod others;
+mod quoted;
+mod romance;
+mod sentences;
+mod speakers;
+mod weigh;
+
+use std::ops::Range;
+
+use self::speakers::Speakers;
+use contextweaver_text::unicode::floor_char_boundary;
+
+pub use self::cues::Cues;
+pub use self::lexicon::Words;
+
+/// Bytes of a turn that are read, from its beginning and from its end.
+const READ_AT_ENDS: usize = 32 << 10;
+/// Bytes of what the user wrote in a turn up to which it is short.
+const SHORT_TURN: usize = 240;
+/// Statements of one turn.
+const MOST_OF_A_TURN: usize = 64;
+
+/// What a statement does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StatementKind {
+    Prohibition,
+    Condition,
+    Limit,
+    Format,
+    Definition,
+    Identity,
+    Approval,
+    Decision,
+    Instruction,
+}
+
+/// What a sentence of a user states.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// Where it stands in the turn, in bytes.
+    pub range: Range<usize>,
+    pub kind: StatementKind,
+    /// Whether it is for this time alone.
+    pub is_once: bool,
+    /// How sure it is that it is one.
+    pub weight: f32,
+    /// Whether it says that something was otherwise before, and that something said holds no more.
+    pub changes: bool,
+    pub drops: bool,
+    /// What it is about.
+    pub subject: Vec<u64>,
+}
+
+/// Returns what a turn of the user states, in its order.
+pub fn find(text: &str) -> Vec<Statement> {
+    let mut found = Vec::new();
+    let mut speakers = Speakers::default();
+    let stretches = read_of(text);
+    let is_short = stretches.iter().map(ExactSizeIterator::len).sum::<usize>() <= SHORT_TURN;
+    for stretch in stretches {
+        for range in sentences::sentences(text, &stretch) {
+            let sentence = &text[range.clone()];
+            let quotations = sentences::quotations(sentence);
+            let words = lexicon::read(sentence, |at| quotations.iter().any(|quotation| quotation.contains(&at)));
+            if speakers.is_other(sentence, &words) {
+                continue;
+            }
+            if let Some(statement) = weigh::weigh(sentence, range, &words, is_short) {
+                found.push(statement);
+                if found.len() == MOST_OF_A_TURN {
+                    return found;
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Returns the stretches that are read: all of a turn, or its beginning and its end.
+fn read_of(text: &str) -> Vec<Range<usize>> {
+    if text.len() <= 2 * READ_AT_ENDS {
+        return quoted::own_stretches(text);
+    }
+    let head = floor_char_boundary(text, READ_AT_ENDS);
+    let tail = floor_char_boundary(text, text.len() - READ_AT_ENDS);
+    let behind = quoted::own_stretches(&text[tail..]).into_iter().map(|range| range.start + tail..range.end + tail);
+    let mut stretches = quoted::own_stretches(&text[..head]);
+    // What the cut goes through may be a part of something that is quoted.
+    stretches.pop();
+    stretches.extend(behind.skip(1));
+    stretches
+}
