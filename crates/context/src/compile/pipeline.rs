@@ -85,6 +85,7 @@ pub fn compile(
     let closed = closure(sources.events, &admitted, &pins);
     let mut state = BuildState::new(sources, request, renderer, &closed);
     sensitivity(&mut state, &closed, &pins)?;
+    take_out_ours(&mut state, &pins);
     stand(&mut state, scope);
     firewall(&mut state);
     // Before the scores, in which a repeat would count its words twice.
@@ -172,6 +173,22 @@ pub fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usi
             }
         })
         .collect()
+}
+
+/// Takes out what an earlier prompt said of itself: this one says it anew.
+fn take_out_ours(state: &mut BuildState, pins: &[usize]) {
+    let index = state.sources.index;
+    let last = state.rows.last().map(|row| row.at);
+    let mut ours = Vec::new();
+    state.rows.retain(|row| {
+        let is_ours = index.entry(row.at).is_ours && row.redacted.is_none() && !row.stub;
+        let goes = is_ours && !pins.contains(&row.at) && Some(row.at) != last;
+        if goes {
+            ours.push(row.at);
+        }
+        !goes
+    });
+    state.ours = ours;
 }
 
 /// Lets rows stand as the running prompt has them.

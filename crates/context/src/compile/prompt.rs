@@ -8,7 +8,9 @@ use serde_json::Value;
 use crate::index::IndexEntry;
 use crate::labels;
 use crate::options::ManagerOptions;
+use crate::rules::block::RulesBlock;
 use contextweaver_base::Result;
+use contextweaver_base::order::sort_distinct;
 use contextweaver_model::json::{Fields, as_uint};
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 
@@ -141,11 +143,32 @@ pub struct Ledger {
     pub after: usize,
     /// Count of the identifiers.
     pub identifiers: u64,
+    /// Count of the standing instructions above them.
+    #[serde(skip_serializing_if = "is_none")]
+    pub rules: u64,
     /// Positions of the items that it names, ascending.
     pub homes: Vec<usize>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
 impl Ledger {
+    /// Puts standing instructions above what else it says.
+    pub fn with_rules(rules: RulesBlock, names: Option<Self>) -> Self {
+        let mut homes = rules.homes;
+        let (mut text, mut identifiers) = (rules.text, 0);
+        if let Some(names) = names {
+            text = [text.as_str(), labels::SEPARATOR, &names.text].concat();
+            identifiers = names.identifiers;
+            homes.extend(names.homes);
+            sort_distinct(&mut homes);
+        }
+        Self { text, after: rules.after, identifiers, rules: rules.count, homes }
+    }
+
     /// Reads the snapshot form.
     pub fn from_value(value: Value, path: &str, entries: usize, items: usize) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
@@ -154,6 +177,7 @@ impl Ledger {
             text: fields.string("text")?,
             after: fields.uint_or("after", 0, entries as u64)? as usize,
             identifiers: fields.uint_or("identifiers", 0, u64::MAX)?,
+            rules: fields.uint_or("rules", 0, u64::MAX)?,
             homes: fields.records("homes", |value, at| Ok(as_uint(&value, at, last)? as usize))?,
         })
     }

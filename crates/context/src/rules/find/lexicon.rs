@@ -86,6 +86,8 @@ pub struct Word {
     pub spans: usize,
     /// Whether a comma, a colon or the like stands before it.
     pub opens: bool,
+    /// Whether it is one of the words that tell a language.
+    pub is_common: bool,
 }
 
 impl Word {
@@ -135,6 +137,9 @@ pub fn read(sentence: &str, is_masked: impl Fn(usize) -> bool) -> Words {
         }
     }
     let language = &known[best.1];
+    for word in &mut list {
+        word.is_common = language.common.contains(word.text.as_str());
+    }
     for at in 0..list.len() {
         language.mark(&mut list, at);
     }

@@ -18,9 +18,6 @@ use std::ops::Range;
 use self::speakers::Speakers;
 use contextweaver_text::unicode::floor_char_boundary;
 
-pub use self::cues::Cues;
-pub use self::lexicon::Words;
-
 /// Bytes of a turn that are read, from its beginning and from its end.
 const READ_AT_ENDS: usize = 32 << 10;
 /// Bytes of what the user wrote in a turn up to which it is short.
@@ -97,4 +94,21 @@ fn read_of(text: &str) -> Vec<Range<usize>> {
     stretches.pop();
     stretches.extend(behind.skip(1));
     stretches
+}
+
+impl Statement {
+    /// Returns one for several that stand together.
+    pub fn of_all(found: &[Self]) -> Self {
+        let mut all = Self {
+            range: 0..0,
+            kind: found.first().map_or(StatementKind::Instruction, |first| first.kind),
+            is_once: false,
+            weight: found.iter().map(|statement| statement.weight).fold(weigh::LEAST, f32::max),
+            changes: found.iter().any(|statement| statement.changes),
+            drops: found.iter().any(|statement| statement.drops),
+            subject: found.iter().flat_map(|statement| statement.subject.iter().copied()).collect(),
+        };
+        all.subject.truncate(weigh::MOST_SUBJECT);
+        all
+    }
 }

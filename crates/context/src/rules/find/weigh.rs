@@ -9,11 +9,11 @@ use super::{Statement, StatementKind};
 use contextweaver_text::families;
 
 /// What a sentence must weigh to be a statement.
-const LEAST: f32 = 2.0;
+pub const LEAST: f32 = 2.0;
 /// What it gains where the turn says little else.
 const SHORT_TURN: f32 = 0.5;
 /// Words of a subject.
-const MOST_SUBJECT: usize = 16;
+pub const MOST_SUBJECT: usize = 16;
 /// Words of a sentence below which it says nothing.
 const LEAST_WORDS: usize = 2;
 
@@ -184,9 +184,9 @@ fn subject(words: &Words) -> Vec<u64> {
     }
     let functional = Cues::ALWAYS.and(Cues::EACH).and(Cues::ONLY).and(Cues::NOT).and(Cues::DONT).and(Cues::MUST);
     let functional = functional.and(Cues::SHOULD).and(Cues::IF).and(Cues::MAY).and(Cues::ME).and(Cues::YOU).and(Cues::CHANGE);
-    let functional = functional.and(Cues::PAST).and(Cues::ONCE).and(Cues::LIMIT).and(Cues::POLITE).and(Cues::IS).and(Cues::TONGUE);
+    let functional = functional.and(Cues::PAST).and(Cues::ONCE).and(Cues::LIMIT).and(Cues::POLITE).and(Cues::IS).and(Cues::TONGUE).and(Cues::DROP);
     for word in &words.list {
-        let is_topic = word.text.chars().count() > 3 && !word.is_number() && !word.cues.has(functional);
+        let is_topic = word.text.chars().count() > 2 && !word.is_common && !word.is_number() && !word.cues.has(functional);
         if is_topic {
             let singular = word.text.strip_suffix('s').filter(|stem| stem.len() > 3 && !stem.ends_with('s'));
             let stem = singular.unwrap_or(&word.text);

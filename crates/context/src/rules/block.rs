@@ -1,0 +1,145 @@
+//! What a prompt says of the standing instructions: those that it does not show anyway, each in the user's words.
+
+use super::ours::{EARLIER, TITLE};
+use super::record::{Held, record};
+use crate::compile::frame::PromptFrame;
+use crate::compile::ledger::Fates;
+use crate::compile::prompt::{EntryContent, PromptEntry};
+use crate::compile::state::BuildState;
+use crate::digest_note::safe_handle;
+use contextweaver_base::order::{sort_by, sort_distinct};
+use contextweaver_model::RenderedAs;
+
+/// The part of the budget that they may have, and of what a cut leaves.
+const SHARE: u64 = 10;
+const CUT_SHARE: u64 = 4;
+/// The weight from which on a statement goes before newer ones.
+const SURE: f32 = 3.0;
+/// Quarter tokens of what stands around the words of one.
+const AROUND_LINE: &str = "- ()\n";
+
+/// The standing instructions that a prompt may have to say.
+pub struct RulesPlan<'a> {
+    held: Vec<Held<'a>>,
+    /// Those that are said, in the order of the log.
+    chosen: Vec<usize>,
+    /// Quarter tokens for them, with what is put around.
+    pub quarters: u64,
+}
+
+/// The standing instructions of a prompt, written.
+pub struct RulesBlock {
+    pub text: String,
+    /// How many entries of the prompt stand above it at least.
+    pub after: usize,
+    pub count: u64,
+    /// Positions of the items that it repeats.
+    pub homes: Vec<usize>,
+}
+
+impl<'a> RulesPlan<'a> {
+    /// Chooses what is said, and sets room aside for it.
+    pub fn of(state: &BuildState<'a>, frame: &PromptFrame, room: u64) -> Option<Self> {
+        if !state.sources.options.standing_rules {
+            return None;
+        }
+        let index = state.sources.index;
+        let fates = Fates::of(state);
+        let is_open = |at: usize| fates.is_open(at) || state.ours.contains(&at);
+        let places = index.stated().iter().copied().filter(|at| is_open(*at));
+        let held = record(places.flat_map(|at| index.entry(at).said.iter().map(move |said| (at, said))));
+        let budget = state.budget.unwrap_or(frame.budget);
+        let most = (4 * budget / SHARE).min(4 * frame.budget / CUT_SHARE).min(room / 2);
+        let mut plan = Self { held, chosen: Vec::new(), quarters: 0 };
+        plan.choose(state, most);
+        (!plan.chosen.is_empty()).then_some(plan)
+    }
+
+    /// Takes the surest first, of these the newest; never one without those that later speak of the same.
+    fn choose(&mut self, state: &BuildState, most: u64) {
+        let stands = standing_whole(state);
+        let is_told = |held: &Held| held.in_force && !held.said.statement.is_once && !stands.contains(&held.at);
+        let mut order: Vec<usize> = (0..self.held.len()).filter(|at| is_told(&self.held[*at])).collect();
+        let is_sure = |at: &usize| self.held[*at].said.statement.weight >= SURE;
+        sort_by(&mut order, |a, b| is_sure(b).cmp(&is_sure(a)).then(b.cmp(a)));
+        let mut is_chosen = vec![false; self.held.len()];
+        let mut used = state.renderer.frame_quarters(state.sources, "", TITLE);
+        for at in order {
+            let newer = self.held[at].newer.iter().copied().filter(|newer| is_told(&self.held[*newer]));
+            let mut wanted: Vec<usize> = newer.chain([at]).filter(|at| !is_chosen[*at]).collect();
+            sort_distinct(&mut wanted);
+            let cost: u64 = wanted.iter().map(|at| self.weight(state, *at)).sum();
+            if used + cost <= most {
+                used += cost;
+                wanted.into_iter().for_each(|at| is_chosen[at] = true);
+            }
+        }
+        self.chosen = (0..self.held.len()).filter(|at| is_chosen[*at]).collect();
+        self.quarters = used;
+    }
+
+    /// Weighs a statement on a line of its own, in quarter tokens.
+    fn weight(&self, state: &BuildState, at: usize) -> u64 {
+        let quarters = |text: &str| state.sources.quarters(text);
+        let held = &self.held[at];
+        quarters(&held.said.text) + quarters(AROUND_LINE) + quarters(&place(state, held))
+    }
+
+    /// Writes those that the entries of a prompt do not show.
+    pub fn write(&self, state: &BuildState, entries: &[PromptEntry], after: usize) -> Option<RulesBlock> {
+        let mut lines: Vec<(usize, String)> = Vec::new();
+        let mut block = RulesBlock { text: TITLE.to_owned(), after, count: 0, homes: Vec::new() };
+        for held in self.chosen.iter().map(|at| &self.held[*at]) {
+            if entries.iter().any(|entry| entry.at == held.at && shows(entry, &held.said.text)) {
+                continue;
+            }
+            block.count += 1;
+            // It stands behind what it takes the place of.
+            for old in held.older.iter().map(|old| self.held[*old].at) {
+                let above = entries.iter().position(|entry| entry.at == old).map_or(0, |place| place + 1);
+                block.after = block.after.max(above);
+            }
+            match lines.last_mut() {
+                Some((at, line)) if *at == held.at && !held.said.is_carried => {
+                    line.push(' ');
+                    line.push_str(&held.said.text);
+                }
+                _ => lines.push((held.at, held.said.text.to_string())),
+            }
+            block.homes.push(held.at);
+        }
+        let items = state.items();
+        for (at, line) in &lines {
+            let is_carried = state.ours.contains(at);
+            let place = if is_carried { EARLIER.to_owned() } else { safe_handle(&items[*at].id) };
+            block.text.push_str(&format!("\n- {line} ({place})"));
+        }
+        sort_distinct(&mut block.homes);
+        (!lines.is_empty()).then_some(block)
+    }
+}
+
+fn place(state: &BuildState, held: &Held) -> String {
+    if held.said.is_carried { EARLIER.to_owned() } else { safe_handle(&state.items()[held.at].id) }
+}
+
+/// Tells whether an entry shows the words of a statement of its item.
+fn shows(entry: &PromptEntry, text: &str) -> bool {
+    match (&entry.rendering.content, entry.rendering.form) {
+        (EntryContent::Own, RenderedAs::Whole) => true,
+        (EntryContent::Quote { text: shown, .. }, _) => {
+            shown.contains(text) || shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(text)
+        }
+        _ => false,
+    }
+}
+
+/// Returns the positions of items that are sure to stand in the prompt as they are.
+fn standing_whole(state: &BuildState) -> Vec<usize> {
+    let cap = 4 * crate::compile::select::selector::cap(state.request.budget_tokens.unwrap_or_default());
+    let is_sure = |row: &&crate::compile::select::plan::CandidateRow| {
+        let stands = row.stands.as_ref().is_some_and(|entry| entry.form == RenderedAs::Whole);
+        stands || (state.units[row.unit].pinned.is_some() && row.quarters < cap)
+    };
+    state.rows.iter().filter(is_sure).map(|row| row.at).collect()
+}
