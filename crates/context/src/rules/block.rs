@@ -88,17 +88,10 @@ impl<'a> RulesPlan<'a> {
     /// Writes those that the entries of a prompt do not show.
     pub fn write(&self, state: &BuildState, entries: &[PromptEntry], after: usize) -> Option<RulesBlock> {
         let mut lines: Vec<(usize, String)> = Vec::new();
+        let (said, after) = self.said(entries, after);
         let mut block = RulesBlock { text: TITLE.to_owned(), after, count: 0, homes: Vec::new() };
-        for held in self.chosen.iter().map(|at| &self.held[*at]) {
-            if entries.iter().any(|entry| entry.at == held.at && shows(entry, &held.said.text)) {
-                continue;
-            }
+        for held in said.into_iter().map(|at| &self.held[at]) {
             block.count += 1;
-            // It stands behind what it takes the place of.
-            for old in held.older.iter().map(|old| self.held[*old].at) {
-                let above = entries.iter().position(|entry| entry.at == old).map_or(0, |place| place + 1);
-                block.after = block.after.max(above);
-            }
             match lines.last_mut() {
                 Some((at, line)) if *at == held.at && !held.said.is_carried => {
                     line.push(' ');
@@ -116,6 +109,24 @@ impl<'a> RulesPlan<'a> {
         }
         sort_distinct(&mut block.homes);
         (!lines.is_empty()).then_some(block)
+    }
+}
+
+impl RulesPlan<'_> {
+    /// Returns which of them the block says, and how many entries stand above it: those that no entry shows, behind what they
+    /// take the place of; and what a later entry would say too early for one of these.
+    fn said(&self, entries: &[PromptEntry], after: usize) -> (Vec<usize>, usize) {
+        let place = |at: usize| entries.iter().position(|entry| entry.at == self.held[at].at);
+        let shown = |at: usize| place(at).filter(|place| shows(&entries[*place], &self.held[at].said.text));
+        let mut said: Vec<usize> = self.chosen.iter().copied().filter(|at| shown(*at).is_none()).collect();
+        let older = said.iter().flat_map(|at| &self.held[*at].older);
+        let after = older.filter_map(|old| place(*old)).map(|place| place + 1).fold(after, usize::max);
+        let is_early = |at: &usize| shown(*at).is_some_and(|place| place < after);
+        let again = self.chosen.iter().copied().filter(is_early);
+        let again: Vec<usize> = again.filter(|at| self.held[*at].older.iter().any(|old| said.contains(old))).collect();
+        said.extend(again);
+        sort_distinct(&mut said);
+        (said, after)
     }
 }
 

@@ -99,9 +99,12 @@ fn weight_of(sentence: &str, words: &Words, openings: &Openings) -> f32 {
     weight += either(has(Cues::FORM), 1.0) + either(has(Cues::TONGUE), 2.0);
     weight += either(has(Cues::CHANGE), 1.0) + either(has(Cues::DROP), 0.5);
     weight += either(has(Cues::ME) && openings.orders, 0.5);
-    weight += either(openings.orders, if openings.asks { 0.5 } else { 1.5 });
+    // A task is for now, unless it says that it is not.
+    let is_general = Cues::ALWAYS.and(Cues::EACH).and(Cues::ONLY).and(Cues::DONT).and(Cues::MUST).and(Cues::IF).and(Cues::CHANGE);
+    let is_task = openings.asks && !has(is_general.and(Cues::TONGUE).and(Cues::LIMIT).and(Cues::MAY));
+    weight += either(openings.orders, if openings.asks { 0.5 } else { 1.5 }) - either(is_task, 1.5);
     weight += either(has(Cues::IS), 0.5) + either(has_number, 0.5) + either(is_defined(sentence), 2.0);
-    weight += either(has_lead(sentence), 1.0) + either(words.is_foreign, 0.5);
+    weight += either(has_lead(sentence, words), 1.0) + either(words.is_foreign, 0.5);
     weight - told
 }
 
@@ -133,9 +136,14 @@ fn is_defined(sentence: &str) -> bool {
 }
 
 /// Tells whether a sentence says at its beginning, before a colon, that something is going to be said.
-fn has_lead(sentence: &str) -> bool {
+fn has_lead(sentence: &str, words: &Words) -> bool {
     let colon = sentence.char_indices().take_while(|(at, _)| *at < 80).find(|(_, ch)| *ch == ':');
-    colon.is_some_and(|(at, _)| sentence[at + 1..].starts_with(' ') && sentence.len() > at + 8)
+    let Some((colon, _)) = colon.filter(|(at, _)| sentence[at + 1..].starts_with(' ') && sentence.len() > at + 8) else {
+        return false;
+    };
+    let lead = || words.list.iter().take_while(|word| word.end <= colon);
+    let settles = |word: &Word| word.cues.has(Cues::DECIDED.and(Cues::CHANGE).and(Cues::MUST));
+    !lead().any(Word::is_number) && (lead().count() > 1 || lead().any(settles))
 }
 
 fn kind_of(words: &Words, openings: &Openings) -> StatementKind {
