@@ -26,6 +26,8 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextPack, ItemKind, Stage};
 use contextweaver_text::quote::quote;
 
+/// The part of the room for items from which on what is left over beside it is worth choosing anew.
+const SPARE_SHARE: u64 = 64;
 /// Rounds after which the least that is taken off the room for items no longer doubles: half of what is left.
 const DOUBLING_ROUNDS: u32 = 5;
 
@@ -101,6 +103,7 @@ pub fn compile(
     let room = frame.limit().map_err(|error| with_pinned(error, &state, &terms))?;
     let mut ledger = LedgerWriter::new(&state, &frame, room);
     let (mut limit, mut rounds, mut excess) = (room - ledger.quarters(), 0, 0);
+    let mut may_spare = true;
     loop {
         let selection = match select(&state, &terms, limit) {
             Ok(selected) => selected,
@@ -113,6 +116,12 @@ pub fn compile(
             Err(error) => return Err(too_large(error, excess, &frame)),
         };
         let mut prompt = arrange(&state, &selection, &frame);
+        // What need not be said twice leaves room for more, once.
+        let spare = std::mem::replace(&mut may_spare, false).then(|| ledger.spare(&state, &prompt)).unwrap_or_default();
+        if spare > limit / SPARE_SHARE {
+            limit += spare;
+            continue;
+        }
         prompt.ledger = ledger.of(&state, &frame, &prompt);
         let written = render(sources, renderer, &prompt)?;
         excess = written.tokens().saturating_sub(frame.budget);

@@ -13,6 +13,8 @@ use contextweaver_model::RenderedAs;
 /// The part of the budget that they may have, and of what a cut leaves.
 const SHARE: u64 = 10;
 const CUT_SHARE: u64 = 4;
+/// And the part of it that those may have which are less sure.
+const UNSURE_SHARE: u64 = 5;
 /// The weight from which on a statement goes before newer ones.
 const SURE: f32 = 3.0;
 /// Quarter tokens of what stands around the words of one.
@@ -64,12 +66,15 @@ impl<'a> RulesPlan<'a> {
         sort_by(&mut order, |a, b| is_sure(b).cmp(&is_sure(a)).then(b.cmp(a)));
         let mut is_chosen = vec![false; self.held.len()];
         let mut used = state.renderer.frame_quarters(state.sources, "", TITLE);
+        let mut unsure = most / UNSURE_SHARE;
         for at in order {
             let newer = self.held[at].newer.iter().copied().filter(|newer| is_told(&self.held[*newer]));
             let mut wanted: Vec<usize> = newer.chain([at]).filter(|at| !is_chosen[*at]).collect();
             sort_distinct(&mut wanted);
             let cost: u64 = wanted.iter().map(|at| self.weight(state, *at)).sum();
-            if used + cost <= most {
+            let has_room = is_sure(&at) || cost <= unsure;
+            if has_room && used + cost <= most {
+                unsure -= if is_sure(&at) { 0 } else { cost };
                 used += cost;
                 wanted.into_iter().for_each(|at| is_chosen[at] = true);
             }
@@ -83,6 +88,14 @@ impl<'a> RulesPlan<'a> {
         let quarters = |text: &str| state.sources.quarters(text);
         let held = &self.held[at];
         quarters(&held.said.text) + quarters(AROUND_LINE) + quarters(&place(state, held))
+    }
+
+    /// Returns what is set aside for statements that the entries of a prompt show anyway, in quarter tokens.
+    pub fn spare(&self, state: &BuildState, entries: &[PromptEntry]) -> u64 {
+        let said = self.said(entries, 0).0;
+        let shown = self.chosen.iter().filter(|at| !said.contains(at));
+        let spare: u64 = shown.map(|at| self.weight(state, *at)).sum();
+        if said.is_empty() { self.quarters } else { spare }
     }
 
     /// Writes those that the entries of a prompt do not show.

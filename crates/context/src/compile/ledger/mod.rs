@@ -46,6 +46,11 @@ impl<'a> LedgerWriter<'a> {
         true
     }
 
+    /// Returns what was set aside for standing instructions that the prompt shows anyway, in quarter tokens.
+    pub fn spare(&self, state: &BuildState, prompt: &StructuredPrompt) -> u64 {
+        self.rules.as_ref().map_or(0, |rules| rules.spare(state, &prompt.entries))
+    }
+
     /// Returns the ledger of a prompt whose entries are chosen.
     pub fn of(&self, state: &BuildState, frame: &PromptFrame, prompt: &StructuredPrompt) -> Option<Ledger> {
         let names = self.plan.as_ref().and_then(|plan| plan.write(state, frame, &prompt.entries));

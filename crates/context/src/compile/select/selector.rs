@@ -45,7 +45,7 @@ const LINE_TOKENS: u64 = 48;
 const LINES_SHARE: f64 = 0.25;
 /// Tokens of a turn of the user that is short, and share of the budget that short ones have before others.
 const TURN_TOKENS: u64 = 100;
-const TURNS_SHARE: f64 = 0.06;
+const TURNS_SHARE: f64 = 0.03;
 /// Share of the budget one unit may take without being cut, and its floor in tokens.
 const CAP_SHARE: f64 = 0.33;
 const MIN_CAP_TOKENS: u64 = 120;
@@ -215,24 +215,24 @@ impl UnitSelector<'_> {
         }
     }
 
-    /// Gives short turns of the user their place, the first request before all, then the newest, and questions last: what
+    /// Gives short turns of the user their place, the newest first: what
     /// the user says is worth more than its words. Turns that the standing instructions repeat need none.
     fn take_turns(&self, state: &mut SelectionState) {
         let most = 4 * TURN_TOKENS;
-        let mut turns: Vec<(bool, usize)> = Vec::new();
-        for (unit, rows) in self.units.iter().map(|unit| &unit.rows).enumerate() {
-            let [row] = rows[..] else { continue };
+        let mut room = (TURNS_SHARE * self.limit as f64) as u64;
+        for unit in (0..self.units.len()).rev() {
+            if room < 4 * REST_TOKENS {
+                break;
+            }
+            let [row] = self.units[unit].rows[..] else { continue };
             let row = &self.rows[row];
             let item = self.planner.item(row.at);
-            if item.kind == ItemKind::UserTurn && row.quarters <= most && !row.stub && !self.planner.is_stated(row.at) {
-                turns.push((item.text.trim_end().ends_with(['?', '？']), unit));
-            }
-        }
-        sort_by(&mut turns, |a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
-        let mut room = (TURNS_SHARE * self.limit as f64) as u64;
-        for (_, unit) in turns {
+            let is_turn = item.kind == ItemKind::UserTurn && row.quarters <= most && !row.stub;
+            // What was asked has its answer; what was said has none.
+            let asks = item.text.trim_end().ends_with(['?', '？']);
             let quarters = self.units[unit].quarters;
-            if state.selection.has(unit) || quarters > room.min(self.room(state, unit)) || !self.within_caps(state, unit) {
+            let has_room = quarters <= room.min(self.room(state, unit)) && self.within_caps(state, unit);
+            if !is_turn || asks || !has_room || state.selection.has(unit) || self.planner.is_stated(row.at) {
                 continue;
             }
             room -= quarters;

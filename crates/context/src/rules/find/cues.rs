@@ -2,7 +2,7 @@
 
 /// A set of cues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Cues(pub u32);
+pub struct Cues(pub u64);
 
 macro_rules! cues {
     ($($name:ident = $bit:literal, $why:literal;)*) => {
@@ -44,6 +44,10 @@ cues! {
     HELLO = 28, "A salutation.";
     BYE = 29, "The end of a letter.";
     IS = 30, "A statement of what is.";
+    MINE = 32, "What belongs to the speaker.";
+    NOW = 33, "What the speaker thinks, feels or wants at the moment.";
+    PLACE = 34, "A word that bounds where a number follows.";
+    TOPIC = 31, "What a sentence may be about, whatever else it tells.";
 }
 
 impl Cues {

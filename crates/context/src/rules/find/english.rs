@@ -34,7 +34,7 @@ pub const CUES: &[(Cues, &str)] = &[
     (
         Cues::MUST,
         "must have_to has_to need_to needs_to needs required requires require mandatory shall ought_to obligatory compulsory \
-         is_to are_to supposed_to we_decided i_decided we've_decided i've_decided we_agreed make_sure be_sure ensure remember keep_in_mind bear_in_mind note_that insist",
+         is_to are_to supposed_to we_decided i_decided we've_decided i've_decided we_agreed make_sure_that be_sure_that ensure remember keep_in_mind bear_in_mind note_that insist",
     ),
     (
         Cues::SHOULD,
@@ -55,9 +55,9 @@ pub const CUES: &[(Cues, &str)] = &[
     ),
     (
         Cues::DECIDED,
-        "decided decide decision agreed settled let's let_us we'll plan rule policy convention standard chosen choose chose \
-         opted going_with go_with goes_with stick_to stick_with stays stay remains remain is_out are_out final resolved \
-         default concluded verdict we_go i_go ruled closed frozen cancelled done is_off is_over the_new banned barred",
+        "decided decide decision agreed settled we'll rule policy convention standard chosen chose the_plan_is new_plan \
+         opted going_with go_with goes_with stick_to stick_with stays stay remains remain is_out are_out is_final \
+         default concluded verdict we_go i_go ruled closed frozen cancelled is_off is_over the_new banned barred",
     ),
     (
         Cues::MEANS,
@@ -67,15 +67,28 @@ pub const CUES: &[(Cues, &str)] = &[
     ),
     (
         Cues::SELF,
-        "call_me my_name i'm i_am we're we_are my our allergic belongs_to belong_to i_work i_use i_live i_speak i_read we_have \
-         we_use i_have pronouns i_sign i_pay i_never i_always we_never we_always",
+        "call_me my_name i'm_a i'm_an i'm_the i_am_a i_am_an i_am_the we_are_a we're_a i'm_only i'm_new i'm_not_a allergic belongs_to belong_to i_work i_use i_live i_speak i_read we_have \
+         we_use i_have pronouns i_sign i_pay i_never i_always we_never we_always my_pronouns vegetarian vegan diabetic colour-blind color-blind left-handed deaf pregnant",
+    ),
+    (Cues::MINE, "my our mine ours i'm i_am we're we_are"),
+    (
+        Cues::NOW,
+        "i_need i_think i_believe i_guess i_hope i_understand i_appreciate i_noticed i_wonder i_feel i_know i_suppose i_see i_had i_was let's let_us can't_wait looking_forward kindly proceed \
+         i've i'll i_just i'd_like_to i_would_like_to i_want_to i'm_looking i'm_trying i'm_wondering i'm_thinking i'm_calling i'm_planning \
+         i'm_considering i'm_working i'm_curious i'm_worried i'm_concerned i'm_happy i'm_glad i'm_excited i'm_sorry i'm_unsure i'm_not_sure \
+         i'm_sure i'm_keen i_am_keen i_am_interested i_am_working i_am_determined i_recognize i_chose i_decided_to i'm_in i_filled i_set i'm_planning_to i'm_kinda i'm_ready i'm_gonna i'm_going i'm_hoping i'm_having i'm_getting i'm_interested i'm_also i'm_still kinda thanks \
+         thank_you thank please_help help_me assist if_you_could could_you would_you can_you if_possible let_me_know sounds great awesome \
+         unfortunately apologize apologies congratulations wow yeah",
     ),
     (
         Cues::LIMIT,
         "at_most at_least no_more_than not_more_than more_than less_than fewer_than longer_than shorter_than larger_than \
-         higher_than lower_than greater_than up_to maximum minimum max min limit limited ceiling capped cap below under above \
-         over within beyond exceed exceeds or_more or_less or_fewer not_before later_than earlier_than latest deadline \
-         enough not_more threshold quota longer shorter higher lower further",
+         higher_than lower_than greater_than up_to maximum minimum max min limit limited ceiling capped cap or_more or_less or_fewer not_before later_than earlier_than latest deadline \
+         enough not_more threshold quota not_over not_above",
+    ),
+    (
+        Cues::PLACE,
+        "below under above over within beyond until till by around exceed exceeds longer shorter higher lower larger smaller",
     ),
     (
         Cues::FORM,
@@ -91,6 +104,7 @@ pub const CUES: &[(Cues, &str)] = &[
         "english german spanish french italian portuguese russian japanese chinese dutch polish turkish arabic korean swedish \
          danish norwegian finnish czech greek hindi hebrew ukrainian british american",
     ),
+    (Cues::TOPIC, "limit limits ceiling cap quota threshold deadline budget rule policy plan maximum minimum"),
     (Cues::ME, "me i us"),
     (Cues::YOU, "you your yours yourself you're you've you'll"),
     (
@@ -109,7 +123,8 @@ pub const CUES: &[(Cues, &str)] = &[
         Cues::TASK,
         "show find list give get compare make look draft check run open summarise summarize read tell explain search draw plan \
          fix try see count write print describe add create switch turn book order send walk help have prepare compute \
-         calculate fetch pull load start move put set take bring",
+         calculate fetch pull load start move put set take bring delete remove translate rename update merge upload download \
+         explain repeat",
     ),
     (
         Cues::CHANGE,
@@ -131,7 +146,7 @@ pub const CUES: &[(Cues, &str)] = &[
     (
         Cues::PAST,
         "was were had did wasn't weren't hadn't didn't went came got took gave told thought asked made found saw knew left \
-         felt sat stood ran brought bought sold spent lost broke",
+         felt sat stood ran yesterday last_night last_week last_month last_year ago happened finished arrived brought bought sold spent lost broke",
     ),
     (Cues::DOUBT, "maybe perhaps i_think i_guess wonder wondering might probably possibly hope hopefully seems suppose not_sure"),
     (Cues::ASK, "what which who whom whose why how where when is are was were do does did can could would will should may any"),
@@ -145,11 +160,11 @@ pub const CUES: &[(Cues, &str)] = &[
     (
         Cues::SAYS,
         "says said wrote writes states stated claims claimed reads posted sent forwarded circulates answered replied announced \
-         came copied pasted used_to_say is_said they_say people_say some_say received got asks suggests recommends quoting goes fyi for_your_information for_information \
+         came copied pasted used_to_say is_said they_say people_say some_say received got asks suggests recommends quoting fyi for_your_information for_information \
          for_completeness no_reply_needed",
     ),
     (Cues::POLITE, "please so then also and but just kindly otherwise therefore okay ok well yes still generally instead now first \
-         always next one_thing by_the_way"),
+         always only next one_thing by_the_way"),
     (Cues::HELLO, "dear hello hi hey greetings good_morning good_evening good_afternoon to_all to_whom attention"),
     (
         Cues::BYE,

@@ -19,6 +19,12 @@ const NUMBERS: &[&str] = &[
     "dix", "cent", "два", "две", "три", "четыре", "пять", "шесть", "семь", "восемь", "девять", "десять", "сто",
 ];
 
+/// How somebody is addressed, in languages that have two ways.
+#[rustfmt::skip]
+pub const ADDRESSES: &[&str] = &[
+    "siezen", "gesiezt", "duzen", "geduzt", "tutear", "tutea", "tuteo", "usted", "tutoyer", "tutoie", "vouvoyer", "vouvoie",
+];
+
 /// A language whose words are known.
 pub struct Language {
     common: HashSet<&'static str>,
@@ -128,15 +134,8 @@ pub fn read(sentence: &str, is_masked: impl Fn(usize) -> bool) -> Words {
     }
     let mut list = split(sentence, &is_masked);
     let known = languages();
-    let count = |language: &Language| list.iter().filter(|word| language.common.contains(word.text.as_str())).count();
-    let mut best = (count(&known[0]), 0);
-    for (at, language) in known.iter().enumerate().skip(1) {
-        let found = count(language);
-        if found > best.0 {
-            best = (found, at);
-        }
-    }
-    let language = &known[best.1];
+    let best = language_of(sentence, &list, known);
+    let language = &known[best];
     for word in &mut list {
         word.is_common = language.common.contains(word.text.as_str());
     }
@@ -144,7 +143,32 @@ pub fn read(sentence: &str, is_masked: impl Fn(usize) -> bool) -> Words {
         language.mark(&mut list, at);
     }
     let all = list.iter().fold(Cues::default(), |all, word| all.and(word.cues));
-    Words { list, is_unspaced: false, is_foreign: best.1 > 0, all }
+    Words { list, is_unspaced: false, is_foreign: best > 0, all }
+}
+
+/// Returns the place of the language that a sentence is most likely in: by the words that all its sentences have, and where
+/// these tell little, by those that open a phrase.
+fn language_of(sentence: &str, words: &[Word], known: &[Language]) -> usize {
+    if sentence.chars().any(|ch| matches!(ch, '\u{400}'..='\u{4ff}')) {
+        return known.len() - 1;
+    }
+    let best = |count: &dyn Fn(&Language) -> usize| {
+        let mut best = (count(&known[0]), 0);
+        for (at, language) in known.iter().enumerate().skip(1) {
+            let found = count(language);
+            if found > best.0 {
+                best = (found, at);
+            }
+        }
+        best
+    };
+    let is_common = |language: &Language, word: &Word| language.common.contains(word.text.as_str());
+    let opens = |language: &Language, word: &Word| language.phrases.contains_key(word.text.as_str());
+    let (found, place) = best(&|language| words.iter().filter(|word| is_common(language, word)).count());
+    if found > 1 {
+        return place;
+    }
+    best(&|language| words.iter().map(|word| usize::from(is_common(language, word)) + usize::from(opens(language, word))).sum()).1
 }
 
 fn split(sentence: &str, is_masked: &impl Fn(usize) -> bool) -> Vec<Word> {

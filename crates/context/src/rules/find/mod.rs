@@ -112,3 +112,6 @@ impl Statement {
         all
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,7 @@ pub const SPANISH: &[(Cues, &str)] = &[
     (Cues::EACH, "cada todo todos toda todas cualquier cualquiera nadie nada ningún ninguno ninguna"),
     (Cues::ONLY, "solo sólo solamente únicamente salvo excepto"),
     (Cues::NOT, "no ni sin nadie nada ningún ninguna tampoco"),
-    (Cues::DONT, "prohibido prohibida evita evite deja_de no_toques no_hagas no_cambies no_uses no_pongas no_escribas"),
+    (Cues::DONT, "prohibido prohibida evita evite deja_de nunca jamás"),
     (Cues::MUST, "debe deben debes hay_que tiene_que tienes_que tienen_que es_necesario obligatorio hace_falta asegúrate recuerda necesita necesitan"),
     (Cues::SHOULD, "quiero queremos quisiera prefiero preferimos debería deberían me_gustaría conviene"),
     (Cues::IF, "si cuando antes_de antes_del antes hasta_que en_cuanto mientras a_menos_que después_de"),

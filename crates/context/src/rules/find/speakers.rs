@@ -28,6 +28,10 @@ impl Speakers {
             }
             return true;
         }
+        if is_first && is_transcript(sentence, words) {
+            self.other = true;
+            return true;
+        }
         let first = words.list.first();
         let greets = first.is_some_and(|word| word.cues.has(Cues::HELLO)) && !is_first;
         let addresses = self.announced && (is_name_with_colon(sentence, words) || is_address(sentence, words));
@@ -83,6 +87,24 @@ fn hands_over(sentence: &str, words: &Words) -> bool {
         }
     }
     false
+}
+
+/// Tells whether a turn begins as lines of a transcript do: with a name of several words and a colon, or a time before it.
+fn is_transcript(sentence: &str, words: &Words) -> bool {
+    let Some(colon) = sentence.find(": ") else { return false };
+    let timed = sentence.starts_with('(') || sentence.starts_with('[');
+    let named = match sentence.find([')', ']']).filter(|_| timed) {
+        Some(close) => sentence[close + 1..].find(": ").map(|colon| close + 1..close + 1 + colon),
+        None => Some(0..sentence.find(" (").map_or(colon, |open| open.min(colon))),
+    };
+    let Some(named) = named else { return false };
+    let name = words.list.iter().filter(|word| word.start >= named.start && word.end <= named.end);
+    let is_name = |word: &Word| {
+        let tells = Cues::DECIDED.and(Cues::CHANGE).and(Cues::MUST).and(Cues::FORM).and(Cues::LIMIT).and(Cues::TOPIC);
+        sentence[word.start..].starts_with(char::is_uppercase) && !word.is_number() && !word.cues.has(tells)
+    };
+    let count = name.clone().count();
+    (count > 1 || (timed && count == 1)) && count <= NAME_WORDS + 1 && name.clone().all(is_name)
 }
 
 /// Tells whether a sentence begins with one or two words and a comma, as a salutation does.

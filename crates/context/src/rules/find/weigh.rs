@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use super::cues::Cues;
-use super::lexicon::{Word, Words};
+use super::lexicon::{self, Word, Words};
 use super::{Statement, StatementKind};
 use contextweaver_text::families;
 
@@ -12,6 +12,10 @@ use contextweaver_text::families;
 pub const LEAST: f32 = 2.0;
 /// What it gains where the turn says little else.
 const SHORT_TURN: f32 = 0.5;
+/// Words of a sentence up to which it says one thing.
+const SHORT_WORDS: usize = 10;
+/// Words behind one that bounds in which the number stands.
+const NEAR_WORDS: usize = 3;
 /// Words of a subject.
 pub const MOST_SUBJECT: usize = 16;
 /// Words of a sentence below which it says nothing.
@@ -59,8 +63,8 @@ impl Openings {
 
 /// Weighs a sentence; none where it states nothing.
 pub fn weigh(sentence: &str, range: Range<usize>, words: &Words, is_short: bool) -> Option<Statement> {
-    let last = sentence.trim_end_matches(['"', '\'', ')', '”', '」', ' ']);
-    let is_question = last.ends_with(['?', '？', ':', '：']) || (words.is_unspaced && words.all.has(Cues::ASK) && last.ends_with('か'));
+    let last = sentence.trim_end_matches(['"', '\'', ')', '”', '」', '。', ' ']);
+    let is_question = last.ends_with(['?', '？', ':', '：']) || (words.is_unspaced && words.all.has(Cues::ASK) && last.ends_with(['か', '吗', '呢', '么']));
     if is_question || (!words.is_unspaced && words.list.len() < LEAST_WORDS) {
         return None;
     }
@@ -73,7 +77,7 @@ pub fn weigh(sentence: &str, range: Range<usize>, words: &Words, is_short: bool)
     Some(Statement {
         range,
         kind: kind_of(words, &openings),
-        is_once: words.all.has(Cues::ONCE) && !(words.all.has(Cues::ALWAYS) && words.all.has(Cues::CHANGE)),
+        is_once: is_once(sentence, words),
         weight,
         changes: words.all.has(Cues::CHANGE.and(Cues::DROP)),
         drops: words.all.has(Cues::DROP),
@@ -85,26 +89,42 @@ fn weight_of(sentence: &str, words: &Words, openings: &Openings) -> f32 {
     let has = |cue: Cues| words.all.has(cue);
     let either = |yes: bool, weight: f32| if yes { weight } else { 0.0 };
     let has_number = words.list.iter().any(Word::is_number);
-    let told = either(has(Cues::PAST), 1.5) + either(has(Cues::DOUBT), 1.0);
+    let is_bound = is_bound(words);
     let directs = openings.orders || openings.forbids || has(Cues::MUST.and(Cues::MAY).and(Cues::DONT));
+    // What is told in a condition is what is to be.
+    let is_told = has(Cues::PAST) && !(has(Cues::IF) && directs);
+    let length = words.list.len();
+    let long = if length > 45 { 2.0 } else if length > 30 { 1.0 } else { 0.0 };
+    let told = either(is_told, 1.5) + either(has(Cues::DOUBT), 1.0) + either(has(Cues::NOW), 2.0) + long;
+    let forms = words.list.iter().filter(|word| word.cues.has(Cues::FORM)).count();
+    let opens_with_if = words.list.first().is_some_and(|word| word.cues.has(Cues::IF)) && sentence.contains(',');
     let mut weight = either(has(Cues::ALWAYS), 3.0) + either(has(Cues::ONLY), 1.5) + either(has(Cues::MUST), 2.0);
-    weight += either(has(Cues::EACH), if directs || has(Cues::NOT) { 2.0 } else { 1.0 });
+    weight += either(has(Cues::EACH), if directs || has(Cues::NOT) { 2.0 } else { 0.5 });
     weight += if openings.forbids { 3.0 } else { either(has(Cues::DONT), 2.0) };
-    weight += if openings.denies { 2.0 } else { either(has(Cues::NOT) && has(Cues::IS), 0.5) };
+    weight += if openings.denies && !is_told { 2.0 } else { either(has(Cues::NOT) && has(Cues::IS), 0.5) };
     weight += either(has(Cues::SHOULD), if has(Cues::ME) { 1.5 } else { 1.0 });
-    weight += either(has(Cues::IF), if directs || has(Cues::ME.and(Cues::YOU)) { 1.5 } else { 0.5 });
+    let says_of_own = words.list.first().is_some_and(|word| word.cues.has(Cues::MINE)) && has(Cues::IS) && length <= SHORT_WORDS;
+    weight += if says_of_own { 1.5 } else { either(has(Cues::MINE), 0.5) };
+    weight += either(
+        has(Cues::IF),
+        match () {
+            () if openings.orders || openings.forbids || (opens_with_if && directs) => 1.5,
+            () if directs || (opens_with_if && !is_told) || (has(Cues::ME) && openings.orders) => 1.0,
+            () => 0.5,
+        },
+    );
     weight += either(has(Cues::MAY), if has(Cues::YOU) { 2.5 } else { 1.5 });
     weight += either(has(Cues::DECIDED), 1.5) + either(has(Cues::MEANS), 2.0) + either(has(Cues::SELF), 1.5);
-    weight += either(has(Cues::LIMIT), if has_number { 2.0 } else { 0.5 });
-    weight += either(has(Cues::FORM), 1.0) + either(has(Cues::TONGUE), 2.0);
+    weight += if is_bound { 2.0 } else { either(has(Cues::LIMIT), 0.5) };
+    weight += forms.min(2) as f32 + either(has(Cues::TONGUE), 2.0);
     weight += either(has(Cues::CHANGE), 1.0) + either(has(Cues::DROP), 0.5);
-    weight += either(has(Cues::ME) && openings.orders, 0.5);
+    weight += either(has(Cues::ME) && (openings.orders || has(Cues::IS)), 0.5);
     // A task is for now, unless it says that it is not.
     let is_general = Cues::ALWAYS.and(Cues::EACH).and(Cues::ONLY).and(Cues::DONT).and(Cues::MUST).and(Cues::IF).and(Cues::CHANGE);
-    let is_task = openings.asks && !has(is_general.and(Cues::TONGUE).and(Cues::LIMIT).and(Cues::MAY));
+    let is_task = openings.asks && forms < 2 && !has(is_general.and(Cues::TONGUE).and(Cues::LIMIT).and(Cues::MAY));
     weight += either(openings.orders, if openings.asks { 0.5 } else { 1.5 }) - either(is_task, 1.5);
     weight += either(has(Cues::IS), 0.5) + either(has_number, 0.5) + either(is_defined(sentence), 2.0);
-    weight += either(has_lead(sentence, words), 1.0) + either(words.is_foreign, 0.5);
+    weight += either(has_lead(sentence, words), 1.0) + either(words.is_foreign, 1.0);
     weight - told
 }
 
@@ -113,10 +133,20 @@ fn weight_unspaced(words: &Words) -> f32 {
     let either = |yes: bool, weight: f32| if yes { weight } else { 0.0 };
     let mut weight = either(has(Cues::ALWAYS), 2.0) + either(has(Cues::DONT), 3.0) + either(has(Cues::MUST), 1.5);
     weight += either(has(Cues::EACH), 1.0) + either(has(Cues::ONLY), 1.0) + either(has(Cues::MAY), 2.0);
-    weight += either(has(Cues::DECIDED), 2.0) + either(has(Cues::MEANS), 2.0) + either(has(Cues::SELF), 1.0);
-    weight += either(has(Cues::LIMIT), 1.0) + either(has(Cues::FORM), 0.5) + either(has(Cues::TONGUE), 1.5);
-    weight += either(has(Cues::IF), 0.5) + either(has(Cues::SHOULD), 1.0) + either(has(Cues::CHANGE), 1.0);
-    weight - either(has(Cues::PAST), 1.0)
+    weight += either(has(Cues::DECIDED), 2.0) + either(has(Cues::MEANS), 2.0) + either(has(Cues::SELF), 1.5);
+    weight += 0.5 + either(has(Cues::LIMIT), 1.5) + either(has(Cues::FORM), 0.5) + either(has(Cues::TONGUE), 1.5);
+    weight += either(has(Cues::IF), 1.0) + either(has(Cues::SHOULD), 1.0) + either(has(Cues::CHANGE), 1.0);
+    weight - either(has(Cues::PAST) && !has(Cues::DECIDED), 1.0)
+}
+
+/// Tells whether a sentence is for this time alone. What stands before a colon leads to what is said.
+fn is_once(sentence: &str, words: &Words) -> bool {
+    if words.is_unspaced {
+        return words.all.has(Cues::ONCE) && !words.all.has(Cues::ALWAYS);
+    }
+    let lead = if has_lead(sentence, words) { sentence.find(':').unwrap_or(0) } else { 0 };
+    let is_now = words.list.iter().any(|word| word.start >= lead && word.cues.has(Cues::ONCE));
+    is_now && !(words.all.has(Cues::ALWAYS) && words.all.has(Cues::CHANGE))
 }
 
 /// Tells whether a sentence begins with a term in quotation marks: it says what that is.
@@ -135,6 +165,16 @@ fn is_defined(sentence: &str) -> bool {
     rest.find(close).is_some_and(|at| at < 40 && rest[at..].len() > 8)
 }
 
+/// Tells whether a number is a bound: a word that says so stands near it, or before it.
+fn is_bound(words: &Words) -> bool {
+    let has_number = words.list.iter().any(Word::is_number);
+    words.list.iter().enumerate().any(|(at, word)| {
+        let follows = || words.list[at + 1..].iter().take(NEAR_WORDS).any(Word::is_number);
+        let is_phrase = word.cues.has(Cues::LIMIT) && word.spans > 0;
+        is_phrase || (word.cues.has(Cues::LIMIT) && has_number) || (word.cues.has(Cues::PLACE) && follows())
+    })
+}
+
 /// Tells whether a sentence says at its beginning, before a colon, that something is going to be said.
 fn has_lead(sentence: &str, words: &Words) -> bool {
     let colon = sentence.char_indices().take_while(|(at, _)| *at < 80).find(|(_, ch)| *ch == ':');
@@ -148,18 +188,17 @@ fn has_lead(sentence: &str, words: &Words) -> bool {
 
 fn kind_of(words: &Words, openings: &Openings) -> StatementKind {
     let has = |cue: Cues| words.all.has(cue);
-    let has_number = words.list.iter().any(Word::is_number);
     match () {
         () if has(Cues::MEANS) => StatementKind::Definition,
         () if openings.forbids || openings.denies => StatementKind::Prohibition,
         () if has(Cues::IF) && (openings.orders || has(Cues::MUST.and(Cues::ME))) => StatementKind::Condition,
         () if has(Cues::MAY) && has(Cues::YOU) => StatementKind::Approval,
         () if has(Cues::DONT) => StatementKind::Prohibition,
-        () if has(Cues::LIMIT) && has_number => StatementKind::Limit,
+        () if is_bound(words) => StatementKind::Limit,
         () if has(Cues::TONGUE) || (has(Cues::FORM) && openings.orders) => StatementKind::Format,
         () if has(Cues::DECIDED) => StatementKind::Decision,
         () if has(Cues::MAY) => StatementKind::Approval,
-        () if has(Cues::SELF) => StatementKind::Identity,
+        () if has(Cues::SELF.and(Cues::MINE)) => StatementKind::Identity,
         () if has(Cues::FORM) => StatementKind::Format,
         () if has(Cues::ONLY) => StatementKind::Limit,
         () => StatementKind::Instruction,
@@ -183,6 +222,9 @@ fn subject(words: &Words) -> Vec<u64> {
     if words.all.has(Cues::TONGUE) {
         add("(language)");
     }
+    if words.list.iter().any(|word| lexicon::ADDRESSES.contains(&word.text.as_str())) {
+        add("(address)");
+    }
     if words.is_unspaced {
         for word in &words.list {
             let chars: Vec<char> = word.text.chars().collect();
@@ -192,9 +234,10 @@ fn subject(words: &Words) -> Vec<u64> {
     }
     let functional = Cues::ALWAYS.and(Cues::EACH).and(Cues::ONLY).and(Cues::NOT).and(Cues::DONT).and(Cues::MUST);
     let functional = functional.and(Cues::SHOULD).and(Cues::IF).and(Cues::MAY).and(Cues::ME).and(Cues::YOU).and(Cues::CHANGE);
-    let functional = functional.and(Cues::PAST).and(Cues::ONCE).and(Cues::LIMIT).and(Cues::POLITE).and(Cues::IS).and(Cues::TONGUE).and(Cues::DROP);
+    let functional = functional.and(Cues::PAST).and(Cues::ONCE).and(Cues::LIMIT).and(Cues::POLITE).and(Cues::IS).and(Cues::TONGUE).and(Cues::DROP).and(Cues::PLACE);
     for word in &words.list {
-        let is_topic = word.text.chars().count() > 2 && !word.is_common && !word.is_number() && !word.cues.has(functional);
+        let tells = word.cues.has(functional) && !word.cues.has(Cues::TOPIC);
+        let is_topic = word.text.chars().count() > 2 && !word.is_common && !word.is_number() && !tells;
         if is_topic {
             let singular = word.text.strip_suffix('s').filter(|stem| stem.len() > 3 && !stem.ends_with('s'));
             let stem = singular.unwrap_or(&word.text);
