@@ -11,8 +11,10 @@ use contextweaver_base::order::{sort_by, sort_distinct};
 use contextweaver_model::RenderedAs;
 
 /// The part of the budget that they may have, and of what a cut leaves.
-const SHARE: u64 = 10;
+const SHARE: u64 = 12;
 const CUT_SHARE: u64 = 4;
+/// Tokens that they have at most.
+const MOST_TOKENS: u64 = 360;
 /// And the part of it that those may have which are less sure.
 const UNSURE_SHARE: u64 = 5;
 /// The weight from which on a statement goes before newer ones.
@@ -51,7 +53,7 @@ impl<'a> RulesPlan<'a> {
         let places = index.stated().iter().copied().filter(|at| is_open(*at));
         let held = record(places.flat_map(|at| index.entry(at).said.iter().map(move |said| (at, said))));
         let budget = state.budget.unwrap_or(frame.budget);
-        let most = (4 * budget / SHARE).min(4 * frame.budget / CUT_SHARE).min(room / 2);
+        let most = (4 * budget / SHARE).min(4 * MOST_TOKENS).min(4 * frame.budget / CUT_SHARE).min(room / 2);
         let mut plan = Self { held, chosen: Vec::new(), quarters: 0 };
         plan.choose(state, most);
         (!plan.chosen.is_empty()).then_some(plan)

@@ -36,18 +36,26 @@ pub fn record<'a>(said: impl Iterator<Item = (usize, &'a Said)>) -> Vec<Held<'a>
     for (at, said) in said {
         let here = held.len();
         let mut next = Held { at, said, in_force: true, older: Vec::new(), newer: Vec::new() };
-        // What was said again stands where it was said last.
-        if let Some(before) = by_text.insert(&said.text, here) {
-            held[before].in_force = false;
-        }
         let statement = &said.statement;
+        if !statement.is_sure() && statement.is_once {
+            continue;
+        }
+        let before = by_text.get(&*said.text).copied();
         if !statement.is_once {
             if statement.drops && statement.subject.is_empty() {
                 if let Some(last) = held.iter_mut().rev().find(|held| held.in_force) {
                     last.in_force = false;
                 }
             }
-            for (old, shared) in kin(&by_word, statement) {
+            let kin = kin(&by_word, statement);
+            let speaks_again = |(old, shared): &(usize, usize)| {
+                let shorter = held[*old].said.statement.subject.len().min(statement.subject.len()).max(1);
+                held[*old].in_force && (*shared >= SAME_WORDS || *shared as f32 >= SAME_SHARE * shorter as f32)
+            };
+            if !statement.is_sure() && !kin.iter().any(speaks_again) {
+                continue;
+            }
+            for (old, shared) in kin {
                 let before = &mut held[old];
                 if before.said.text == said.text {
                     continue;
@@ -60,6 +68,11 @@ pub fn record<'a>(said: impl Iterator<Item = (usize, &'a Said)>) -> Vec<Held<'a>
                 }
             }
         }
+        // What was said again stands where it was said last.
+        if let Some(before) = before {
+            held[before].in_force = false;
+        }
+        by_text.insert(&said.text, here);
         for word in &statement.subject {
             by_word.entry(*word).or_default().push(here);
         }

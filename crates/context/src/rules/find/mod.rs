@@ -56,7 +56,14 @@ pub struct Statement {
     pub subject: Vec<u64>,
 }
 
-/// Returns what a turn of the user states, in its order.
+impl Statement {
+    /// Tells whether it is one by itself; otherwise only where it speaks of what was stated before.
+    pub fn is_sure(&self) -> bool {
+        self.weight >= weigh::LEAST
+    }
+}
+
+/// Returns what a turn of the user states, in its order, and what may be meant so.
 pub fn find(text: &str) -> Vec<Statement> {
     let mut found = Vec::new();
     let mut speakers = Speakers::default();

@@ -8,8 +8,9 @@ use super::lexicon::{self, Word, Words};
 use super::{Statement, StatementKind};
 use contextweaver_text::families;
 
-/// What a sentence must weigh to be a statement.
+/// What a sentence must weigh to be a statement, and to be one where it speaks of what was stated before.
 pub const LEAST: f32 = 2.0;
+const LEAST_AGAIN: f32 = 1.0;
 /// What it gains where the turn says little else.
 const SHORT_TURN: f32 = 0.5;
 /// Words of a sentence up to which it says one thing.
@@ -71,7 +72,7 @@ pub fn weigh(sentence: &str, range: Range<usize>, words: &Words, is_short: bool)
     let openings = Openings::of(words);
     let weight = if words.is_unspaced { weight_unspaced(words) } else { weight_of(sentence, words, &openings) };
     let weight = weight + if is_short { SHORT_TURN } else { 0.0 };
-    if weight < LEAST {
+    if weight < LEAST_AGAIN {
         return None;
     }
     Some(Statement {
