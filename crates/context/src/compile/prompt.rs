@@ -12,7 +12,7 @@ use crate::rules::block::RulesBlock;
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_model::json::{Fields, as_uint};
-use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
+use contextweaver_model::{ContextItem, ItemKind, LedgerStats, RenderedAs, RulesStats};
 
 /// A section above the items.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,6 +156,24 @@ fn is_none(count: &u64) -> bool {
 }
 
 impl Ledger {
+    /// Returns its two parts: the standing instructions, and the line that names what left. Either may be empty.
+    pub fn parts(&self) -> (&str, &str) {
+        if self.rules == 0 {
+            return ("", &self.text);
+        }
+        // Statements stand on a line each, so that the first empty one is between the parts.
+        self.text.split_once(labels::SEPARATOR).unwrap_or((&self.text, ""))
+    }
+
+    /// Counts its parts; `quarters` weighs one of them.
+    pub fn stats(&self, quarters: impl Fn(&str) -> u64) -> (Option<RulesStats>, Option<LedgerStats>) {
+        let (rules, names) = self.parts();
+        let tokens = |text: &str| quarters(text).div_ceil(4);
+        let rules = (self.rules > 0).then(|| RulesStats { tokens: tokens(rules), statements: self.rules });
+        let names = (!names.is_empty()).then(|| LedgerStats { tokens: tokens(names), identifiers: self.identifiers });
+        (rules, names)
+    }
+
     /// Puts standing instructions above what else it says.
     pub fn with_rules(rules: RulesBlock, names: Option<Self>) -> Self {
         let mut homes = rules.homes;

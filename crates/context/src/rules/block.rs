@@ -62,7 +62,7 @@ impl<'a> RulesPlan<'a> {
     /// Takes the surest first, of these the newest; never one without those that later speak of the same.
     fn choose(&mut self, state: &BuildState, most: u64) {
         let stands = standing_whole(state);
-        let is_told = |held: &Held| held.in_force && !held.said.statement.is_once && !stands.contains(&held.at);
+        let is_told = |held: &Held| held.ended.is_none() && !held.said.statement.is_once && !stands.contains(&held.at);
         let mut order: Vec<usize> = (0..self.held.len()).filter(|at| is_told(&self.held[*at])).collect();
         let is_sure = |at: &usize| self.held[*at].said.statement.weight >= SURE;
         sort_by(&mut order, |a, b| is_sure(b).cmp(&is_sure(a)).then(b.cmp(a)));

@@ -6,6 +6,7 @@
 
 pub mod block;
 pub mod find;
+pub mod list;
 pub mod ours;
 pub mod record;
 

@@ -15,14 +15,23 @@ const SAME_SHARE: f32 = 0.5;
 /// Share of the shorter one from which on they speak of the same.
 const KIN_SHARE: f32 = 0.3;
 
+/// How a statement ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Ended {
+    /// The one that ended it, by its place among all.
+    pub by: usize,
+    /// Whether that says that it holds no more.
+    pub withdrawn: bool,
+}
+
 /// A statement of the log.
 #[derive(Debug)]
 pub struct Held<'a> {
     /// Position of the item, and place among the statements of it.
     pub at: usize,
     pub said: &'a Said,
-    /// Whether it holds: a later one took its place, or took it back.
-    pub in_force: bool,
+    /// Whether a later one took its place, or took it back.
+    pub ended: Option<Ended>,
     /// Earlier and later ones that speak of the same.
     pub older: Vec<usize>,
     pub newer: Vec<usize>,
@@ -35,7 +44,7 @@ pub fn record<'a>(said: impl Iterator<Item = (usize, &'a Said)>) -> Vec<Held<'a>
     let mut by_text: HashMap<&str, usize> = HashMap::new();
     for (at, said) in said {
         let here = held.len();
-        let mut next = Held { at, said, in_force: true, older: Vec::new(), newer: Vec::new() };
+        let mut next = Held { at, said, ended: None, older: Vec::new(), newer: Vec::new() };
         let statement = &said.statement;
         if !statement.is_sure() && statement.is_once {
             continue;
@@ -43,14 +52,14 @@ pub fn record<'a>(said: impl Iterator<Item = (usize, &'a Said)>) -> Vec<Held<'a>
         let before = by_text.get(&*said.text).copied();
         if !statement.is_once {
             if statement.drops && statement.subject.is_empty() {
-                if let Some(last) = held.iter_mut().rev().find(|held| held.in_force) {
-                    last.in_force = false;
+                if let Some(last) = held.iter_mut().rev().find(|held| held.ended.is_none()) {
+                    last.ended = Some(Ended { by: here, withdrawn: true });
                 }
             }
             let kin = kin(&by_word, statement);
             let speaks_again = |(old, shared): &(usize, usize)| {
                 let shorter = held[*old].said.statement.subject.len().min(statement.subject.len()).max(1);
-                held[*old].in_force && (*shared >= SAME_WORDS || *shared as f32 >= SAME_SHARE * shorter as f32)
+                held[*old].ended.is_none() && (*shared >= SAME_WORDS || *shared as f32 >= SAME_SHARE * shorter as f32)
             };
             if !statement.is_sure() && !kin.iter().any(speaks_again) {
                 continue;
@@ -63,14 +72,16 @@ pub fn record<'a>(said: impl Iterator<Item = (usize, &'a Said)>) -> Vec<Held<'a>
                 let (is_kin, is_same) = compare(&before.said.statement, statement, shared, &by_word);
                 if is_kin || is_same {
                     before.newer.push(here);
-                    before.in_force &= !is_same;
+                    if is_same {
+                        before.ended.get_or_insert(Ended { by: here, withdrawn: statement.drops });
+                    }
                     next.older.push(old);
                 }
             }
         }
         // What was said again stands where it was said last.
         if let Some(before) = before {
-            held[before].in_force = false;
+            held[before].ended = Some(Ended { by: here, withdrawn: false });
         }
         by_text.insert(&said.text, here);
         for word in &statement.subject {

@@ -11,7 +11,7 @@ use crate::firewall::handle_of_item;
 use crate::index::LogIndex;
 use crate::rules::ours::{LEDGER_OPENING as OPENING, LEDGER_TITLE as TITLE};
 use contextweaver_base::{limits, order};
-use contextweaver_model::{ContextItem, ItemKind, LedgerStats, RenderedAs};
+use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 use contextweaver_text::terms::{for_each_identifier, for_each_term};
 use contextweaver_text::unicode::floor_char_boundary;
 
@@ -35,11 +35,6 @@ impl Ledger {
     /// Weighs it with what the renderer puts around it, in quarter tokens.
     pub fn quarters(&self, state: &BuildState) -> u64 {
         text_quarters(state, &self.text)
-    }
-
-    /// Counts it.
-    pub fn stats(&self, state: &BuildState) -> LedgerStats {
-        LedgerStats { tokens: self.quarters(state).div_ceil(4), identifiers: self.identifiers }
     }
 }
 
