@@ -68,9 +68,9 @@ mod messages;
 mod options;
 mod recall;
 mod reduce;
-mod rules;
 pub mod report;
 mod request;
+mod rules;
 mod running;
 mod sensitivity;
 mod snapshot;
@@ -111,7 +111,3 @@ pub use source_message::forget_source_message;
 pub use strategy::ManagerStrategy;
 pub use summaries::{SummaryRequest, SuppliedSummary};
 pub use sync::{Conversation, NotedMessage, SyncedMessages};
-#[doc(hidden)]
-pub mod rules_eval {
-    pub use crate::rules::find::find;
-}

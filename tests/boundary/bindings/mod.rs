@@ -19,7 +19,8 @@ use contextweaver_context::callbacks::Need;
 use contextweaver_context::handoff::HandoffEntry;
 use contextweaver_context::memory::{ConsolidationPolicy, ConsolidationReport};
 use contextweaver_context::{
-    CompactResult, Event, ForgottenItem, Ingested, ManagerStats, RecallAnswer, Slice, StandingRule, SummaryRequest, SyncedMessages,
+    CompactResult, Event, ForgottenItem, Ingested, ManagerStats, RecallAnswer, Slice, StandingRule, SummaryRequest,
+    SyncedMessages,
 };
 use contextweaver_convert::mcp::{McpHints, McpSession, McpTool};
 use contextweaver_model::{

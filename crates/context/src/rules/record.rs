@@ -107,12 +107,7 @@ fn kin(by_word: &HashMap<u64, Vec<usize>>, statement: &Statement) -> Vec<(usize,
 }
 
 /// Tells whether a later statement speaks of the same as an earlier one, and whether it takes its place.
-fn compare(
-    old: &Statement,
-    new: &Statement,
-    shared: usize,
-    by_word: &HashMap<u64, Vec<usize>>,
-) -> (bool, bool) {
+fn compare(old: &Statement, new: &Statement, shared: usize, by_word: &HashMap<u64, Vec<usize>>) -> (bool, bool) {
     let shorter = old.subject.len().min(new.subject.len()).max(1);
     let share = shared as f32 / shorter as f32;
     let has_rare = || {

@@ -6,8 +6,8 @@ use crate::compile::output;
 use crate::compile::prompt::{EntryRendering, PromptEntry, PromptSection, SectionKind, StructuredPrompt};
 use crate::compile::render::text;
 use contextweaver_model::{
-    BuildStats, CandidateDetail, CandidateExplanation, ContextPack, DroppedItem, Explanation, Phase,
-    RenderedAs, ResultEnvelope, Stage,
+    BuildStats, CandidateDetail, CandidateExplanation, ContextPack, DroppedItem, Explanation, Phase, RenderedAs,
+    ResultEnvelope, Stage,
 };
 
 use super::writer::WriterFrame;

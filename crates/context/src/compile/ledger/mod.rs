@@ -6,12 +6,12 @@
 mod candidates;
 mod plan;
 
-use self::plan::LedgerPlan;
 pub use self::candidates::Fates;
-use crate::rules::block::RulesPlan;
+use self::plan::LedgerPlan;
 use crate::compile::frame::PromptFrame;
 use crate::compile::prompt::{Ledger, StructuredPrompt};
 use crate::compile::state::BuildState;
+use crate::rules::block::RulesPlan;
 
 /// What a build sets aside for its ledger, and then writes.
 pub struct LedgerWriter<'a> {
@@ -53,9 +53,10 @@ impl<'a> LedgerWriter<'a> {
 
     /// Returns the ledger of a prompt whose entries are chosen.
     pub fn of(&self, state: &BuildState, frame: &PromptFrame, prompt: &StructuredPrompt) -> Option<Ledger> {
-        let names = self.plan.as_ref().and_then(|plan| plan.write(state, frame, &prompt.entries));
         let after = plan::place(state, &prompt.entries);
         let rules = self.rules.as_ref().and_then(|rules| rules.write(state, &prompt.entries, after));
+        let said = rules.as_ref().map_or("", |rules| &rules.text);
+        let names = self.plan.as_ref().and_then(|plan| plan.write(state, frame, &prompt.entries, said));
         match (rules, names) {
             (None, names) => names,
             (Some(rules), names) => Some(Ledger::with_rules(rules, names)),

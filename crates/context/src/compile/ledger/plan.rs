@@ -30,7 +30,6 @@ const ROUNDS: usize = 4;
 /// Identifiers of one item that a ledger names at a cut.
 const MOST_OF_ONE: usize = 6;
 
-
 impl Ledger {
     /// Weighs it with what the renderer puts around it, in quarter tokens.
     pub fn quarters(&self, state: &BuildState) -> u64 {
@@ -74,9 +73,15 @@ impl LedgerPlan {
         (!candidates.is_empty()).then_some(Self { quarters, candidates, fates })
     }
 
-    /// Writes the ledger of a prompt: identifiers that stand nowhere in it, as many as there is room for.
-    pub fn write(&self, state: &BuildState, frame: &PromptFrame, entries: &[PromptEntry]) -> Option<Ledger> {
-        let shown = Shown::of(state, frame, entries);
+    /// Writes the ledger of a prompt: identifiers that stand nowhere in it, nor in the standing instructions, as many as there is room for.
+    pub fn write(
+        &self,
+        state: &BuildState,
+        frame: &PromptFrame,
+        entries: &[PromptEntry],
+        rules: &str,
+    ) -> Option<Ledger> {
+        let shown = Shown::of(state, frame, entries, rules);
         let named = self.spelled(state, &shown);
         let after = place(state, entries);
         let mut room = self.quarters;
@@ -170,7 +175,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(state: &BuildState, frame: &PromptFrame, entries: &[PromptEntry]) -> Self {
+    fn of(state: &BuildState, frame: &PromptFrame, entries: &[PromptEntry], rules: &str) -> Self {
         let index = state.sources.index;
         let mut shown = Self { whole: vec![false; state.sources.events.len()], terms: HashSet::new() };
         let mut read = |text: &str| {
@@ -178,6 +183,7 @@ impl Shown {
         };
         read(&frame.header);
         read(&frame.footer);
+        read(rules);
         for entry in entries {
             let is_whole = entry.rendering.form == RenderedAs::Whole && *entry.rendering.content == EntryContent::Own;
             if is_whole && !entry.indexed.is_summarised() {

@@ -146,7 +146,8 @@ impl<'a> Planner<'a> {
 
     /// Tells whether the standing instructions say most of an item.
     pub fn is_stated(&self, at: usize) -> bool {
-        let said: usize = self.indexed(at).said.iter().filter(|said| said.statement.is_sure()).map(|said| said.text.len()).sum();
+        let said: usize =
+            self.indexed(at).said.iter().filter(|said| said.statement.is_sure()).map(|said| said.text.len()).sum();
         said > 0 && STATED_PART.0 * said >= STATED_PART.1 * self.item(at).text.len()
     }
 

@@ -23,8 +23,14 @@ pub const CUES: &[(Cues, &str)] = &[
          anyone anything anywhere nothing nobody nowhere none no_one mondays tuesdays wednesdays thursdays fridays saturdays \
          sundays weekends weekdays mornings evenings nights holidays daily weekly monthly nightly yearly a_day a_week a_month",
     ),
-    (Cues::ONLY, "only solely exclusively nothing_but nothing_else nobody_else nowhere_else no_one_else else except strictly"),
-    (Cues::NOT, "not no nor neither nothing nobody nowhere none without no_longer isn't aren't doesn't won't wouldn't wasn't no_one"),
+    (
+        Cues::ONLY,
+        "only solely exclusively nothing_but nothing_else nobody_else nowhere_else no_one_else else except strictly",
+    ),
+    (
+        Cues::NOT,
+        "not no nor neither nothing nobody nowhere none without no_longer isn't aren't doesn't won't wouldn't wasn't no_one",
+    ),
     (
         Cues::DONT,
         "don't do_not never mustn't must_not may_not shall_not should_not shouldn't cannot can't off_limits hands_off \
@@ -148,8 +154,14 @@ pub const CUES: &[(Cues, &str)] = &[
         "was were had did wasn't weren't hadn't didn't went came got took gave told thought asked made found saw knew left \
          felt sat stood ran yesterday last_night last_week last_month last_year ago happened finished arrived brought bought sold spent lost broke",
     ),
-    (Cues::DOUBT, "maybe perhaps i_think i_guess wonder wondering might probably possibly hope hopefully seems suppose not_sure"),
-    (Cues::ASK, "what which who whom whose why how where when is are was were do does did can could would will should may any"),
+    (
+        Cues::DOUBT,
+        "maybe perhaps i_think i_guess wonder wondering might probably possibly hope hopefully seems suppose not_sure",
+    ),
+    (
+        Cues::ASK,
+        "what which who whom whose why how where when is are was were do does did can could would will should may any",
+    ),
     (
         Cues::SOURCE,
         "mail email letter message thread chat channel forum comment post page site website article notice note readme docs \
@@ -163,12 +175,18 @@ pub const CUES: &[(Cues, &str)] = &[
          came copied pasted used_to_say is_said they_say people_say some_say received got asks suggests recommends quoting fyi for_your_information for_information \
          for_completeness no_reply_needed",
     ),
-    (Cues::POLITE, "please so then also and but just kindly otherwise therefore okay ok well yes still generally instead now first \
-         always only next one_thing by_the_way"),
+    (
+        Cues::POLITE,
+        "please so then also and but just kindly otherwise therefore okay ok well yes still generally instead now first \
+         always only next one_thing by_the_way",
+    ),
     (Cues::HELLO, "dear hello hi hey greetings good_morning good_evening good_afternoon to_all to_whom attention"),
     (
         Cues::BYE,
         "kind_regards best_regards regards sincerely yours_sincerely best_wishes yours_faithfully cheers many_thanks_and",
     ),
-    (Cues::IS, "is are goes go comes come stays belongs stands works has have gets get isn't aren't doesn't runs uses takes reads begins starts ends"),
+    (
+        Cues::IS,
+        "is are goes go comes come stays belongs stands works has have gets get isn't aren't doesn't runs uses takes reads begins starts ends",
+    ),
 ];

@@ -168,7 +168,10 @@ fn language_of(sentence: &str, words: &[Word], known: &[Language]) -> usize {
     if found > 1 {
         return place;
     }
-    best(&|language| words.iter().map(|word| usize::from(is_common(language, word)) + usize::from(opens(language, word))).sum()).1
+    best(&|language| {
+        words.iter().map(|word| usize::from(is_common(language, word)) + usize::from(opens(language, word))).sum()
+    })
+    .1
 }
 
 fn split(sentence: &str, is_masked: &impl Fn(usize) -> bool) -> Vec<Word> {

@@ -16,8 +16,8 @@ mod weigh;
 use std::ops::Range;
 
 use self::speakers::Speakers;
-use serde::{Serialize, Serializer};
 use contextweaver_text::unicode::floor_char_boundary;
+use serde::{Serialize, Serializer};
 
 /// Bytes of a turn that are read, from its beginning and from its end.
 const READ_AT_ENDS: usize = 32 << 10;

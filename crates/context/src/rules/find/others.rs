@@ -8,7 +8,10 @@ pub const GERMAN_COMMON: &str = "der die das und ist in den von zu mit sich des 
     wenn immer nie wir ich du ihr mir uns mich bitte keine kein keinen alle ab im";
 
 pub const GERMAN: &[(Cues, &str)] = &[
-    (Cues::ALWAYS, "immer nie niemals stets grundsätzlich ab_jetzt ab_sofort ab_heute von_jetzt_an von_nun_an künftig in_zukunft ausnahmslos jederzeit auf_keinen_fall standardmäßig generell"),
+    (
+        Cues::ALWAYS,
+        "immer nie niemals stets grundsätzlich ab_jetzt ab_sofort ab_heute von_jetzt_an von_nun_an künftig in_zukunft ausnahmslos jederzeit auf_keinen_fall standardmäßig generell",
+    ),
     (Cues::EACH, "jede jeder jedes jeden jedem alle alles allen niemand nichts"),
     (Cues::ONLY, "nur ausschließlich lediglich außer erst_ab erst"),
     (Cues::NOT, "nicht kein keine keinen keiner keinem ohne nichts niemand weder"),
@@ -16,18 +19,39 @@ pub const GERMAN: &[(Cues, &str)] = &[
     (Cues::MUST, "muss müssen musst soll sollen sollst braucht brauchen brauche pflicht nötig erforderlich zwingend"),
     (Cues::SHOULD, "will wollen möchte möchten hätte_gern sollte sollten bevorzuge lieber"),
     (Cues::IF, "wenn falls sobald bevor bis solange ehe nachdem sofern vor"),
-    (Cues::MAY, "darfst darf dürfen kannst kann können erlaubt genehmigt in_ordnung okay freigegeben ruhig brauchst_nicht braucht_nicht nicht_mehr_nötig reicht genügt"),
-    (Cues::DECIDED, "entschieden beschlossen abgemacht vereinbart ausgemacht gilt gelten bleibt bleiben wir_nehmen wir_machen wir_rechnen wir_bleiben wir_gehen regel plan üblich festgelegt"),
+    (
+        Cues::MAY,
+        "darfst darf dürfen kannst kann können erlaubt genehmigt in_ordnung okay freigegeben ruhig brauchst_nicht braucht_nicht nicht_mehr_nötig reicht genügt",
+    ),
+    (
+        Cues::DECIDED,
+        "entschieden beschlossen abgemacht vereinbart ausgemacht gilt gelten bleibt bleiben wir_nehmen wir_machen wir_rechnen wir_bleiben wir_gehen regel plan üblich festgelegt",
+    ),
     (Cues::MEANS, "heißt heißen bedeutet bedeuten steht_für nennen nenne meine_ich gemeint meinen wir"),
-    (Cues::SELF, "ich_bin wir_sind mein meine meinen unser unsere nenn_mich gehört allergisch ich_heiße ich_habe wir_haben"),
-    (Cues::LIMIT, "höchstens mindestens maximal minimal mehr_als weniger_als bis_zu über unter ab grenze limit obergrenze länger spätestens frühestens"),
-    (Cues::FORM, "antworte antworten antwort schreib schreibe schreiben format satz sätze sätzen wörter zeilen großbuchstaben nachkommastellen euro cent tabelle liste titel gesiezt duzen siezen geduzt buchen groß klein deutsch"),
+    (
+        Cues::SELF,
+        "ich_bin wir_sind mein meine meinen unser unsere nenn_mich gehört allergisch ich_heiße ich_habe wir_haben",
+    ),
+    (
+        Cues::LIMIT,
+        "höchstens mindestens maximal minimal mehr_als weniger_als bis_zu über unter ab grenze limit obergrenze länger spätestens frühestens",
+    ),
+    (
+        Cues::FORM,
+        "antworte antworten antwort schreib schreibe schreiben format satz sätze sätzen wörter zeilen großbuchstaben nachkommastellen euro cent tabelle liste titel gesiezt duzen siezen geduzt buchen groß klein deutsch",
+    ),
     (Cues::TONGUE, "deutsch englisch spanisch französisch portugiesisch italienisch russisch japanisch chinesisch"),
     (Cues::ME, "mir mich ich uns"),
     (Cues::YOU, "du dir dich dein deine ihr sie ihnen"),
-    (Cues::DO, "nimm nutze verwende benutze lass lasse schreib schreibe antworte frag frage sag sage ruf mach mache setz setze markiere warte runde übersetze behalte achte vermeide bitte nenn nenne gib zeig halte halt"),
+    (
+        Cues::DO,
+        "nimm nutze verwende benutze lass lasse schreib schreibe antworte frag frage sag sage ruf mach mache setz setze markiere warte runde übersetze behalte achte vermeide bitte nenn nenne gib zeig halte halt",
+    ),
     (Cues::TASK, "zeig zeige such suche finde gib vergleiche schau"),
-    (Cues::CHANGE, "ab_jetzt ab_sofort ab_heute jetzt nun wieder nicht_mehr stattdessen neu neue neuer neuen änderung geändert doch kein_mehr"),
+    (
+        Cues::CHANGE,
+        "ab_jetzt ab_sofort ab_heute jetzt nun wieder nicht_mehr stattdessen neu neue neuer neuen änderung geändert doch kein_mehr",
+    ),
     (Cues::DROP, "nicht_mehr vergiss hinfällig aufgehoben nicht_mehr_nötig entfällt"),
     (Cues::ONCE, "diesmal dieses_mal nur_heute ausnahmsweise einmalig vorerst heute für_jetzt"),
     (Cues::PAST, "war waren hatte hatten wurde wurden kam ging sagte schrieb"),
@@ -45,8 +69,14 @@ pub const RUSSIAN_COMMON: &str = "и в не на я что тот быть с �
     только нет все всё его её их мне нас вас";
 
 pub const RUSSIAN: &[(Cues, &str)] = &[
-    (Cues::ALWAYS, "всегда никогда отныне впредь с_этого_момента теперь_всегда ни_в_коем_случае по_умолчанию постоянно"),
-    (Cues::EACH, "каждый каждая каждое каждого каждую все всех всё любой любая любые любое никто ничего никакой никаких"),
+    (
+        Cues::ALWAYS,
+        "всегда никогда отныне впредь с_этого_момента теперь_всегда ни_в_коем_случае по_умолчанию постоянно",
+    ),
+    (
+        Cues::EACH,
+        "каждый каждая каждое каждого каждую все всех всё любой любая любые любое никто ничего никакой никаких",
+    ),
     (Cues::ONLY, "только лишь исключительно кроме"),
     (Cues::NOT, "не ни нет без нельзя ничего никто никаких"),
     (Cues::DONT, "нельзя запрещено запрещается не_трогай не_трогайте не_меняй не_меняйте не_меняем не_надо"),
@@ -62,7 +92,10 @@ pub const RUSSIAN: &[(Cues, &str)] = &[
     (Cues::TONGUE, "по-русски по-английски по-немецки русском английском немецком испанском"),
     (Cues::ME, "мне меня нам нас"),
     (Cues::YOU, "ты вы вам тебе вас"),
-    (Cues::DO, "используй используйте оставь оставьте спроси спросите спрашивай спрашивайте делай делайте пиши пишите отвечай отвечайте"),
+    (
+        Cues::DO,
+        "используй используйте оставь оставьте спроси спросите спрашивай спрашивайте делай делайте пиши пишите отвечай отвечайте",
+    ),
     (Cues::TASK, "покажи покажите найди найдите дай дайте сравни"),
     (Cues::CHANGE, "теперь больше_не снова опять вместо отныне впредь новый новая"),
     (Cues::DROP, "больше_не забудь забудьте больше_не_нужно отменяется"),
@@ -84,11 +117,17 @@ pub const JAPANESE: &[(Cues, &str)] = &[
     (Cues::EACH, "すべて 全て 全部 どの 各 毎 誰も 何も"),
     (Cues::ONLY, "だけ のみ しか 以外"),
     (Cues::NOT, "ない ません ず、"),
-    (Cues::DONT, "ないでください ないで下さい しないこと 禁止 てはいけ てはなら ては駄目 てはだめ やめてください ないように"),
+    (
+        Cues::DONT,
+        "ないでください ないで下さい しないこと 禁止 てはいけ てはなら ては駄目 てはだめ やめてください ないように",
+    ),
     (Cues::MUST, "なければ 必要 べき てください て下さい ること。 でお願いします をお願いします お願いします ましょう"),
     (Cues::SHOULD, "てほしい たい 希望 欲しい"),
     (Cues::IF, "場合 なら とき 時は 前に 先に たら ときは まで"),
-    (Cues::MAY, "てもいい ても良い てよい てかまいません てもかまいません て構いません 大丈夫 許可 不要 なくていい なくても"),
+    (
+        Cues::MAY,
+        "てもいい ても良い てよい てかまいません てもかまいません て構いません 大丈夫 許可 不要 なくていい なくても",
+    ),
     (Cues::DECIDED, "決めました 決まりました ことにし にします のままに 決定 方針"),
     (Cues::MEANS, "とは と呼 という意味 を指し のことです"),
     (Cues::SELF, "私は 私の うちの アレルギー 我々 わたし"),

@@ -157,11 +157,32 @@ fn head(text: &str) -> &str {
 fn is_data(line: &str) -> bool {
     let text = head(line.trim());
     let opens = |marks: &[&str]| marks.iter().any(|mark| text.starts_with(mark));
-    if opens(&[">", "|", "{", "}", "]", "$ ", "@@", "+++", "---", "at ", "File \"", "Traceback", "//", "/*", "#!", "import ", "def "]) {
+    if opens(&[
+        ">",
+        "|",
+        "{",
+        "}",
+        "]",
+        "$ ",
+        "@@",
+        "+++",
+        "---",
+        "at ",
+        "File \"",
+        "Traceback",
+        "//",
+        "/*",
+        "#!",
+        "import ",
+        "def ",
+    ]) {
         return true;
     }
-    if line.starts_with("    ") || line.starts_with('\t') || text.ends_with(['{', '}', ';', '\\']) && !text.contains(". ") {
-        return text.chars().next().is_none_or(|ch| !matches!(ch, '-' | '*' | '•')) ;
+    if line.starts_with("    ")
+        || line.starts_with('\t')
+        || text.ends_with(['{', '}', ';', '\\']) && !text.contains(". ")
+    {
+        return text.chars().next().is_none_or(|ch| !matches!(ch, '-' | '*' | '•'));
     }
     if text.matches(" | ").count() > 1 || text.contains('\t') || text.matches("  ").count() > 2 {
         return true;
@@ -169,8 +190,11 @@ fn is_data(line: &str) -> bool {
     let starts_with_time = {
         let begin: String = text.trim_start_matches(['[', '(']).chars().take(10).collect();
         let digits = begin.chars().filter(char::is_ascii_digit).count();
-        begin.starts_with(|ch: char| ch.is_ascii_digit()) && digits >= 3 && begin.contains([':', '-', '/', '.', ';'])
-            && !begin.contains(' ') || (digits >= 3 && begin.len() >= 5 && begin.as_bytes().get(2) == Some(&b':') && digits >= 4)
+        begin.starts_with(|ch: char| ch.is_ascii_digit())
+            && digits >= 3
+            && begin.contains([':', '-', '/', '.', ';'])
+            && !begin.contains(' ')
+            || (digits >= 3 && begin.len() >= 5 && begin.as_bytes().get(2) == Some(&b':') && digits >= 4)
     };
     if starts_with_time {
         return true;
@@ -180,5 +204,7 @@ fn is_data(line: &str) -> bool {
         if ch.is_alphabetic() { letters += 1 } else { others += 1 }
     }
     let separators = text.matches([',', ';']).count();
-    others > letters || (others * 2 > letters && letters + others > 24) || (separators > 3 && !text.contains(", ") && !text.contains("; "))
+    others > letters
+        || (others * 2 > letters && letters + others > 24)
+        || (separators > 3 && !text.contains(", ") && !text.contains("; "))
 }

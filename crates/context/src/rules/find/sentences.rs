@@ -21,7 +21,9 @@ pub fn sentences(text: &str, stretch: &Range<usize>) -> Vec<Range<usize>> {
         }
         let ends = match ch {
             '\n' => is_break(&part[start..at], &part[at + 1..]),
-            '.' => next.is_none_or(char::is_whitespace) && !is_abbreviation(&part[start..at]) && !goes_on(&part[at + 1..]),
+            '.' => {
+                next.is_none_or(char::is_whitespace) && !is_abbreviation(&part[start..at]) && !goes_on(&part[at + 1..])
+            }
             '!' | '?' | '…' => next.is_none_or(|next| next.is_whitespace() || next == '"'),
             '。' | '！' | '？' => quote == 0,
             _ => false,
@@ -39,14 +41,37 @@ pub fn sentences(text: &str, stretch: &Range<usize>) -> Vec<Range<usize>> {
 fn is_break(line: &str, next: &str) -> bool {
     let last = line.rsplit('\n').next().unwrap_or(line);
     let next = next.trim_start();
-    let is_item = next.starts_with(['-', '*', '•', '#']) || next.chars().take(3).any(|ch| matches!(ch, '.' | ')')) && next.starts_with(|ch: char| ch.is_ascii_digit());
-    is_item || last.len() < 60 || last.trim_end().ends_with(':') || next.starts_with(char::is_uppercase) && last.len() < 72
+    let is_item = next.starts_with(['-', '*', '•', '#'])
+        || next.chars().take(3).any(|ch| matches!(ch, '.' | ')')) && next.starts_with(|ch: char| ch.is_ascii_digit());
+    is_item
+        || last.len() < 60
+        || last.trim_end().ends_with(':')
+        || next.starts_with(char::is_uppercase) && last.len() < 72
 }
 
 fn is_abbreviation(before: &str) -> bool {
     let word = before.rsplit(|ch: char| ch.is_whitespace() || ch == '(').next().unwrap_or("");
-    matches!(word.to_lowercase().as_str(), "e.g" | "i.e" | "etc" | "mr" | "mrs" | "ms" | "dr" | "st" | "no" | "vs" | "z.b" | "d.h" | "bzw" | "sr" | "sra" | "approx" | "ca" | "nr")
-        || (word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I")
+    matches!(
+        word.to_lowercase().as_str(),
+        "e.g"
+            | "i.e"
+            | "etc"
+            | "mr"
+            | "mrs"
+            | "ms"
+            | "dr"
+            | "st"
+            | "no"
+            | "vs"
+            | "z.b"
+            | "d.h"
+            | "bzw"
+            | "sr"
+            | "sra"
+            | "approx"
+            | "ca"
+            | "nr"
+    ) || (word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I")
 }
 
 fn goes_on(rest: &str) -> bool {

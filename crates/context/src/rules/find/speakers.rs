@@ -72,7 +72,8 @@ fn hands_over(sentence: &str, words: &Words) -> bool {
     let colons = sentence.char_indices().filter(|(_, ch)| matches!(ch, ':' | '：'));
     for (colon, _) in colons {
         let before = words.list.iter().rev().find(|word| word.end <= colon);
-        let is_own = words.list.iter().any(|word| word.end <= colon && matches!(word.text.as_str(), "i" | "we" | "ich" | "wir"));
+        let is_own =
+            words.list.iter().any(|word| word.end <= colon && matches!(word.text.as_str(), "i" | "we" | "ich" | "wir"));
         let speaks = |word: &Word| word.cues.has(Cues::SAYS) || word.ends.has(Cues::SAYS);
         if before.is_some_and(speaks) && !is_own {
             return true;

@@ -21,7 +21,12 @@ fn each_class_of_statements_is_found() {
         if class == "none" {
             assert!(100 * found.len() <= MISTAKEN * all.len(), "{} of {} are none: {found:#?}", found.len(), all.len());
         } else {
-            assert!(100 * found.len() >= FOUND * all.len(), "{class}, {} of {} missed: {missed:#?}", missed.len(), all.len());
+            assert!(
+                100 * found.len() >= FOUND * all.len(),
+                "{class}, {} of {} missed: {missed:#?}",
+                missed.len(),
+                all.len()
+            );
         }
     }
 }

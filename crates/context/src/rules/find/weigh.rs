@@ -65,7 +65,8 @@ impl Openings {
 /// Weighs a sentence; none where it states nothing.
 pub fn weigh(sentence: &str, range: Range<usize>, words: &Words, is_short: bool) -> Option<Statement> {
     let last = sentence.trim_end_matches(['"', '\'', ')', '”', '」', '。', ' ']);
-    let is_question = last.ends_with(['?', '？', ':', '：']) || (words.is_unspaced && words.all.has(Cues::ASK) && last.ends_with(['か', '吗', '呢', '么']));
+    let is_question = last.ends_with(['?', '？', ':', '：'])
+        || (words.is_unspaced && words.all.has(Cues::ASK) && last.ends_with(['か', '吗', '呢', '么']));
     if is_question || (!words.is_unspaced && words.list.len() < LEAST_WORDS) {
         return None;
     }
@@ -95,7 +96,13 @@ fn weight_of(sentence: &str, words: &Words, openings: &Openings) -> f32 {
     // What is told in a condition is what is to be.
     let is_told = has(Cues::PAST) && !(has(Cues::IF) && directs);
     let length = words.list.len();
-    let long = if length > 45 { 2.0 } else if length > 30 { 1.0 } else { 0.0 };
+    let long = if length > 45 {
+        2.0
+    } else if length > 30 {
+        1.0
+    } else {
+        0.0
+    };
     let told = either(is_told, 1.5) + either(has(Cues::DOUBT), 1.0) + either(has(Cues::NOW), 2.0) + long;
     let forms = words.list.iter().filter(|word| word.cues.has(Cues::FORM)).count();
     let opens_with_if = words.list.first().is_some_and(|word| word.cues.has(Cues::IF)) && sentence.contains(',');
@@ -104,7 +111,8 @@ fn weight_of(sentence: &str, words: &Words, openings: &Openings) -> f32 {
     weight += if openings.forbids { 3.0 } else { either(has(Cues::DONT), 2.0) };
     weight += if openings.denies && !is_told { 2.0 } else { either(has(Cues::NOT) && has(Cues::IS), 0.5) };
     weight += either(has(Cues::SHOULD), if has(Cues::ME) { 1.5 } else { 1.0 });
-    let says_of_own = words.list.first().is_some_and(|word| word.cues.has(Cues::MINE)) && has(Cues::IS) && length <= SHORT_WORDS;
+    let says_of_own =
+        words.list.first().is_some_and(|word| word.cues.has(Cues::MINE)) && has(Cues::IS) && length <= SHORT_WORDS;
     weight += if says_of_own { 1.5 } else { either(has(Cues::MINE), 0.5) };
     weight += either(
         has(Cues::IF),
@@ -121,7 +129,8 @@ fn weight_of(sentence: &str, words: &Words, openings: &Openings) -> f32 {
     weight += either(has(Cues::CHANGE), 1.0) + either(has(Cues::DROP), 0.5);
     weight += either(has(Cues::ME) && (openings.orders || has(Cues::IS)), 0.5);
     // A task is for now, unless it says that it is not.
-    let is_general = Cues::ALWAYS.and(Cues::EACH).and(Cues::ONLY).and(Cues::DONT).and(Cues::MUST).and(Cues::IF).and(Cues::CHANGE);
+    let is_general =
+        Cues::ALWAYS.and(Cues::EACH).and(Cues::ONLY).and(Cues::DONT).and(Cues::MUST).and(Cues::IF).and(Cues::CHANGE);
     let is_task = openings.asks && forms < 2 && !has(is_general.and(Cues::TONGUE).and(Cues::LIMIT).and(Cues::MAY));
     weight += either(openings.orders, if openings.asks { 0.5 } else { 1.5 }) - either(is_task, 1.5);
     weight += either(has(Cues::IS), 0.5) + either(has_number, 0.5) + either(is_defined(sentence), 2.0);
@@ -179,7 +188,8 @@ fn is_bound(words: &Words) -> bool {
 /// Tells whether a sentence says at its beginning, before a colon, that something is going to be said.
 fn has_lead(sentence: &str, words: &Words) -> bool {
     let colon = sentence.char_indices().take_while(|(at, _)| *at < 80).find(|(_, ch)| *ch == ':');
-    let Some((colon, _)) = colon.filter(|(at, _)| sentence[at + 1..].starts_with(' ') && sentence.len() > at + 8) else {
+    let Some((colon, _)) = colon.filter(|(at, _)| sentence[at + 1..].starts_with(' ') && sentence.len() > at + 8)
+    else {
         return false;
     };
     let lead = || words.list.iter().take_while(|word| word.end <= colon);
@@ -234,8 +244,17 @@ fn subject(words: &Words) -> Vec<u64> {
         return found;
     }
     let functional = Cues::ALWAYS.and(Cues::EACH).and(Cues::ONLY).and(Cues::NOT).and(Cues::DONT).and(Cues::MUST);
-    let functional = functional.and(Cues::SHOULD).and(Cues::IF).and(Cues::MAY).and(Cues::ME).and(Cues::YOU).and(Cues::CHANGE);
-    let functional = functional.and(Cues::PAST).and(Cues::ONCE).and(Cues::LIMIT).and(Cues::POLITE).and(Cues::IS).and(Cues::TONGUE).and(Cues::DROP).and(Cues::PLACE);
+    let functional =
+        functional.and(Cues::SHOULD).and(Cues::IF).and(Cues::MAY).and(Cues::ME).and(Cues::YOU).and(Cues::CHANGE);
+    let functional = functional
+        .and(Cues::PAST)
+        .and(Cues::ONCE)
+        .and(Cues::LIMIT)
+        .and(Cues::POLITE)
+        .and(Cues::IS)
+        .and(Cues::TONGUE)
+        .and(Cues::DROP)
+        .and(Cues::PLACE);
     for word in &words.list {
         let tells = word.cues.has(functional) && !word.cues.has(Cues::TOPIC);
         let is_topic = word.text.chars().count() > 2 && !word.is_common && !word.is_number() && !tells;
