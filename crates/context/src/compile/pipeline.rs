@@ -117,7 +117,7 @@ pub fn compile(
         };
         let mut prompt = arrange(&state, &selection, &frame);
         // What need not be said twice leaves room for more, once.
-        let spare = std::mem::replace(&mut may_spare, false).then(|| ledger.spare(&state, &prompt)).unwrap_or_default();
+        let spare = if std::mem::replace(&mut may_spare, false) { ledger.spare(&state, &prompt) } else { 0 };
         if spare > limit / SPARE_SHARE {
             limit += spare;
             continue;

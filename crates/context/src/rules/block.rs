@@ -1,5 +1,7 @@
 //! What a prompt says of the standing instructions: those that it does not show anyway, each in the user's words.
 
+use std::collections::{HashMap, HashSet};
+
 use super::ours::{EARLIER, TITLE};
 use super::record::{Held, record};
 use crate::compile::frame::PromptFrame;
@@ -78,7 +80,9 @@ impl<'a> RulesPlan<'a> {
             if has_room && used + cost <= most {
                 unsure -= if is_sure(&at) { 0 } else { cost };
                 used += cost;
-                wanted.into_iter().for_each(|at| is_chosen[at] = true);
+                for at in wanted {
+                    is_chosen[at] = true;
+                }
             }
         }
         self.chosen = (0..self.held.len()).filter(|at| is_chosen[*at]).collect();
@@ -120,7 +124,7 @@ impl<'a> RulesPlan<'a> {
         for (at, line) in &lines {
             let is_carried = state.ours.contains(at);
             let place = if is_carried { EARLIER.to_owned() } else { safe_handle(&items[*at].id) };
-            block.text.push_str(&format!("\n- {line} ({place})"));
+            block.text.extend(["\n- ", line, " (", &place, ")"]);
         }
         sort_distinct(&mut block.homes);
         (!lines.is_empty()).then_some(block)
@@ -131,7 +135,9 @@ impl RulesPlan<'_> {
     /// Returns which of them the block says, and how many entries stand above it: those that no entry shows, behind what they
     /// take the place of; and what a later entry would say too early for one of these.
     fn said(&self, entries: &[PromptEntry], after: usize) -> (Vec<usize>, usize) {
-        let place = |at: usize| entries.iter().position(|entry| entry.at == self.held[at].at);
+        let places: HashMap<usize, usize> =
+            entries.iter().enumerate().map(|(place, entry)| (entry.at, place)).collect();
+        let place = |at: usize| places.get(&self.held[at].at).copied();
         let shown = |at: usize| place(at).filter(|place| shows(&entries[*place], &self.held[at].said.text));
         let mut said: Vec<usize> = self.chosen.iter().copied().filter(|at| shown(*at).is_none()).collect();
         let older = said.iter().flat_map(|at| &self.held[*at].older);
@@ -161,7 +167,7 @@ fn shows(entry: &PromptEntry, text: &str) -> bool {
 }
 
 /// Returns the positions of items that are sure to stand in the prompt as they are.
-fn standing_whole(state: &BuildState) -> Vec<usize> {
+fn standing_whole(state: &BuildState) -> HashSet<usize> {
     let cap = 4 * crate::compile::select::selector::cap(state.request.budget_tokens.unwrap_or_default());
     let is_sure = |row: &&crate::compile::select::plan::CandidateRow| {
         let stands = row.stands.as_ref().is_some_and(|entry| entry.form == RenderedAs::Whole);

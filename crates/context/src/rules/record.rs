@@ -51,10 +51,13 @@ pub fn record<'a>(said: impl Iterator<Item = (usize, &'a Said)>) -> Vec<Held<'a>
         }
         let before = by_text.get(&*said.text).copied();
         if !statement.is_once {
-            if statement.drops && statement.subject.is_empty() {
-                if let Some(last) = held.iter_mut().rev().find(|held| held.ended.is_none()) {
-                    last.ended = Some(Ended { by: here, withdrawn: true });
-                }
+            // "Forget that" is about what was said last.
+            let mut last = held.iter_mut().rev().take(MOST_OF_A_WORD);
+            if statement.drops
+                && statement.subject.is_empty()
+                && let Some(last) = last.find(|held| held.ended.is_none())
+            {
+                last.ended = Some(Ended { by: here, withdrawn: true });
             }
             let kin = kin(&by_word, statement);
             let speaks_again = |(old, shared): &(usize, usize)| {

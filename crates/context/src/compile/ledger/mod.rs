@@ -24,9 +24,9 @@ impl<'a> LedgerWriter<'a> {
     /// Sets aside what it takes out of the room that items have.
     pub fn new(state: &BuildState<'a>, frame: &PromptFrame, room: u64) -> Self {
         let rules = RulesPlan::of(state, frame, room);
-        let ruled = rules.as_ref().map_or(0, |plan| plan.quarters);
-        let plan = LedgerPlan::of(state, frame, room.saturating_sub(ruled));
-        let quarters = ruled + plan.as_ref().map_or(0, |plan| plan.quarters);
+        let beside = rules.as_ref().map_or(0, |plan| plan.quarters);
+        let plan = LedgerPlan::of(state, frame, room.saturating_sub(beside));
+        let quarters = beside + plan.as_ref().map_or(0, |plan| plan.quarters);
         Self { plan, rules, quarters: quarters.min(room) }
     }
 

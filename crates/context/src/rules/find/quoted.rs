@@ -44,6 +44,7 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
 
 /// What the lines so far say of the next one.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each says something else of the lines before")]
 struct Reader {
     /// The mark that ends a fence of code.
     fence: Option<&'static str>,

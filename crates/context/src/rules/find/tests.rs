@@ -1,4 +1,4 @@
-use super::{Statement, StatementKind, find};
+use super::{Statement, find};
 
 const SENTENCES: &str = include_str!("sentences.txt");
 /// What of each class is found at least, and of what states nothing at most, in hundredths.

@@ -24,6 +24,7 @@ const LEAST_WORDS: usize = 2;
 
 /// The clauses of a sentence by what opens them.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "a sentence may have clauses of each")]
 struct Openings {
     /// A verb that orders.
     orders: bool,
