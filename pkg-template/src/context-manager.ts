@@ -85,6 +85,7 @@ import type {
   Selector,
   RecallAnswer,
   RunningCosts,
+  StandingRule,
   Slice,
   StoredItem,
   TokenCalibration,
@@ -362,6 +363,19 @@ export class ContextManager {
    */
   costs(): RunningCosts {
     return this.#session.run<RunningCosts>("costs", "{}").value;
+  }
+
+  /**
+   * Lists what the user stated once and for all, oldest first, with what was replaced or withdrawn since. Nothing is told of turns
+   * at or above the sensitivity floor.
+   *
+   * ```js
+   * manager.ingest({ id: "u1", kind: "user_turn", text: "Never push to main. What is left to do?" });
+   * manager.rules()[0]; // { id: "u1#1", text: "Never push to main.", kind: "prohibition", state: "in_force", item_id: "u1" }
+   * ```
+   */
+  rules(): readonly StandingRule[] {
+    return this.#session.run<readonly StandingRule[]>("rules", "{}").value;
   }
 
   /** Compiles the prompt for filling in a tool's arguments: phase `call` with the tool's schema as its header. */

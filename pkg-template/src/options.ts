@@ -235,6 +235,14 @@ export interface ContextManagerOptions {
    */
   readonly ledger?: boolean;
   /**
+   * Keep in every prompt what the user states once and for all: rules, limits, formats, names, decisions. What is in force and stands
+   * nowhere in the prompt is said in a block below the instructions, in the user's words with the item, at most a twelfth of the
+   * budget and 360 tokens; in messages it is one of the user. In a running prompt it changes only at a cut. Short turns of the user
+   * also have a thirtieth of the budget before other items. `manager.rules()` lists what was found. Default: true. Without effect
+   * under `compat`.
+   */
+  readonly rules?: boolean;
+  /**
    * What happens to the last user turn and everything after it when it does not fit. `trim`: the user turn and the last
    * step stay, the steps between compete for the room like older items; those left out are in `stats.dropped_items`.
    * `keep`: results give up their text, oldest first, but no step is lost; if that is not enough, `BUDGET_EXCEEDED`, so a

@@ -483,6 +483,48 @@ export interface BuildStats {
   readonly calibration?: TokenCalibration;
   /** The ledger in the prompt; absent where there is none. Its tokens are among those of header and footer. */
   readonly ledger?: LedgerStats;
+  /** The standing instructions that the prompt repeats; absent where there are none. Their tokens are among those of header and footer. */
+  readonly rules?: RulesStats;
+}
+
+/** What a prompt says of what the user stated and it does not show elsewhere. */
+export interface RulesStats {
+  /** Tokens with what is put around them, at most a twelfth of the budget, and 360. */
+  readonly tokens: number;
+  /** Statements that it repeats. */
+  readonly statements: number;
+}
+
+/** What an instruction of the user does. */
+export type StatementKind =
+  | "prohibition"
+  | "condition"
+  | "limit"
+  | "format"
+  | "definition"
+  | "identity"
+  | "approval"
+  | "decision"
+  | "instruction";
+
+/**
+ * Whether an instruction of the user holds: `in_force`, `once` for one that was for one time alone, `replaced` by what was said
+ * later, or `withdrawn`.
+ */
+export type RuleState = "in_force" | "once" | "replaced" | "withdrawn";
+
+/** An instruction that the user gave, as far as its form tells. */
+export interface StandingRule {
+  /** The item, and the place among the statements of it, from 1 on: `u1#1`. */
+  readonly id: string;
+  /** The user's words, with secrets masked. */
+  readonly text: string;
+  readonly kind: StatementKind;
+  readonly state: RuleState;
+  /** The turn that it was said in. */
+  readonly item_id: string;
+  /** The instruction that took its place or took it back. */
+  readonly replaced_by?: string;
 }
 
 /** What a prompt says of what left it: identifiers, and where they are found again. */

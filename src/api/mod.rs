@@ -161,6 +161,10 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
         "select_memory" => select_memory(manager, arguments),
         "route_plan" => route_plan(manager, arguments),
         "stats" => done(&manager.stats()),
+        "rules" => {
+            Fields::open(arguments, "")?.finish()?;
+            answered(manager.rules())
+        }
         "costs" => {
             Fields::open(arguments, "")?.finish()?;
             done(&manager.costs())

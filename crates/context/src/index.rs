@@ -9,6 +9,7 @@ use crate::compile::repeats;
 use crate::digest_note;
 use crate::labels::{self, SectionMark};
 use crate::options::ManagerOptions;
+use crate::rules::{self, Said, ours};
 use crate::store::{ArtifactStore, EventLog};
 use contextweaver_base::order::sort_by;
 use contextweaver_convert::providers::tool_name;
@@ -68,6 +69,10 @@ pub struct IndexEntry {
     function: Option<Box<str>>,
     /// Distinct terms in order of first occurrence.
     pub terms: Vec<u32>,
+    /// What the user states in it.
+    pub said: Box<[Said]>,
+    /// Whether it is what a prompt said of itself, come back as a message.
+    pub is_ours: bool,
 }
 
 impl IndexEntry {
@@ -146,6 +151,8 @@ pub struct LogIndex {
     slots: Vec<u32>,
     passages: Vec<Passage>,
     entries: Vec<IndexEntry>,
+    /// Positions of the items in which the user states something, ascending.
+    stated: Vec<usize>,
 }
 
 impl LogIndex {
@@ -156,6 +163,11 @@ impl LogIndex {
     /// Returns what is known of the item at a position.
     pub fn entry(&self, at: usize) -> &IndexEntry {
         &self.entries[at]
+    }
+
+    /// Returns the positions of the items in which the user states something, ascending.
+    pub fn stated(&self) -> &[usize] {
+        &self.stated
     }
 
     /// Returns all passages, in log order.
@@ -235,6 +247,12 @@ impl LogIndex {
         };
         let terms = self.add_passages(&found);
         let fingerprint = repeats::fingerprint(item);
+        let reads = options.standing_rules && item.kind == ItemKind::UserTurn;
+        let said = if reads { rules::said_in(&clean) } else { Box::default() };
+        if !said.is_empty() {
+            self.stated.push(self.entries.len());
+        }
+        let is_ours = reads && ours::is_ours(&clean);
         let (shown, note) = (None, None);
         self.entries.push(IndexEntry {
             shown,
@@ -246,6 +264,8 @@ impl LogIndex {
             fingerprint,
             function,
             terms,
+            said,
+            is_ours,
         });
         self.show(self.entries.len() - 1, item, options);
     }

@@ -70,6 +70,7 @@ mod recall;
 mod reduce;
 pub mod report;
 mod request;
+mod rules;
 mod running;
 mod sensitivity;
 mod snapshot;
@@ -102,6 +103,8 @@ pub use options::{
 };
 pub use recall::request::{RecallAnswer, RecallRequest, RecalledExcerpt};
 pub use request::BuildRequest;
+pub use rules::find::StatementKind;
+pub use rules::list::{RuleState, StandingRule};
 pub use running::{PROVIDERS, PriceModel, ProviderPrices};
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot};
 pub use source_message::forget_source_message;

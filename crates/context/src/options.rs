@@ -201,6 +201,8 @@ pub struct ManagerOptions {
     /// Whether a prompt that something left names identifiers of it that may be asked for, and where they stand; where that
     /// is not said, it does from [`limits::LEDGER_BUDGET`] on, and at each cut of a running prompt. The compat mode never does.
     pub ledger: Option<bool>,
+    /// Whether what the user states once and for all stays in every prompt. The compat mode knows none of it.
+    pub standing_rules: bool,
     /// What repeating a prompt costs; where that is not said, what goes with the format of its messages.
     pub prices: Option<PriceModel>,
     /// Where a running prompt stands between keeping what it can (0) and saving what it can (1).
@@ -239,6 +241,7 @@ impl Default for ManagerOptions {
             scoring: ScoringConfig::default(),
             firewall: FirewallOptions::default(),
             ledger: None,
+            standing_rules: true,
             prices: None,
             thrift: limits::THRIFT,
             calibrate: true,
@@ -330,6 +333,7 @@ impl ManagerOptions {
             fields.take("prices").map(|value| PriceModel::from_value(value, &at)).transpose()?.or(self.prices);
         self.thrift = fields.number_or("thrift", self.thrift, 0.0, 1.0)?;
         self.ledger = fields.opt_bool("ledger")?;
+        self.standing_rules = fields.bool_or("rules", true)?;
         self.calibrate = fields.bool_or("calibrate", true)?;
         self.trim_active_turn = fields.parsed_or("active_turn", self.trim_active_turn, |text| match text {
             "keep" => Ok(false),

@@ -76,6 +76,35 @@ pub struct BuildStats {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub ledger: Option<LedgerStats>,
+    /// The standing instructions that the prompt repeats; absent where there are none. Their tokens are among those of header
+    /// and footer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub rules: Option<RulesStats>,
+}
+
+/// What a prompt says of what the user stated and it does not show elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RulesStats {
+    /// Tokens with what is put around them, at most a twelfth of the budget.
+    pub tokens: u64,
+    /// Statements that it repeats.
+    pub statements: u64,
+}
+
+impl RulesStats {
+    /// Reads the record; unknown fields are ignored.
+    ///
+    /// # Errors
+    /// `OUT_OF_RANGE` and `INVALID_INPUT`, with the path of the field.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        Ok(Self {
+            tokens: fields.uint_or("tokens", 0, u64::MAX)?,
+            statements: fields.uint_or("statements", 0, u64::MAX)?,
+        })
+    }
 }
 
 /// What a prompt says of what left it: identifiers, and where they are found again.
@@ -148,6 +177,7 @@ impl BuildStats {
             budget_tokens: None,
             calibration: None,
             ledger: None,
+            rules: None,
         }
     }
 
@@ -178,6 +208,10 @@ impl BuildStats {
             ledger: {
                 let at = fields.at("ledger");
                 fields.take("ledger").map(|value| LedgerStats::from_value(value, &at)).transpose()?
+            },
+            rules: {
+                let at = fields.at("rules");
+                fields.take("rules").map(|value| RulesStats::from_value(value, &at)).transpose()?
             },
         })
     }

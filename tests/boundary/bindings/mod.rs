@@ -19,7 +19,8 @@ use contextweaver_context::callbacks::Need;
 use contextweaver_context::handoff::HandoffEntry;
 use contextweaver_context::memory::{ConsolidationPolicy, ConsolidationReport};
 use contextweaver_context::{
-    CompactResult, Event, ForgottenItem, Ingested, ManagerStats, RecallAnswer, Slice, SummaryRequest, SyncedMessages,
+    CompactResult, Event, ForgottenItem, Ingested, ManagerStats, RecallAnswer, Slice, StandingRule, SummaryRequest,
+    SyncedMessages,
 };
 use contextweaver_convert::mcp::{McpHints, McpSession, McpTool};
 use contextweaver_model::{
@@ -114,6 +115,7 @@ impl Declarations {
         all.visit::<RecallAnswer>();
         all.visit::<Slice>();
         all.visit::<RunningCosts>();
+        all.visit::<StandingRule>();
         all.visit::<SyncedMessages>();
         all.visit::<CompactResult>();
         all.visit::<SummaryRequest>();

@@ -47,6 +47,7 @@ export type BuildStats = {
   budget_tokens?: number,
   calibration?: TokenCalibration,
   ledger?: LedgerStats,
+  rules?: RulesStats,
 };
 
 export type CandidateDetail = {
@@ -609,6 +610,13 @@ export type RoutingImpact = {
   top_k: number,
 };
 
+export type RuleState = "in_force" | "once" | "replaced" | "withdrawn";
+
+export type RulesStats = {
+  tokens: number,
+  statements: number,
+};
+
 export type RunningCosts = {
   steps: number,
   cuts: number,
@@ -708,6 +716,17 @@ export type Slice = {
 };
 
 export type Stage = "candidates" | "closure" | "sensitivity" | "firewall" | "score" | "dedup" | "select" | "render";
+
+export type StandingRule = {
+  id: string,
+  text: string,
+  kind: StatementKind,
+  state: RuleState,
+  item_id: string,
+  replaced_by?: string,
+};
+
+export type StatementKind = "prohibition" | "condition" | "limit" | "format" | "definition" | "identity" | "approval" | "decision" | "instruction";
 
 export type Status = "ok" | "partial" | "error";
 
@@ -1100,6 +1119,8 @@ export interface Records {
   RouteTurn: RouteTurn;
   RoutingConfig: RoutingConfig;
   RoutingImpact: RoutingImpact;
+  RuleState: RuleState;
+  RulesStats: RulesStats;
   RunningCosts: RunningCosts;
   RunningStep: RunningStep;
   SchemaChange: SchemaChange;
@@ -1113,6 +1134,8 @@ export interface Records {
   SkippedCard: SkippedCard;
   Slice: Slice;
   Stage: Stage;
+  StandingRule: StandingRule;
+  StatementKind: StatementKind;
   Status: Status;
   Strategy: Strategy;
   SummaryRequest: SummaryRequest;

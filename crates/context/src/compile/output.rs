@@ -30,7 +30,8 @@ pub fn stats(
         stats.add_section(entry.kind().as_str(), rendered.tokens);
     }
     stats.header_footer_tokens = text.frame_tokens;
-    stats.ledger = prompt.ledger.as_ref().map(|ledger| ledger.stats(build));
+    let weigh = |text: &str| build.renderer.frame_quarters(build.sources, "", text);
+    (stats.rules, stats.ledger) = prompt.ledger.as_ref().map_or((None, None), |ledger| ledger.stats(weigh));
     stats.prompt_tokens = Some(text.tokens);
     stats.budget_tokens = Some(frame.budget);
     stats.included_count = prompt.entries.len() as u64;

@@ -26,6 +26,8 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextPack, ItemKind, Stage};
 use contextweaver_text::quote::quote;
 
+/// The part of the room for items from which on what is left over beside it is worth choosing anew.
+const SPARE_SHARE: u64 = 64;
 /// Rounds after which the least that is taken off the room for items no longer doubles: half of what is left.
 const DOUBLING_ROUNDS: u32 = 5;
 
@@ -85,6 +87,7 @@ pub fn compile(
     let closed = closure(sources.events, &admitted, &pins);
     let mut state = BuildState::new(sources, request, renderer, &closed);
     sensitivity(&mut state, &closed, &pins)?;
+    take_out_ours(&mut state, &pins);
     stand(&mut state, scope);
     firewall(&mut state);
     // Before the scores, in which a repeat would count its words twice.
@@ -100,6 +103,7 @@ pub fn compile(
     let room = frame.limit().map_err(|error| with_pinned(error, &state, &terms))?;
     let mut ledger = LedgerWriter::new(&state, &frame, room);
     let (mut limit, mut rounds, mut excess) = (room - ledger.quarters(), 0, 0);
+    let mut may_spare = true;
     loop {
         let selection = match select(&state, &terms, limit) {
             Ok(selected) => selected,
@@ -112,6 +116,12 @@ pub fn compile(
             Err(error) => return Err(too_large(error, excess, &frame)),
         };
         let mut prompt = arrange(&state, &selection, &frame);
+        // What need not be said twice leaves room for more, once.
+        let spare = if std::mem::replace(&mut may_spare, false) { ledger.spare(&state, &prompt) } else { 0 };
+        if spare > limit / SPARE_SHARE {
+            limit += spare;
+            continue;
+        }
         prompt.ledger = ledger.of(&state, &frame, &prompt);
         let written = render(sources, renderer, &prompt)?;
         excess = written.tokens().saturating_sub(frame.budget);
@@ -172,6 +182,22 @@ pub fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usi
             }
         })
         .collect()
+}
+
+/// Takes out what an earlier prompt said of itself: this one says it anew.
+fn take_out_ours(state: &mut BuildState, pins: &[usize]) {
+    let index = state.sources.index;
+    let last = state.rows.last().map(|row| row.at);
+    let mut ours = Vec::new();
+    state.rows.retain(|row| {
+        let is_ours = index.entry(row.at).is_ours && row.redacted.is_none() && !row.stub;
+        let goes = is_ours && !pins.contains(&row.at) && Some(row.at) != last;
+        if goes {
+            ours.push(row.at);
+        }
+        !goes
+    });
+    state.ours = ours;
 }
 
 /// Lets rows stand as the running prompt has them.

@@ -8,9 +8,11 @@ use serde_json::Value;
 use crate::index::IndexEntry;
 use crate::labels;
 use crate::options::ManagerOptions;
+use crate::rules::block::RulesBlock;
 use contextweaver_base::Result;
+use contextweaver_base::order::sort_distinct;
 use contextweaver_model::json::{Fields, as_uint};
-use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
+use contextweaver_model::{ContextItem, ItemKind, LedgerStats, RenderedAs, RulesStats};
 
 /// A section above the items.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,11 +143,50 @@ pub struct Ledger {
     pub after: usize,
     /// Count of the identifiers.
     pub identifiers: u64,
+    /// Count of the standing instructions above them.
+    #[serde(skip_serializing_if = "is_none")]
+    pub rules: u64,
     /// Positions of the items that it names, ascending.
     pub homes: Vec<usize>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
 impl Ledger {
+    /// Returns its two parts: the standing instructions, and the line that names what left. Either may be empty.
+    pub fn parts(&self) -> (&str, &str) {
+        if self.rules == 0 {
+            return ("", &self.text);
+        }
+        // Statements stand on a line each, so that the first empty one is between the parts.
+        self.text.split_once(labels::SEPARATOR).unwrap_or((&self.text, ""))
+    }
+
+    /// Counts its parts; `quarters` weighs one of them.
+    pub fn stats(&self, quarters: impl Fn(&str) -> u64) -> (Option<RulesStats>, Option<LedgerStats>) {
+        let (rules, names) = self.parts();
+        let tokens = |text: &str| quarters(text).div_ceil(4);
+        let rules = (self.rules > 0).then(|| RulesStats { tokens: tokens(rules), statements: self.rules });
+        let names = (!names.is_empty()).then(|| LedgerStats { tokens: tokens(names), identifiers: self.identifiers });
+        (rules, names)
+    }
+
+    /// Puts standing instructions above what else it says.
+    pub fn with_rules(rules: RulesBlock, names: Option<Self>) -> Self {
+        let mut homes = rules.homes;
+        let (mut text, mut identifiers) = (rules.text, 0);
+        if let Some(names) = names {
+            text = [text.as_str(), labels::SEPARATOR, &names.text].concat();
+            identifiers = names.identifiers;
+            homes.extend(names.homes);
+            sort_distinct(&mut homes);
+        }
+        Self { text, after: rules.after, identifiers, rules: rules.count, homes }
+    }
+
     /// Reads the snapshot form.
     pub fn from_value(value: Value, path: &str, entries: usize, items: usize) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
@@ -154,6 +195,7 @@ impl Ledger {
             text: fields.string("text")?,
             after: fields.uint_or("after", 0, entries as u64)? as usize,
             identifiers: fields.uint_or("identifiers", 0, u64::MAX)?,
+            rules: fields.uint_or("rules", 0, u64::MAX)?,
             homes: fields.records("homes", |value, at| Ok(as_uint(&value, at, last)? as usize))?,
         })
     }

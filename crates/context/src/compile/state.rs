@@ -43,6 +43,8 @@ pub struct BuildState<'a> {
     pub may_squeeze: bool,
     /// Tokens that a running prompt may have, of which a cut leaves fewer.
     pub budget: Option<u64>,
+    /// Positions of items that are prompts' own notes, come back as messages.
+    pub ours: Vec<usize>,
     /// Postings, items, units and pieces touched so far.
     pub work: u64,
 }
@@ -68,6 +70,7 @@ impl<'a> BuildState<'a> {
             closures: closure.added.clone(),
             may_squeeze: true,
             budget: None,
+            ours: Vec::new(),
             work: sources.events.len() as u64,
         }
     }

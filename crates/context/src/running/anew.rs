@@ -184,7 +184,9 @@ impl RunningRequest<'_> {
             }
         }
         // What must be there besides: instructions, the first request, and the one of now.
-        let asks = |item: &&ContextItem| item.kind == ItemKind::UserTurn && !item.is_superseded();
+        let index = self.sources.index;
+        let is_ours = |id: &str| self.sources.events.position(id).is_some_and(|at| index.entry(at).is_ours);
+        let asks = |item: &&ContextItem| item.kind == ItemKind::UserTurn && !item.is_superseded() && !is_ours(&item.id);
         let position = |item: Option<&ContextItem>| item.and_then(|item| self.sources.events.position(&item.id));
         let first = position(items.iter().find(asks));
         let instructions = (0..items.len()).take_while(|at| items[*at].kind == ItemKind::Policy);

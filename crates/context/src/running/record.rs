@@ -6,8 +6,8 @@ use crate::compile::output;
 use crate::compile::prompt::{EntryRendering, PromptEntry, PromptSection, SectionKind, StructuredPrompt};
 use crate::compile::render::text;
 use contextweaver_model::{
-    BuildStats, CandidateDetail, CandidateExplanation, ContextPack, DroppedItem, Explanation, LedgerStats, Phase,
-    RenderedAs, ResultEnvelope, Stage,
+    BuildStats, CandidateDetail, CandidateExplanation, ContextPack, DroppedItem, Explanation, Phase, RenderedAs,
+    ResultEnvelope, Stage,
 };
 
 use super::writer::WriterFrame;
@@ -135,10 +135,8 @@ fn complete(
         });
     }
     stats.total_candidates = stats.included_count + stats.dropped_count;
-    stats.ledger = running.ledger.as_ref().map(|ledger| LedgerStats {
-        tokens: (sources.quarters(&ledger.text) + text::SEPARATOR_QUARTERS).div_ceil(4),
-        identifiers: ledger.identifiers,
-    });
+    let weigh = |text: &str| sources.quarters(text) + text::SEPARATOR_QUARTERS;
+    (stats.rules, stats.ledger) = running.ledger.as_ref().map_or((None, None), |ledger| ledger.stats(weigh));
 }
 
 fn envelopes(sources: &BuildInputs, sections: &[RunningSection]) -> Vec<ResultEnvelope> {

@@ -6,23 +6,28 @@
 mod candidates;
 mod plan;
 
+pub use self::candidates::Fates;
 use self::plan::LedgerPlan;
 use crate::compile::frame::PromptFrame;
 use crate::compile::prompt::{Ledger, StructuredPrompt};
 use crate::compile::state::BuildState;
+use crate::rules::block::RulesPlan;
 
 /// What a build sets aside for its ledger, and then writes.
-pub struct LedgerWriter {
+pub struct LedgerWriter<'a> {
     plan: Option<LedgerPlan>,
+    rules: Option<RulesPlan<'a>>,
     quarters: u64,
 }
 
-impl LedgerWriter {
+impl<'a> LedgerWriter<'a> {
     /// Sets aside what it takes out of the room that items have.
-    pub fn new(state: &BuildState, frame: &PromptFrame, room: u64) -> Self {
-        let plan = LedgerPlan::of(state, frame, room);
-        let quarters = plan.as_ref().map_or(0, |plan| plan.quarters).min(room);
-        Self { plan, quarters }
+    pub fn new(state: &BuildState<'a>, frame: &PromptFrame, room: u64) -> Self {
+        let rules = RulesPlan::of(state, frame, room);
+        let beside = rules.as_ref().map_or(0, |plan| plan.quarters);
+        let plan = LedgerPlan::of(state, frame, room.saturating_sub(beside));
+        let quarters = beside + plan.as_ref().map_or(0, |plan| plan.quarters);
+        Self { plan, rules, quarters: quarters.min(room) }
     }
 
     /// Returns what is set aside, in quarter tokens.
@@ -32,12 +37,29 @@ impl LedgerWriter {
 
     /// Goes without one, where nothing else fits beside it. Tells whether there was anything to give up.
     pub fn give_up(&mut self) -> bool {
-        self.plan = None;
-        std::mem::take(&mut self.quarters) > 0
+        let rules = self.rules.as_ref().map_or(0, |rules| rules.quarters);
+        if self.plan.take().is_none() {
+            self.rules = None;
+            return std::mem::take(&mut self.quarters) > 0;
+        }
+        self.quarters = rules;
+        true
+    }
+
+    /// Returns what was set aside for standing instructions that the prompt shows anyway, in quarter tokens.
+    pub fn spare(&self, state: &BuildState, prompt: &StructuredPrompt) -> u64 {
+        self.rules.as_ref().map_or(0, |rules| rules.spare(state, &prompt.entries))
     }
 
     /// Returns the ledger of a prompt whose entries are chosen.
     pub fn of(&self, state: &BuildState, frame: &PromptFrame, prompt: &StructuredPrompt) -> Option<Ledger> {
-        self.plan.as_ref()?.write(state, frame, &prompt.entries)
+        let after = plan::place(state, &prompt.entries);
+        let rules = self.rules.as_ref().and_then(|rules| rules.write(state, &prompt.entries, after));
+        let said = rules.as_ref().map_or("", |rules| &rules.text);
+        let names = self.plan.as_ref().and_then(|plan| plan.write(state, frame, &prompt.entries, said));
+        match (rules, names) {
+            (None, names) => names,
+            (Some(rules), names) => Some(Ledger::with_rules(rules, names)),
+        }
     }
 }

@@ -9,8 +9,9 @@ use crate::compile::state::BuildState;
 use crate::digest_note::safe_handle;
 use crate::firewall::handle_of_item;
 use crate::index::LogIndex;
+use crate::rules::ours::{LEDGER_OPENING as OPENING, LEDGER_TITLE as TITLE};
 use contextweaver_base::{limits, order};
-use contextweaver_model::{ContextItem, ItemKind, LedgerStats, RenderedAs};
+use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 use contextweaver_text::terms::{for_each_identifier, for_each_term};
 use contextweaver_text::unicode::floor_char_boundary;
 
@@ -29,19 +30,10 @@ const ROUNDS: usize = 4;
 /// Identifiers of one item that a ledger names at a cut.
 const MOST_OF_ONE: usize = 6;
 
-/// What stands above its line.
-const TITLE: &str = "[LEFT OUT]";
-const OPENING: &str = "recall finds: ";
-
 impl Ledger {
     /// Weighs it with what the renderer puts around it, in quarter tokens.
     pub fn quarters(&self, state: &BuildState) -> u64 {
         text_quarters(state, &self.text)
-    }
-
-    /// Counts it.
-    pub fn stats(&self, state: &BuildState) -> LedgerStats {
-        LedgerStats { tokens: self.quarters(state).div_ceil(4), identifiers: self.identifiers }
     }
 }
 
@@ -81,14 +73,17 @@ impl LedgerPlan {
         (!candidates.is_empty()).then_some(Self { quarters, candidates, fates })
     }
 
-    /// Writes the ledger of a prompt: identifiers that stand nowhere in it, as many as there is room for.
-    pub fn write(&self, state: &BuildState, frame: &PromptFrame, entries: &[PromptEntry]) -> Option<Ledger> {
-        let shown = Shown::of(state, frame, entries);
+    /// Writes the ledger of a prompt: identifiers that stand nowhere in it, nor in the standing instructions, as many as there is room for.
+    pub fn write(
+        &self,
+        state: &BuildState,
+        frame: &PromptFrame,
+        entries: &[PromptEntry],
+        rules: &str,
+    ) -> Option<Ledger> {
+        let shown = Shown::of(state, frame, entries, rules);
         let named = self.spelled(state, &shown);
-        let mut after = entries.iter().take_while(|entry| entry.kind() == ItemKind::Policy).count();
-        // The first request stays where it is from cut to cut, as the instructions do.
-        after +=
-            usize::from(state.is_cut() && entries.get(after).is_some_and(|entry| entry.kind() == ItemKind::UserTurn));
+        let after = place(state, entries);
         let mut room = self.quarters;
         for _ in 0..ROUNDS {
             let ledger = compose(state, &named, after, room)?;
@@ -148,6 +143,14 @@ impl LedgerPlan {
     }
 }
 
+/// Returns how many entries stand above what the prompt says of itself: the instructions.
+pub fn place(state: &BuildState, entries: &[PromptEntry]) -> usize {
+    let after = entries.iter().take_while(|entry| entry.kind() == ItemKind::Policy).count();
+    // The first request stays where it is from cut to cut, as the instructions do.
+    let is_first = state.is_cut() && entries.get(after).is_some_and(|entry| entry.kind() == ItemKind::UserTurn);
+    after + usize::from(is_first)
+}
+
 /// Estimates what all of them need, if that is less than the most that they may have.
 fn needed(state: &BuildState, candidates: &[Candidate], most: u64) -> u64 {
     let (mut named, mut homes) = (0, HashSet::new());
@@ -172,7 +175,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(state: &BuildState, frame: &PromptFrame, entries: &[PromptEntry]) -> Self {
+    fn of(state: &BuildState, frame: &PromptFrame, entries: &[PromptEntry], rules: &str) -> Self {
         let index = state.sources.index;
         let mut shown = Self { whole: vec![false; state.sources.events.len()], terms: HashSet::new() };
         let mut read = |text: &str| {
@@ -180,6 +183,7 @@ impl Shown {
         };
         read(&frame.header);
         read(&frame.footer);
+        read(rules);
         for entry in entries {
             let is_whole = entry.rendering.form == RenderedAs::Whole && *entry.rendering.content == EntryContent::Own;
             if is_whole && !entry.indexed.is_summarised() {
@@ -219,14 +223,14 @@ fn compose(state: &BuildState, named: &[(usize, String)], after: usize, room: u6
             break;
         }
     }
-    let said = groups.iter().map(|(at, said)| format!("{} ({})", said.join(", "), place(state.items(), *at)));
+    let said = groups.iter().map(|(at, said)| format!("{} ({})", said.join(", "), place_of(state.items(), *at)));
     let text = format!("{TITLE}\n{OPENING}{}", said.collect::<Vec<_>>().join("; "));
     if groups.is_empty() || state.sources.options.mask_secrets(&text) != text.as_str() {
         return None;
     }
     let mut homes: Vec<usize> = groups.into_iter().map(|(at, _)| at).collect();
     order::sort_distinct(&mut homes);
-    Some(Ledger { text, after, identifiers, homes })
+    Some(Ledger { text, after, identifiers, homes, rules: 0 })
 }
 
 /// Weighs a name with what stands behind it, in quarter tokens.
@@ -238,11 +242,11 @@ fn name_quarters(state: &BuildState, name: &str) -> u64 {
 /// Weighs where an item is looked for, with what stands around it, in quarter tokens.
 fn place_quarters(state: &BuildState, at: usize) -> u64 {
     let estimator = &state.sources.options.estimator;
-    estimator.quarters(&place(state.items(), at)) + estimator.quarters(" (); ")
+    estimator.quarters(&place_of(state.items(), at)) + estimator.quarters(" (); ")
 }
 
 /// Returns where an item is looked for: the handle of a result, the id of another.
-fn place(items: &[ContextItem], at: usize) -> String {
+fn place_of(items: &[ContextItem], at: usize) -> String {
     let handle = handle_of_item(&items[at]);
     safe_handle(handle.as_deref().unwrap_or(&items[at].id))
 }

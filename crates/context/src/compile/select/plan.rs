@@ -25,6 +25,8 @@ const GAP_ROOM: u64 = 8;
 pub const MIN_GROWTH: u64 = 4 * 30;
 /// How many times the room of a digest an excerpt below it needs.
 const DIGEST_SHARE: u64 = 3;
+/// Share of a text from which on what it states is most of it.
+const STATED_PART: (usize, usize) = (3, 2);
 /// How often a part that grew too far is tried smaller.
 const GROWTH_ROUNDS: usize = 3;
 
@@ -140,6 +142,13 @@ impl<'a> Planner<'a> {
     /// Returns an item of the log.
     pub fn item(&self, at: usize) -> &'a ContextItem {
         &self.sources.events.items()[at]
+    }
+
+    /// Tells whether the standing instructions say most of an item.
+    pub fn is_stated(&self, at: usize) -> bool {
+        let said: usize =
+            self.indexed(at).said.iter().filter(|said| said.statement.is_sure()).map(|said| said.text.len()).sum();
+        said > 0 && STATED_PART.0 * said >= STATED_PART.1 * self.item(at).text.len()
     }
 
     fn indexed(&self, at: usize) -> &'a IndexEntry {

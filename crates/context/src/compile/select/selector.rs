@@ -43,6 +43,9 @@ const STEP_CAP_SHARE: f64 = 0.25;
 const LINE_TOKENS: u64 = 48;
 /// Share of what pinned units leave that is set aside for such lines.
 const LINES_SHARE: f64 = 0.25;
+/// Tokens of a turn of the user that is short, and share of the budget that short ones have before others.
+const TURN_TOKENS: u64 = 100;
+const TURNS_SHARE: f64 = 0.03;
 /// Share of the budget one unit may take without being cut, and its floor in tokens.
 const CAP_SHARE: f64 = 0.33;
 const MIN_CAP_TOKENS: u64 = 120;
@@ -92,6 +95,7 @@ impl UnitSelector<'_> {
                 self.set_lines_aside(&mut state);
             }
             self.lower_cap(&state);
+            self.take_turns(&mut state);
             self.take_newest(&mut state);
             self.take_by_score(&mut state);
             if self.planner.is_cut {
@@ -208,6 +212,32 @@ impl UnitSelector<'_> {
             let rest = (self.limit - state.selection.used) / 4;
             let cap = ((rest as f64 * STEP_CAP_SHARE) as u64).max(MIN_CAP_TOKENS);
             self.planner.cap.set(self.planner.cap.get().min(cap));
+        }
+    }
+
+    /// Gives short turns of the user their place, the newest first: what
+    /// the user says is worth more than its words. Turns that the standing instructions repeat need none.
+    fn take_turns(&self, state: &mut SelectionState) {
+        let most = 4 * TURN_TOKENS;
+        let mut room = (TURNS_SHARE * self.limit as f64) as u64;
+        for unit in (0..self.units.len()).rev() {
+            if room < 4 * REST_TOKENS {
+                break;
+            }
+            let [row] = self.units[unit].rows[..] else { continue };
+            let row = &self.rows[row];
+            let item = self.planner.item(row.at);
+            let is_turn = item.kind == ItemKind::UserTurn && row.quarters <= most && !row.stub;
+            // What was asked has its answer; what was said has none.
+            let asks = item.text.trim_end().ends_with(['?', '？']);
+            let quarters = self.units[unit].quarters;
+            let has_room = quarters <= room.min(self.room(state, unit)) && self.within_caps(state, unit);
+            if !is_turn || asks || !has_room || state.selection.has(unit) || self.planner.is_stated(row.at) {
+                continue;
+            }
+            room -= quarters;
+            let (parts, _) = self.plan(unit, SqueezeLevel::None);
+            self.take(state, unit, parts, TakenBy::Priority);
         }
     }
 

@@ -1,0 +1,177 @@
+//! What a prompt says of the standing instructions: those that it does not show anyway, each in the user's words.
+
+use std::collections::{HashMap, HashSet};
+
+use super::ours::{EARLIER, TITLE};
+use super::record::{Held, record};
+use crate::compile::frame::PromptFrame;
+use crate::compile::ledger::Fates;
+use crate::compile::prompt::{EntryContent, PromptEntry};
+use crate::compile::state::BuildState;
+use crate::digest_note::safe_handle;
+use contextweaver_base::order::{sort_by, sort_distinct};
+use contextweaver_model::RenderedAs;
+
+/// The part of the budget that they may have, and of what a cut leaves.
+const SHARE: u64 = 12;
+const CUT_SHARE: u64 = 4;
+/// Tokens that they have at most.
+const MOST_TOKENS: u64 = 360;
+/// And the part of it that those may have which are less sure.
+const UNSURE_SHARE: u64 = 5;
+/// The weight from which on a statement goes before newer ones.
+const SURE: f32 = 3.0;
+/// Quarter tokens of what stands around the words of one.
+const AROUND_LINE: &str = "- ()\n";
+
+/// The standing instructions that a prompt may have to say.
+pub struct RulesPlan<'a> {
+    held: Vec<Held<'a>>,
+    /// Those that are said, in the order of the log.
+    chosen: Vec<usize>,
+    /// Quarter tokens for them, with what is put around.
+    pub quarters: u64,
+}
+
+/// The standing instructions of a prompt, written.
+pub struct RulesBlock {
+    pub text: String,
+    /// How many entries of the prompt stand above it at least.
+    pub after: usize,
+    pub count: u64,
+    /// Positions of the items that it repeats.
+    pub homes: Vec<usize>,
+}
+
+impl<'a> RulesPlan<'a> {
+    /// Chooses what is said, and sets room aside for it.
+    pub fn of(state: &BuildState<'a>, frame: &PromptFrame, room: u64) -> Option<Self> {
+        if !state.sources.options.standing_rules {
+            return None;
+        }
+        let index = state.sources.index;
+        let fates = Fates::of(state);
+        let is_open = |at: usize| fates.is_open(at) || state.ours.contains(&at);
+        let places = index.stated().iter().copied().filter(|at| is_open(*at));
+        let held = record(places.flat_map(|at| index.entry(at).said.iter().map(move |said| (at, said))));
+        let budget = state.budget.unwrap_or(frame.budget);
+        let most = (4 * budget / SHARE).min(4 * MOST_TOKENS).min(4 * frame.budget / CUT_SHARE).min(room / 2);
+        let mut plan = Self { held, chosen: Vec::new(), quarters: 0 };
+        plan.choose(state, most);
+        (!plan.chosen.is_empty()).then_some(plan)
+    }
+
+    /// Takes the surest first, of these the newest; never one without those that later speak of the same.
+    fn choose(&mut self, state: &BuildState, most: u64) {
+        let stands = standing_whole(state);
+        let is_told = |held: &Held| held.ended.is_none() && !held.said.statement.is_once && !stands.contains(&held.at);
+        let mut order: Vec<usize> = (0..self.held.len()).filter(|at| is_told(&self.held[*at])).collect();
+        let is_sure = |at: &usize| self.held[*at].said.statement.weight >= SURE;
+        sort_by(&mut order, |a, b| is_sure(b).cmp(&is_sure(a)).then(b.cmp(a)));
+        let mut is_chosen = vec![false; self.held.len()];
+        let mut used = state.renderer.frame_quarters(state.sources, "", TITLE);
+        let mut unsure = most / UNSURE_SHARE;
+        for at in order {
+            let newer = self.held[at].newer.iter().copied().filter(|newer| is_told(&self.held[*newer]));
+            let mut wanted: Vec<usize> = newer.chain([at]).filter(|at| !is_chosen[*at]).collect();
+            sort_distinct(&mut wanted);
+            let cost: u64 = wanted.iter().map(|at| self.weight(state, *at)).sum();
+            let has_room = is_sure(&at) || cost <= unsure;
+            if has_room && used + cost <= most {
+                unsure -= if is_sure(&at) { 0 } else { cost };
+                used += cost;
+                for at in wanted {
+                    is_chosen[at] = true;
+                }
+            }
+        }
+        self.chosen = (0..self.held.len()).filter(|at| is_chosen[*at]).collect();
+        self.quarters = used;
+    }
+
+    /// Weighs a statement on a line of its own, in quarter tokens.
+    fn weight(&self, state: &BuildState, at: usize) -> u64 {
+        let quarters = |text: &str| state.sources.quarters(text);
+        let held = &self.held[at];
+        quarters(&held.said.text) + quarters(AROUND_LINE) + quarters(&place(state, held))
+    }
+
+    /// Returns what is set aside for statements that the entries of a prompt show anyway, in quarter tokens.
+    pub fn spare(&self, state: &BuildState, entries: &[PromptEntry]) -> u64 {
+        let said = self.said(entries, 0).0;
+        let shown = self.chosen.iter().filter(|at| !said.contains(at));
+        let spare: u64 = shown.map(|at| self.weight(state, *at)).sum();
+        if said.is_empty() { self.quarters } else { spare }
+    }
+
+    /// Writes those that the entries of a prompt do not show.
+    pub fn write(&self, state: &BuildState, entries: &[PromptEntry], after: usize) -> Option<RulesBlock> {
+        let mut lines: Vec<(usize, String)> = Vec::new();
+        let (said, after) = self.said(entries, after);
+        let mut block = RulesBlock { text: TITLE.to_owned(), after, count: 0, homes: Vec::new() };
+        for held in said.into_iter().map(|at| &self.held[at]) {
+            block.count += 1;
+            match lines.last_mut() {
+                Some((at, line)) if *at == held.at && !held.said.is_carried => {
+                    line.push(' ');
+                    line.push_str(&held.said.text);
+                }
+                _ => lines.push((held.at, held.said.text.to_string())),
+            }
+            block.homes.push(held.at);
+        }
+        let items = state.items();
+        for (at, line) in &lines {
+            let is_carried = state.ours.contains(at);
+            let place = if is_carried { EARLIER.to_owned() } else { safe_handle(&items[*at].id) };
+            block.text.extend(["\n- ", line, " (", &place, ")"]);
+        }
+        sort_distinct(&mut block.homes);
+        (!lines.is_empty()).then_some(block)
+    }
+}
+
+impl RulesPlan<'_> {
+    /// Returns which of them the block says, and how many entries stand above it: those that no entry shows, behind what they
+    /// take the place of; and what a later entry would say too early for one of these.
+    fn said(&self, entries: &[PromptEntry], after: usize) -> (Vec<usize>, usize) {
+        let places: HashMap<usize, usize> =
+            entries.iter().enumerate().map(|(place, entry)| (entry.at, place)).collect();
+        let place = |at: usize| places.get(&self.held[at].at).copied();
+        let shown = |at: usize| place(at).filter(|place| shows(&entries[*place], &self.held[at].said.text));
+        let mut said: Vec<usize> = self.chosen.iter().copied().filter(|at| shown(*at).is_none()).collect();
+        let older = said.iter().flat_map(|at| &self.held[*at].older);
+        let after = older.filter_map(|old| place(*old)).map(|place| place + 1).fold(after, usize::max);
+        let is_early = |at: &usize| shown(*at).is_some_and(|place| place < after);
+        let again = self.chosen.iter().copied().filter(is_early);
+        let again: Vec<usize> = again.filter(|at| self.held[*at].older.iter().any(|old| said.contains(old))).collect();
+        said.extend(again);
+        sort_distinct(&mut said);
+        (said, after)
+    }
+}
+
+fn place(state: &BuildState, held: &Held) -> String {
+    if held.said.is_carried { EARLIER.to_owned() } else { safe_handle(&state.items()[held.at].id) }
+}
+
+/// Tells whether an entry shows the words of a statement of its item.
+fn shows(entry: &PromptEntry, text: &str) -> bool {
+    match (&entry.rendering.content, entry.rendering.form) {
+        (EntryContent::Own, RenderedAs::Whole) => true,
+        (EntryContent::Quote { text: shown, .. }, _) => {
+            shown.contains(text) || shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(text)
+        }
+        _ => false,
+    }
+}
+
+/// Returns the positions of items that are sure to stand in the prompt as they are.
+fn standing_whole(state: &BuildState) -> HashSet<usize> {
+    let cap = 4 * crate::compile::select::selector::cap(state.request.budget_tokens.unwrap_or_default());
+    let is_sure = |row: &&crate::compile::select::plan::CandidateRow| {
+        let stands = row.stands.as_ref().is_some_and(|entry| entry.form == RenderedAs::Whole);
+        stands || (state.units[row.unit].pinned.is_some() && row.quarters < cap)
+    };
+    state.rows.iter().filter(is_sure).map(|row| row.at).collect()
+}

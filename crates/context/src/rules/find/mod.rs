@@ -1,0 +1,173 @@
+//! Finds what a user states in a turn: sentences that order, forbid, allow, name, limit or settle something.
+//!
+//! A sentence is judged by its form: which words open its clauses, who is spoken to, whether it speaks of all things of a kind
+//! or of one, of now or of every time. What others wrote (`quoted`) is not read.
+
+mod cues;
+mod english;
+mod lexicon;
+mod others;
+mod quoted;
+mod romance;
+mod sentences;
+mod speakers;
+mod weigh;
+
+use std::ops::Range;
+
+use self::speakers::Speakers;
+use contextweaver_text::unicode::floor_char_boundary;
+use serde::{Serialize, Serializer};
+
+/// Bytes of a turn that are read, from its beginning and from its end.
+const READ_AT_ENDS: usize = 32 << 10;
+/// Bytes of what the user wrote in a turn up to which it is short.
+const SHORT_TURN: usize = 240;
+/// Statements of one turn.
+const MOST_OF_A_TURN: usize = 64;
+
+/// What a statement does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StatementKind {
+    /// It forbids something.
+    Prohibition,
+    /// It says what is to be done in a case.
+    Condition,
+    /// It sets a bound.
+    Limit,
+    /// It says how something is written.
+    Format,
+    /// It says what a word stands for.
+    Definition,
+    /// It says who the speaker is, or what belongs to the speaker.
+    Identity,
+    /// It allows something.
+    Approval,
+    /// It says what was settled.
+    Decision,
+    /// It orders something else.
+    Instruction,
+}
+
+#[cfg(feature = "ts")]
+contextweaver_base::wire_strings!(StatementKind);
+
+impl StatementKind {
+    /// Lists every kind.
+    pub const ALL: &'static [Self] = &[
+        Self::Prohibition,
+        Self::Condition,
+        Self::Limit,
+        Self::Format,
+        Self::Definition,
+        Self::Identity,
+        Self::Approval,
+        Self::Decision,
+        Self::Instruction,
+    ];
+
+    /// Returns the wire string.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Prohibition => "prohibition",
+            Self::Condition => "condition",
+            Self::Limit => "limit",
+            Self::Format => "format",
+            Self::Definition => "definition",
+            Self::Identity => "identity",
+            Self::Approval => "approval",
+            Self::Decision => "decision",
+            Self::Instruction => "instruction",
+        }
+    }
+}
+
+impl Serialize for StatementKind {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(self.as_str())
+    }
+}
+
+/// What a sentence of a user states.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// Where it stands in the turn, in bytes.
+    pub range: Range<usize>,
+    pub kind: StatementKind,
+    /// Whether it is for this time alone.
+    pub is_once: bool,
+    /// How sure it is that it is one.
+    pub weight: f32,
+    /// Whether it says that something was otherwise before, and that something said holds no more.
+    pub changes: bool,
+    pub drops: bool,
+    /// What it is about.
+    pub subject: Vec<u64>,
+}
+
+impl Statement {
+    /// Tells whether it is one by itself; otherwise only where it speaks of what was stated before.
+    pub fn is_sure(&self) -> bool {
+        self.weight >= weigh::LEAST
+    }
+}
+
+/// Returns what a turn of the user states, in its order, and what may be meant so.
+pub fn find(text: &str) -> Vec<Statement> {
+    let mut found = Vec::new();
+    let mut speakers = Speakers::default();
+    let stretches = read_of(text);
+    let is_short = stretches.iter().map(ExactSizeIterator::len).sum::<usize>() <= SHORT_TURN;
+    for stretch in stretches {
+        for range in sentences::sentences(text, &stretch) {
+            let sentence = &text[range.clone()];
+            let quotations = sentences::quotations(sentence);
+            let words = lexicon::read(sentence, |at| quotations.iter().any(|quotation| quotation.contains(&at)));
+            if speakers.is_other(sentence, &words) {
+                continue;
+            }
+            if let Some(statement) = weigh::weigh(sentence, range, &words, is_short) {
+                found.push(statement);
+                if found.len() == MOST_OF_A_TURN {
+                    return found;
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Returns the stretches that are read: all of a turn, or its beginning and its end.
+fn read_of(text: &str) -> Vec<Range<usize>> {
+    if text.len() <= 2 * READ_AT_ENDS {
+        return quoted::own_stretches(text);
+    }
+    let head = floor_char_boundary(text, READ_AT_ENDS);
+    let tail = floor_char_boundary(text, text.len() - READ_AT_ENDS);
+    let behind = quoted::own_stretches(&text[tail..]).into_iter().map(|range| range.start + tail..range.end + tail);
+    let mut stretches = quoted::own_stretches(&text[..head]);
+    // What the cut goes through may be a part of something that is quoted.
+    stretches.pop();
+    stretches.extend(behind.skip(1));
+    stretches
+}
+
+impl Statement {
+    /// Returns one for several that stand together.
+    pub fn of_all(found: &[Self]) -> Self {
+        let mut all = Self {
+            range: 0..0,
+            kind: found.first().map_or(StatementKind::Instruction, |first| first.kind),
+            is_once: false,
+            weight: found.iter().map(|statement| statement.weight).fold(weigh::LEAST, f32::max),
+            changes: found.iter().any(|statement| statement.changes),
+            drops: found.iter().any(|statement| statement.drops),
+            subject: found.iter().flat_map(|statement| statement.subject.iter().copied()).collect(),
+        };
+        all.subject.truncate(weigh::MOST_SUBJECT);
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+//! Standing instructions: what the user said once and for all, found in the log and kept in every prompt.
+//!
+//! `find` reads a turn when it comes in, and the index keeps what it found beside the item. `record` says of a log which of that
+//! is in force: what was said later of the same replaces or withdraws it. `block` writes what the prompt does not show anyway,
+//! and `ours` reads it back where a prompt is handed over as the next history.
+
+pub mod block;
+pub mod find;
+pub mod list;
+pub mod ours;
+pub mod record;
+
+use self::find::{Statement, find};
+use crate::labels;
+use contextweaver_text::unicode;
+
+/// Characters of a statement that a prompt repeats.
+const MOST_CHARS: usize = 400;
+
+/// A statement with its words.
+#[derive(Debug, Clone)]
+pub struct Said {
+    pub statement: Statement,
+    /// Its words on one line, fit to stand in a prompt.
+    pub text: Box<str>,
+    /// Whether it comes from an earlier prompt of ours, and so from nowhere in the log.
+    pub is_carried: bool,
+}
+
+/// Returns what a turn of the user states; `text` has its secrets masked.
+pub fn said_in(text: &str) -> Box<[Said]> {
+    if let Some(lines) = ours::rules_of(text) {
+        return lines.map(carried).collect();
+    }
+    find(text)
+        .into_iter()
+        .map(|statement| {
+            let text = one_line(&text[statement.range.clone()]);
+            Said { statement, text, is_carried: false }
+        })
+        .collect()
+}
+
+/// Reads a line of an earlier prompt: one statement, whatever its sentences are.
+fn carried(line: &str) -> Said {
+    let found = find(line);
+    let mut statement = Statement::of_all(&found);
+    statement.range = 0..line.len();
+    Said { statement, text: line.into(), is_carried: true }
+}
+
+fn one_line(text: &str) -> Box<str> {
+    let flat = labels::flatten(&labels::contained(text));
+    let words: Vec<&str> = flat.split_whitespace().collect();
+    unicode::truncate(&words.join(" "), MOST_CHARS).into()
+}

@@ -1,0 +1,122 @@
+//! What is in force of all that was stated in a log.
+
+use std::collections::HashMap;
+
+use super::Said;
+use super::find::Statement;
+
+/// Statements on one word that a later one is compared with.
+const MOST_OF_A_WORD: usize = 8;
+/// Statements with a word up to which it tells by itself that two speak of the same.
+const RARE: usize = 3;
+/// Words that two have in common where one takes the place of the other, and their share of the shorter one.
+const SAME_WORDS: usize = 2;
+const SAME_SHARE: f32 = 0.5;
+/// Share of the shorter one from which on they speak of the same.
+const KIN_SHARE: f32 = 0.3;
+
+/// How a statement ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Ended {
+    /// The one that ended it, by its place among all.
+    pub by: usize,
+    /// Whether that says that it holds no more.
+    pub withdrawn: bool,
+}
+
+/// A statement of the log.
+#[derive(Debug)]
+pub struct Held<'a> {
+    /// Position of the item, and place among the statements of it.
+    pub at: usize,
+    pub said: &'a Said,
+    /// Whether a later one took its place, or took it back.
+    pub ended: Option<Ended>,
+    /// Earlier and later ones that speak of the same.
+    pub older: Vec<usize>,
+    pub newer: Vec<usize>,
+}
+
+/// Returns the statements of a log, in its order. `said` are those of its items.
+pub fn record<'a>(said: impl Iterator<Item = (usize, &'a Said)>) -> Vec<Held<'a>> {
+    let mut held: Vec<Held> = Vec::new();
+    let mut by_word: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut by_text: HashMap<&str, usize> = HashMap::new();
+    for (at, said) in said {
+        let here = held.len();
+        let mut next = Held { at, said, ended: None, older: Vec::new(), newer: Vec::new() };
+        let statement = &said.statement;
+        if !statement.is_sure() && statement.is_once {
+            continue;
+        }
+        let before = by_text.get(&*said.text).copied();
+        if !statement.is_once {
+            // "Forget that" is about what was said last.
+            let mut last = held.iter_mut().rev().take(MOST_OF_A_WORD);
+            if statement.drops
+                && statement.subject.is_empty()
+                && let Some(last) = last.find(|held| held.ended.is_none())
+            {
+                last.ended = Some(Ended { by: here, withdrawn: true });
+            }
+            let kin = kin(&by_word, statement);
+            let speaks_again = |(old, shared): &(usize, usize)| {
+                let shorter = held[*old].said.statement.subject.len().min(statement.subject.len()).max(1);
+                held[*old].ended.is_none() && (*shared >= SAME_WORDS || *shared as f32 >= SAME_SHARE * shorter as f32)
+            };
+            if !statement.is_sure() && !kin.iter().any(speaks_again) {
+                continue;
+            }
+            for (old, shared) in kin {
+                let before = &mut held[old];
+                if before.said.text == said.text {
+                    continue;
+                }
+                let (is_kin, is_same) = compare(&before.said.statement, statement, shared, &by_word);
+                if is_kin || is_same {
+                    before.newer.push(here);
+                    if is_same {
+                        before.ended.get_or_insert(Ended { by: here, withdrawn: statement.drops });
+                    }
+                    next.older.push(old);
+                }
+            }
+        }
+        // What was said again stands where it was said last.
+        if let Some(before) = before {
+            held[before].ended = Some(Ended { by: here, withdrawn: false });
+        }
+        by_text.insert(&said.text, here);
+        for word in &statement.subject {
+            by_word.entry(*word).or_default().push(here);
+        }
+        held.push(next);
+    }
+    held
+}
+
+/// Returns the earlier statements that share words with one, and how many.
+fn kin(by_word: &HashMap<u64, Vec<usize>>, statement: &Statement) -> Vec<(usize, usize)> {
+    let mut shared: Vec<(usize, usize)> = Vec::new();
+    for word in &statement.subject {
+        for old in by_word.get(word).into_iter().flatten().rev().take(MOST_OF_A_WORD) {
+            match shared.iter_mut().find(|(known, _)| known == old) {
+                Some((_, count)) => *count += 1,
+                None => shared.push((*old, 1)),
+            }
+        }
+    }
+    shared
+}
+
+/// Tells whether a later statement speaks of the same as an earlier one, and whether it takes its place.
+fn compare(old: &Statement, new: &Statement, shared: usize, by_word: &HashMap<u64, Vec<usize>>) -> (bool, bool) {
+    let shorter = old.subject.len().min(new.subject.len()).max(1);
+    let share = shared as f32 / shorter as f32;
+    let has_rare = || {
+        let common = new.subject.iter().filter(|word| old.subject.contains(word));
+        common.filter(|word| by_word.get(word).is_none_or(|known| known.len() <= RARE)).count() > 0
+    };
+    let is_kin = shared >= SAME_WORDS || share >= KIN_SHARE || has_rare();
+    (is_kin, new.changes && shared >= SAME_WORDS && share >= SAME_SHARE)
+}
