@@ -366,8 +366,8 @@ export class ContextManager {
   }
 
   /**
-   * Lists what the user stated once and for all, oldest first, with what was replaced or withdrawn since. Nothing is told of turns
-   * at or above the sensitivity floor.
+   * Lists what the user stated once and for all, oldest first, with what was replaced or withdrawn since: with `rules: true`, else
+   * nothing. Nothing is told of turns at or above the sensitivity floor.
    *
    * ```js
    * manager.ingest({ id: "u1", kind: "user_turn", text: "Never push to main. What is left to do?" });

@@ -241,7 +241,7 @@ impl Default for ManagerOptions {
             scoring: ScoringConfig::default(),
             firewall: FirewallOptions::default(),
             ledger: None,
-            standing_rules: true,
+            standing_rules: false,
             prices: None,
             thrift: limits::THRIFT,
             calibrate: true,
@@ -333,7 +333,7 @@ impl ManagerOptions {
             fields.take("prices").map(|value| PriceModel::from_value(value, &at)).transpose()?.or(self.prices);
         self.thrift = fields.number_or("thrift", self.thrift, 0.0, 1.0)?;
         self.ledger = fields.opt_bool("ledger")?;
-        self.standing_rules = fields.bool_or("rules", true)?;
+        self.standing_rules = fields.bool_or("rules", self.standing_rules)?;
         self.calibrate = fields.bool_or("calibrate", true)?;
         self.trim_active_turn = fields.parsed_or("active_turn", self.trim_active_turn, |text| match text {
             "keep" => Ok(false),

@@ -21,9 +21,14 @@ fn talk(n: usize) -> String {
     (0..40).map(|at| words[(7 * n + 3 * at + at * at) % words.len()]).collect::<Vec<_>>().join(" ")
 }
 
+/// Options that keep what the user states.
+fn kept() -> ManagerOptions {
+    ManagerOptions { standing_rules: true, ..ManagerOptions::default() }
+}
+
 /// What the user says, each with much talk of the agent behind it.
 fn manager(turns: &[&str]) -> ContextManager {
-    let mut manager = ContextManager::new(ManagerOptions::default());
+    let mut manager = ContextManager::new(kept());
     for (n, turn) in turns.iter().enumerate() {
         manager.ingest(item(format!("u{n}"), ItemKind::UserTurn, *turn)).unwrap();
         for more in 0..12 {
@@ -132,7 +137,7 @@ fn without_the_option_there_are_none() {
 
 #[test]
 fn what_is_withheld_is_not_told() {
-    let mut manager = ContextManager::new(ManagerOptions::default());
+    let mut manager = ContextManager::new(kept());
     let mut secret = item("u", ItemKind::UserTurn, "Never pay Mr Falk more than 90,000.");
     secret.sensitivity = Sensitivity::Restricted;
     manager.ingest(secret).unwrap();
@@ -169,7 +174,7 @@ fn a_cut_keeps_it_and_a_prompt_that_comes_back_goes_on_with_it() {
             history.push(json!({ "role": "assistant", "content": talk(100 * round + n) }));
             history.push(json!({ "role": "user", "content": format!("And what of the {}?", &talk(n)[..12]) }));
         }
-        let mut next = ContextManager::new(ManagerOptions::default());
+        let mut next = ContextManager::new(kept());
         next.sync_messages(Conversation::new(Format::parse("openai-chat").unwrap(), history)).unwrap().done().unwrap();
         history = messages(&mut next, 900);
     }

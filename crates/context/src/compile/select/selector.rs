@@ -95,7 +95,9 @@ impl UnitSelector<'_> {
                 self.set_lines_aside(&mut state);
             }
             self.lower_cap(&state);
-            self.take_turns(&mut state);
+            if self.planner.sources.options.standing_rules {
+                self.take_turns(&mut state);
+            }
             self.take_newest(&mut state);
             self.take_by_score(&mut state);
             if self.planner.is_cut {
