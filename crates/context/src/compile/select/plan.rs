@@ -144,8 +144,11 @@ impl<'a> Planner<'a> {
         &self.sources.events.items()[at]
     }
 
-    /// Tells whether the standing instructions say most of an item.
+    /// Tells whether the standing instructions say most of an item, or it was for one time alone.
     pub fn is_stated(&self, at: usize) -> bool {
+        if self.indexed(at).said.iter().any(|said| said.statement.is_once) {
+            return true;
+        }
         let said: usize =
             self.indexed(at).said.iter().filter(|said| said.statement.is_sure()).map(|said| said.text.len()).sum();
         said > 0 && STATED_PART.0 * said >= STATED_PART.1 * self.item(at).text.len()

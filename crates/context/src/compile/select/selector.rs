@@ -45,7 +45,7 @@ const LINE_TOKENS: u64 = 48;
 const LINES_SHARE: f64 = 0.25;
 /// Tokens of a turn of the user that is short, and share of the budget that short ones have before others.
 const TURN_TOKENS: u64 = 100;
-const TURNS_SHARE: f64 = 0.03;
+const TURNS_SHARE: f64 = 0.02;
 /// Share of the budget one unit may take without being cut, and its floor in tokens.
 const CAP_SHARE: f64 = 0.33;
 const MIN_CAP_TOKENS: u64 = 120;
