@@ -49,7 +49,7 @@ fn openai_chat() {
         { "role": "tool", "tool_call_id": "call_a", "content": "21" },
         { "role": "tool", "tool_call_id": "call_b", "content": [{ "type": "text", "text": "a.txt" }] },
         { "role": "assistant", "content": "A cat.", "annotations": [] },
-        { "role": "user", "content": "" },
+        { "role": "user", "content": "Go on." },
         { "role": "assistant", "content": null, "function_call": { "name": "old", "arguments": "{}" } },
         { "role": "function", "name": "old", "content": "done" }
     ]);
@@ -65,7 +65,7 @@ fn openai_chat() {
             ("tool_result", "result:call_a", "21", Some("call_a")),
             ("tool_result", "result:call_b", "a.txt", Some("call_b")),
             ("agent_msg", "message:5", "A cat.", None),
-            ("user_turn", "message:6", "", None),
+            ("user_turn", "message:6", "Go on.", None),
             ("tool_call", "call_7", "{}", None),
             ("tool_result", "result:call_7", "done", Some("call_7")),
         ]
@@ -187,7 +187,7 @@ fn ai_sdk_model() {
             { "type": "tool-result", "toolCallId": "c1", "toolName": "f", "output": { "type": "json", "value": "s" } },
             { "type": "tool-result", "toolCallId": "c2", "toolName": "g", "output": { "type": "error-text", "value": "bad" } } ] },
         { "role": "assistant", "content": "Done." },
-        { "role": "user", "content": "" },
+        { "role": "user", "content": "Go on." },
         { "role": "assistant", "content": [{ "type": "tool-call", "toolCallId": "c3", "toolName": "f", "input": {} },
             { "type": "tool-approval-request", "approvalId": "q", "toolCallId": "c3" }] },
         { "role": "tool", "content": [{ "type": "tool-approval-response", "approvalId": "q", "approved": false }] }
@@ -203,7 +203,7 @@ fn ai_sdk_model() {
             ("tool_result", "result:c1", "\"s\"", Some("c1")),
             ("tool_result", "result:c2", "bad", Some("c2")),
             ("agent_msg", "message:4", "Done.", None),
-            ("user_turn", "message:5", "", None),
+            ("user_turn", "message:5", "Go on.", None),
             ("tool_call", "c3", "{}", None),
             ("user_turn", "message:7", "[tool call denied]", Some("c3")),
         ]

@@ -30,8 +30,8 @@ pub struct Module {
 /// The modules, cut by what users import together. An application loads those whose exports it uses. All have `compat`, or
 /// the crates that know it would be compiled twice; where no export reaches it, nothing of it is left.
 pub const MODULES: [Module; 6] = [
-    Module { name: "agent", features: "context-exports,convert-exports,compat", limit_kib: 765, on_disk: "agent" },
-    Module { name: "context", features: "context-exports,compat", limit_kib: 560, on_disk: "context" },
+    Module { name: "agent", features: "context-exports,convert-exports,compat", limit_kib: 780, on_disk: "agent" },
+    Module { name: "context", features: "context-exports,compat", limit_kib: 570, on_disk: "context" },
     Module { name: "convert", features: "convert-exports,compat", limit_kib: 348, on_disk: "agent" },
     Module { name: "routing", features: "routing-exports,compat", limit_kib: 375, on_disk: "routing" },
     Module { name: "decisions", features: "decisions-exports,compat", limit_kib: 332, on_disk: "decisions" },

@@ -61,12 +61,12 @@ const LONG: &str = "Yesterday was long and the train stood for an hour between t
 #[test]
 fn what_is_stated_stays_when_its_turn_leaves() {
     let mut manager = manager(&[LONG, "Nice weather we had.", "Always answer in Spanish."]);
-    let pack = prompt(&mut manager, 1000);
+    let pack = prompt(&mut manager, 600);
     assert!(pack.prompt.contains("never plan a connection below fifteen minutes"), "{}", pack.prompt);
     assert!(pack.prompt.contains("Always answer in Spanish."));
-    let stats = pack.stats.rules.expect("a block");
-    assert!(stats.statements >= 1 && stats.tokens <= 1000 / 12, "{stats:?}");
-    assert!(pack.stats.prompt_tokens() <= 1000);
+    let stats = pack.stats.rules.unwrap_or_else(|| panic!("no block: {}", pack.prompt));
+    assert!(stats.statements >= 1 && stats.tokens <= 600 / 12, "{stats:?}");
+    assert!(pack.stats.prompt_tokens() <= 600);
 }
 
 #[test]
