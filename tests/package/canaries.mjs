@@ -417,6 +417,7 @@ const ROWS = {
     ...FORMATS.map((format) => () => manager.buildMessages({ phase: "answer", format, query: text("deploy"), header: SECRET, footer: SECRET, explain: true })),
     () => manager.buildMessages({ phase: "answer", format: NAME }),
   ),
+  "ContextManager.rules": ({ manager }) => manager.rules(),
   "ContextManager.costs": ({ manager }) => {
     manager.buildMessages({ phase: "answer", format: "openai-chat", footer: SECRET, head: NAME, model: "m" });
     return each(() => manager.costs());

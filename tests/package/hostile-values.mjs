@@ -347,6 +347,7 @@ const SENT = [
   "ingestToolResult raw_output", "mcpResourceToEnvelope", "mcpResourceToEnvelope part", "mcpPromptToEnvelope", "mcpPromptToEnvelope message",
   "mcpResultToEnvelope", "mcpResultToEnvelope part", "mcpResultToEnvelope structured", "ingestMcpResult result", "ingestMcpResult part",
   "messagesToItems", "messagesToItems part", "ingestMessages", "ingestMessages message", "syncMessages", "syncMessages message",
+  "mcpToToolDefinition", "mcpToToolResult",
 ];
 
 /** Passes a value to an entry point, which must refuse it and go on as before. */

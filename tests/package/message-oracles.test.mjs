@@ -13,9 +13,15 @@ const CONVERTERS = [
 const { ORACLE_SEED: one, ORACLE_CONVERTER: only } = process.env;
 const [from, count] = one ? [Number(one), 1] : [1, long ? 20_000 : 2_000];
 
-/** What is wrong with the first conversation that is refused or lost, as a thread of its own finds it. */
-async function failure(name) {
-  const worker = new Worker(new URL("./oracle-worker.mjs", import.meta.url), { workerData: { name, from, count } });
+/**
+ * Conversations that are still refused: two messages of one role where a running prompt goes on behind what its provider ran, a message
+ * without its reasoning, an approval of a call among others. A seed that is mended is taken out here.
+ */
+const OPEN = {};
+
+/** What is wrong with conversations that are refused or lost, as a thread of its own finds it. */
+async function failures(name) {
+  const worker = new Worker(new URL("./oracle-worker.mjs", import.meta.url), { workerData: { name, from, count, known: one ? [] : (OPEN[name] ?? []) } });
   const [found] = await once(worker, "message");
   await worker.terminate();
   return found;
@@ -24,5 +30,13 @@ async function failure(name) {
 // As many at a time as CI machines have cores.
 test(`of ${count} conversations nothing is refused or lost without a word`, { concurrency: 2 }, async (t) => {
   const names = CONVERTERS.filter((name) => only === undefined || name === only);
-  await Promise.all(names.map((name) => t.test(name, async () => assert.equal(await failure(name), undefined))));
+  const judged = async (name) => {
+    const { failed, told } = await failures(name);
+    assert.equal(told, undefined, `${name}: ${failed}`);
+    if (one) return;
+    const open = (OPEN[name] ?? []).filter((seed) => seed < from + count);
+    if (open.length > 0) console.log(`NOT YET: ${name} refuses ${open.length} of ${count} conversations`);
+    assert.deepEqual(failed, open);
+  };
+  await Promise.all(names.map((name) => t.test(name, () => judged(name))));
 });

@@ -191,13 +191,17 @@ async function report(name, seed, { said, how }) {
   return `ORACLE_CONVERTER="${name}" ORACLE_SEED=${seed}, ${said.form}: ${wrong}\n${JSON.stringify(small.messages).slice(0, 3_000)}`;
 }
 
-/** The first seed that fails, with the fewest messages; nothing where all hold. */
-async function firstFailure({ name, from, count }) {
+/** The seeds that fail, and of the first one that is not known what fails, with the fewest messages. */
+async function failures({ name, from, count, known }) {
+  const failed = [];
+  let told;
   for (let seed = from; seed < from + count; seed += 1) {
     const one = caseOf(name, seed);
-    if (await judged(name, one.said, one.how)) return report(name, seed, one);
+    if (!(await judged(name, one.said, one.how))) continue;
+    failed.push(seed);
+    if (!known.includes(seed)) told ??= await report(name, seed, one);
   }
-  return undefined;
+  return { failed, told };
 }
 
-if (!isMainThread && workerData?.name !== undefined) parentPort.postMessage(await firstFailure(workerData));
+if (!isMainThread && workerData?.name !== undefined) parentPort.postMessage(await failures(workerData));

@@ -329,6 +329,9 @@ export interface RpcError {
   readonly data?: JsonValue;
 }
 
+/** What a tool has to do with views of its server (MCP Apps): it has one, or it is called by views alone. */
+export type AppUse = "view" | "only";
+
 /** A call for a server. */
 export interface ForwardedCall {
   /** By which its result is reported. */
@@ -338,7 +341,7 @@ export interface ForwardedCall {
   readonly arguments: JsonObject;
   readonly meta?: JsonObject;
   /** What views of the server (MCP Apps) need of the result: structured content of a tool with a view, all of one that no model calls. */
-  readonly app?: "view" | "only";
+  readonly app?: AppUse;
 }
 
 /** A part of a stored result. */

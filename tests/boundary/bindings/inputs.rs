@@ -65,7 +65,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ("ContextItem", "", Function(|value| ContextItem::from_value(value, "").map(drop))),
     (
         "ContextManagerOptions",
-        "compat profile budget policy scoring firewall limits prices thrift ledger calibrate active_turn redact_secrets estimator classifier summarizer \
+        "compat profile budget policy scoring firewall limits prices thrift ledger rules calibrate active_turn redact_secrets estimator classifier summarizer \
          extractor redaction_hooks listens",
         Function(|value| api::empty_manager(value).map(drop)),
     ),

@@ -34,6 +34,7 @@ import type {
 } from "contextweaver/mcp";
 import type {
   AcceptedTools,
+  AppUse,
   CallInfo,
   CallStep,
   FinishedReply,
@@ -54,6 +55,7 @@ import type { GatewayInputs, GatewayRecords } from "./generated.js";
 
 export const records: { readonly [Name in keyof GatewayRecords]: true } = {
   AcceptedTools: same<GatewayRecords["AcceptedTools"], AcceptedTools>(),
+  AppUse: same<GatewayRecords["AppUse"], AppUse>(),
   CallCounts: same<GatewayRecords["CallCounts"], CallCounts>(),
   CallInfo: same<GatewayRecords["CallInfo"], CallInfo>(),
   CallKind: same<GatewayRecords["CallKind"], GatewayCallKind>(),

@@ -1221,7 +1221,7 @@ export interface Inputs {
   ConsolidateOptions: { required: never; fields: "apply" | "as_of" | "policy" };
   ConsolidationPolicy: { required: never; fields: "decay_after_days" | "min_occurrences" | "min_sessions" | "session_key" | "similarity_threshold" | "timestamp_key" };
   ContextItem: { required: "id" | "kind" | "text"; fields: never };
-  ContextManagerOptions: { required: never; fields: "active_turn" | "budget" | "calibrate" | "classifier" | "compat" | "estimator" | "extractor" | "firewall" | "ledger" | "limits" | "listens" | "policy" | "prices" | "profile" | "redact_secrets" | "redaction_hooks" | "scoring" | "summarizer" | "thrift" };
+  ContextManagerOptions: { required: never; fields: "active_turn" | "budget" | "calibrate" | "classifier" | "compat" | "estimator" | "extractor" | "firewall" | "ledger" | "limits" | "listens" | "policy" | "prices" | "profile" | "redact_secrets" | "redaction_hooks" | "rules" | "scoring" | "summarizer" | "thrift" };
   ContextPolicy: { required: never; fields: "allow_redacted_drilldown" | "allowed_kinds_per_phase" | "extra" | "max_items_per_kind" | "overflow_action" | "overflow_raise_kinds" | "redaction_hooks" | "sensitivity_action" | "sensitivity_floor" };
   DrilldownOptions: { required: "handle" | "selector"; fields: "handle" | "inject" | "max_tokens" | "parent_id" | "selector" };
   PriceModel: { required: never; fields: "cached" | "kept_seconds" | "least_tokens" | "step_tokens" | "written" };
