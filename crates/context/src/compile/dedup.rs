@@ -3,9 +3,10 @@
 use crate::compile::repeats::exact_repeats;
 use crate::compile::select::plan::CandidateRow;
 use crate::compile::state::{BuildState, ExcludedItem};
-use contextweaver_model::Stage;
+use contextweaver_model::{ItemKind, Stage};
 
-/// Stage 6. Redacted items look alike on purpose; they are no repeats. Items at the given positions stay.
+/// Stage 6. Redacted items look alike on purpose; they are no repeats. Turns are events, and an answer needs its question. Items
+/// at the given positions stay.
 pub fn dedup(state: &mut BuildState, stays: impl Iterator<Item = usize>) {
     let (items, index) = (state.items(), state.sources.index);
     let mut is_kept = vec![false; items.len()];
@@ -17,13 +18,13 @@ pub fn dedup(state: &mut BuildState, stays: impl Iterator<Item = usize>) {
         .iter()
         .filter(|row| row.redacted.is_none() && !row.stub && !items[row.at].metadata_flag("pinned"))
         .map(|row| row.at)
-        .filter(|at| !is_kept[*at])
+        .filter(|at| !is_kept[*at] && !is_turn(items[*at].kind))
         .collect();
-    let repeats = exact_repeats(items, &visible, |at| index.entry(at).fingerprint);
+    let repeats = exact_repeats(items, visible.into_iter(), |at| index.entry(at).fingerprint);
     if repeats.is_empty() {
         return;
     }
-    let is_repeat = |row: &CandidateRow| repeats.binary_search(&row.at).is_ok();
+    let is_repeat = |row: &CandidateRow| repeats.binary_search_by_key(&row.at, |(at, _)| *at).is_ok();
     let (gone, rows): (Vec<CandidateRow>, Vec<CandidateRow>) =
         std::mem::take(&mut state.rows).into_iter().partition(is_repeat);
     state.rows = rows;
@@ -34,4 +35,9 @@ pub fn dedup(state: &mut BuildState, stays: impl Iterator<Item = usize>) {
         stage: Stage::Dedup,
         reason: "dedup",
     }));
+}
+
+/// Tells whether an item is what a person or the model said.
+pub const fn is_turn(kind: ItemKind) -> bool {
+    matches!(kind, ItemKind::UserTurn | ItemKind::AgentMsg)
 }

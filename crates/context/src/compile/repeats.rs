@@ -9,20 +9,27 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use contextweaver_convert::providers::has_more_than_text;
 use contextweaver_model::{ContextItem, ItemKind};
 
-/// Returns the exact repeats among visible positions, both ascending: same kind, parent, label and text. The newest one
-/// stays. `fingerprints` are those of [`fingerprint`], by position.
-pub fn exact_repeats(items: &[ContextItem], visible: &[usize], fingerprints: impl Fn(usize) -> u64) -> Vec<usize> {
+/// Characters from which on two turns with the same words are repeats: `yes` answers many questions.
+const LEAST_TURN_CHARS: usize = 16;
+
+/// Returns the exact repeats among visible positions, ascending, each with the newest one: same kind, parent, label and text.
+/// `fingerprints` are those of [`fingerprint`], by position.
+pub fn exact_repeats(
+    items: &[ContextItem],
+    visible: impl DoubleEndedIterator<Item = usize>,
+    fingerprints: impl Fn(usize) -> u64,
+) -> Vec<(usize, usize)> {
     // Positions of kept items by fingerprint; items whose fingerprints meet by chance are compared.
     let mut newest: HashMap<u64, usize> = HashMap::new();
     let mut repeats = Vec::new();
-    for &at in visible.iter().rev() {
+    for at in visible.rev() {
         let print = fingerprints(at);
         if print == 0 {
             continue;
         }
         let kept = *newest.entry(print).or_insert(at);
         if kept != at && same(&items[kept], &items[at]) {
-            repeats.push(at);
+            repeats.push((at, kept));
         }
     }
     repeats.reverse();
@@ -31,8 +38,8 @@ pub fn exact_repeats(items: &[ContextItem], visible: &[usize], fingerprints: imp
 
 /// Returns a number that repeats of an item share, 0 for an item that never counts as one.
 ///
-/// What was said and done never counts: two turns, calls or results are two events even when they look the same, and an
-/// answer needs its question. Nor does what has more than its text, such as an image: equal labels may stand for other bytes.
+/// What was done never counts: two calls or results are two events even when they look the same. Nor does what has more than its
+/// text, such as an image: equal labels may stand for other bytes.
 pub fn fingerprint(item: &ContextItem) -> u64 {
     if !can_repeat(item) {
         return 0;
@@ -44,7 +51,10 @@ pub fn fingerprint(item: &ContextItem) -> u64 {
 
 fn can_repeat(item: &ContextItem) -> bool {
     match item.kind {
-        ItemKind::UserTurn | ItemKind::AgentMsg | ItemKind::ToolCall | ItemKind::ToolResult => false,
+        ItemKind::ToolCall | ItemKind::ToolResult => false,
+        ItemKind::UserTurn | ItemKind::AgentMsg => {
+            item.text.trim().chars().nth(LEAST_TURN_CHARS - 1).is_some() && !has_more_than_text(item)
+        }
         _ => !item.text.trim().is_empty() && !has_more_than_text(item),
     }
 }

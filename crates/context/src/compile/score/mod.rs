@@ -3,6 +3,8 @@
 pub mod bm25n;
 pub mod compat;
 
+use crate::compile::dedup::is_turn;
+use crate::compile::repeats::exact_repeats;
 use crate::compile::select::plan::CandidateRow;
 use crate::compile::state::BuildState;
 use crate::digest_note;
@@ -11,8 +13,13 @@ use contextweaver_model::{Bm25nWeights, CompatWeights, ItemKind, ScoreParts, Sco
 /// Stage 5. Returns the weighted terms, which excerpts need.
 pub fn score(state: &mut BuildState) -> bm25n::TermWeights {
     let (sources, request) = (state.sources, state.request);
+    let is_shown = |row: &CandidateRow| !row.stub && row.redacted.is_none();
+    // A remark that was made many times counts its words once.
+    let turns = state.rows.iter().filter(|row| is_shown(row) && is_turn(state.items()[row.at].kind)).map(|row| row.at);
+    let repeats = exact_repeats(state.items(), turns, |at| sources.index.entry(at).fingerprint);
+    let is_repeat = |at: usize| repeats.binary_search_by_key(&at, |(at, _)| *at).is_ok();
     let shown: Vec<usize> = (0..state.rows.len())
-        .filter(|index| !state.rows[*index].stub && state.rows[*index].redacted.is_none())
+        .filter(|index| is_shown(&state.rows[*index]) && !is_repeat(state.rows[*index].at))
         .collect();
     let visible: Vec<usize> = shown.iter().map(|index| state.rows[*index].at).collect();
     // A long result reaches as far as it did before it was digested.
@@ -38,6 +45,14 @@ pub fn score(state: &mut BuildState) -> bm25n::TermWeights {
         state.parts[*index] = scores.parts[rank];
         state.scores[*index] = scores.total[rank];
         state.rows[*index].text_score = scores.parts[rank].text;
+    }
+    for (repeat, newest) in &repeats {
+        let place = |at: usize| state.rows.binary_search_by_key(&at, |row| row.at);
+        if let (Ok(repeat), Ok(newest)) = (place(*repeat), place(*newest)) {
+            state.parts[repeat] = state.parts[newest];
+            state.scores[repeat] = state.scores[newest];
+            state.rows[repeat].text_score = state.rows[newest].text_score;
+        }
     }
     state.work += scores.work;
     state.thinness = scores.thinness;
