@@ -32,6 +32,7 @@ const LONGEST_FIRST: &[&str] = &[
     "node",
     "random-logs",
     "message-oracles",
+    "message-oracles-sdks",
     "page",
     "page-looks",
     "page-story",
