@@ -338,7 +338,8 @@ export class GatewayLogin implements GatewayAuthProvider {
 function resourceOf(server: URL, resource: string): URL {
   const given = new URL(resource);
   const within = (path: string): string => (path.endsWith("/") ? path : `${path}/`);
-  if (given.origin === server.origin && within(server.pathname).startsWith(within(given.pathname))) return given;
+  // It is named as the server publishes it: a URL would add a slash to one without a path.
+  if (given.origin === server.origin && within(server.pathname).startsWith(within(given.pathname))) return Object.defineProperty(given, "href", { value: resource });
   throw new Error(`the protected resource ${resource.slice(0, 200)} is neither ${server.href} nor a part of its address`);
 }
 
