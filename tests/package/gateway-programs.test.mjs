@@ -1,6 +1,6 @@
 // What programs do to the one that starts them: what they print beside their messages, and how they end.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -86,13 +86,8 @@ setInterval(() => {}, 1000);`;
   const killed = spawn(process.execPath, ["--input-type=module", "-e", code], { cwd: here, stdio: "inherit" });
   t.after(() => killed.kill("SIGKILL"));
   const pidOf = async (name) => Number(await readFile(join(folder, name), "utf8").catch(() => "0"));
-  const isAlive = (pid) => {
-    try {
-      return process.kill(pid, 0);
-    } catch {
-      return false;
-    }
-  };
+  // One that has ended and that nobody has asked for is still in the list of processes.
+  const isAlive = (pid) => /^[^Z\s]/.test(spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).stdout.trim());
   await until("both programs run", async () => (await pidOf("one")) > 0 && (await pidOf("two")) > 0);
   const pids = [await pidOf("one"), await pidOf("two")];
   t.after(() => pids.filter(isAlive).forEach((pid) => process.kill(pid, "SIGKILL")));

@@ -19,9 +19,9 @@ while read -r sign group; do
 done
 [ -z "$all" ] && exit
 sleep 1
-for group in $all; do kill -TERM -- "-$group" 2>/dev/null; done
+for group in $all; do kill -TERM "-$group" 2>/dev/null; done
 sleep 1
-for group in $all; do kill -KILL -- "-$group" 2>/dev/null; done`;
+for group in $all; do kill -KILL "-$group" 2>/dev/null; done`;
 
 /** The groups that are to end with this process. There is a shell while there are groups. */
 export class GroupWatch {
