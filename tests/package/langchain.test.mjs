@@ -80,7 +80,9 @@ function accepts({ messages, tools, settings = {} }, budget = BUDGET) {
   const chat = messages.map((message) => {
     assert.ok(typeof message.text === "string" && message.getType() === message.type);
     const calls = (message.tool_calls ?? []).map(({ id, name, args }) => ({ id, type: "function", function: { name, arguments: JSON.stringify(args) } }));
-    return { role: roles[message.type], content: message.content, ...(calls.length > 0 && { tool_calls: calls }), ...(message.type === "tool" && { tool_call_id: message.tool_call_id }) };
+    // Calls stand in the content, too, for Anthropic; LangChain's converter for OpenAI takes them out.
+    const content = Array.isArray(message.content) ? message.content.filter(({ type }) => type !== "tool_use") : message.content;
+    return { role: roles[message.type], content, ...(calls.length > 0 && { tool_calls: calls }), ...(message.type === "tool" && { tool_call_id: message.tool_call_id }) };
   });
   assert.equal(PROVIDER_RULES["openai-chat"]({ messages: chat }), undefined);
   assert.ok(chat.every(({ role }, at) => role !== "system" || at === 0), "instructions below the beginning");
