@@ -43,7 +43,7 @@ export async function oauthServer({ rotating = true, metadata = {}, registration
         grant_types_supported: ["authorization_code", "refresh_token"],
         code_challenge_methods_supported: ["S256"],
         token_endpoint_auth_methods_supported: ["none"],
-        authorization_response_iss_parameter_supported: true,
+        authorization_response_iss_parameter_supported: !odd.slash,
         ...metadata,
       });
     }
@@ -61,7 +61,8 @@ export async function oauthServer({ rotating = true, metadata = {}, registration
       if (!clients.get(asked.client_id)?.includes(asked.redirect_uri)) return json(response, { error: "invalid_request" }, 400);
       const back = new URL(asked.redirect_uri);
       back.searchParams.set("state", asked.state);
-      back.searchParams.set("iss", `${login}${odd.slash ? "/" : ""}`);
+      // What an answer says of its issuer is compared character by character (RFC 9207), so this one says nothing.
+      if (!odd.slash) back.searchParams.set("iss", login);
       if (set.deny) back.searchParams.set("error", "access_denied");
       else {
         const code = issued("code", new Set());

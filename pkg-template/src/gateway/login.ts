@@ -2,7 +2,7 @@
 // are kept. Nothing here knows how the page is shown or where the browser comes back to.
 import type { AwaitedLogin, GatewayAuthProvider } from "./auth-provider.js";
 import type { ServerOAuth } from "./config-types.js";
-import { byName, isSameIssuer } from "./oauth-answers.js";
+import { byName } from "./oauth-answers.js";
 import { OAuthTraffic } from "./oauth-traffic.js";
 import type { JsonObject } from "../types.js";
 
@@ -264,9 +264,6 @@ export class GatewayLogin implements GatewayAuthProvider {
     // What it asks was found out, and checked, before the page was shown.
     const { authorizationServerUrl: server, authorizationServerMetadata: metadata } = attempt.discovery ?? {};
     traffic.learn({ authorization_servers: [server], ...(metadata as JsonObject | undefined) });
-    const { issuer } = (metadata ?? {}) as { readonly issuer?: unknown };
-    const said = answer.get("iss");
-    if (said !== null && typeof issuer === "string" && isSameIssuer(said, issuer)) answer.set("iss", issuer);
     const send = (input: string | URL, init?: RequestInit): Promise<Response> => fetch(input, { ...init, signal: AbortSignal.timeout(FINISH_MS) });
     const transport = new client.StreamableHTTPClientTransport(new URL(url), {
       authProvider: this.#answering(attempt),

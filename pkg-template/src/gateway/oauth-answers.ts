@@ -48,7 +48,7 @@ function issuerOf({ issuer }: Readonly<Record<string, unknown>>, issuers: Readon
 }
 
 /** Whether two issuers are one, written with and without a slash at the end. */
-export function isSameIssuer(one: string, other: string): boolean {
+function isSameIssuer(one: string, other: string): boolean {
   return one.replace(/\/$/, "") === other.replace(/\/$/, "");
 }
 
