@@ -22,6 +22,7 @@ mod grouping;
 mod image_count;
 mod image_size;
 mod image_tokens;
+mod item_parts;
 mod media;
 mod media_list;
 mod media_parts;
