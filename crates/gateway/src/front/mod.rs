@@ -11,6 +11,6 @@ mod shown;
 pub(crate) use history::{NameHistory, Resolved};
 pub use list::{FrontMode, ToolList};
 pub(crate) use names::{JOINT, NameTable, ToolPlace, is_legal_name, legal_name};
-pub(crate) use reduced::{ReducedSchema, reduced};
+pub(crate) use reduced::{ReducedSchema, reduced, without_defaults};
 pub(crate) use safe::safe_line;
 pub(crate) use shown::{mark_unavailable, shown_tool, without_reserved};

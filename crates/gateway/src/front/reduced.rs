@@ -75,13 +75,11 @@ fn leave_out(schema: &mut Value, tokens: u64) -> usize {
 /// Keeps names, types and what is required, `depth` levels below the arguments. What has a default need not be written.
 fn stripped(schema: &Value, depth: usize) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
-    let has_default =
-        |name: &Value| name.as_str().is_some_and(|name| schema["properties"][name].get("default").is_some());
     let mut out = JsonMap::new();
     for (key, value) in map {
         let kept = match (key.as_str(), value) {
             ("enum", Value::Array(list)) if list.len() > MAX_ENUM => continue,
-            ("required", Value::Array(list)) => list.iter().filter(|name| !has_default(name)).cloned().collect(),
+            ("required", Value::Array(list)) => without_defaults(map, list),
             (key, value) if TELLING.contains(&key) => value.clone(),
             ("properties", Value::Object(properties)) => {
                 properties.iter().map(|(name, value)| (name.clone(), below(value, depth))).collect()
@@ -96,6 +94,13 @@ fn stripped(schema: &Value, depth: usize) -> Value {
         out.insert("items".to_owned(), json!({}));
     }
     Value::Object(out)
+}
+
+/// Returns which of the properties that a schema requires have no default: servers fill the others in.
+pub fn without_defaults(schema: &JsonMap, required: &[Value]) -> Value {
+    let property = |name: &Value| schema.get("properties")?.get(name.as_str()?);
+    let has_default = |name: &&Value| property(name).is_some_and(|property| property.get("default").is_some());
+    required.iter().filter(|name| !has_default(name)).cloned().collect()
 }
 
 /// A schema below another one: with nothing but its type where there is no level left.

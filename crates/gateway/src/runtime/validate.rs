@@ -7,11 +7,12 @@ use contextweaver_model::json::JsonMap;
 
 use super::call::Checked;
 use crate::failure::{GatewayError, GatewayErrorCode};
-use crate::front::safe_line;
+use crate::front::{safe_line, without_defaults};
 
 /// Checks arguments against the schema of a tool. What is wrong is told by place and what is expected, never by the value.
 /// Models write `null` for what they leave out: `null` for a property that is not required counts as absent, and is passed on.
-/// What has a `default` is not required: generators of schemas list such properties under `required`, and servers fill them in.
+/// A property with a `default` is not required: generators of schemas list such properties under `required`, and servers fill
+/// them in.
 /// With `keys` neither holds, and the place of the first is told as a list of keys, as contextweaver 0.18 has it.
 pub(crate) fn validate(schema: &JsonMap, arguments: &JsonMap, keys: bool) -> Checked<()> {
     if schema.is_empty() {
@@ -57,28 +58,23 @@ pub(crate) fn validate(schema: &JsonMap, arguments: &JsonMap, keys: bool) -> Che
 
 /// A schema that requires nothing that has a default, at any depth.
 pub(crate) fn with_defaults_optional(schema: &JsonMap) -> JsonMap {
-    let mut schema = schema.clone();
-    let has_default = |properties: &JsonMap, name: &Value| {
-        name.as_str().and_then(|name| properties.get(name)).is_some_and(|property| property.get("default").is_some())
+    let relaxed = |(key, value): (&String, &Value)| {
+        let value = match (key.as_str(), value) {
+            ("required", Value::Array(list)) => without_defaults(schema, list),
+            // These hold data, not schemas.
+            ("default" | "const" | "enum" | "examples" | "required", value) => value.clone(),
+            (_, value) => relaxed(value),
+        };
+        (key.clone(), value)
     };
-    let properties = schema.get("properties").and_then(Value::as_object).cloned();
-    if let (Some(properties), Some(Value::Array(required))) = (properties, schema.get_mut("required")) {
-        required.retain(|name| !has_default(&properties, name));
-    }
-    for (key, inner) in &mut schema {
-        // What stands in these is data.
-        if !matches!(key.as_str(), "default" | "const" | "enum" | "examples" | "required") {
-            relax(inner);
-        }
-    }
-    schema
+    schema.iter().map(relaxed).collect()
 }
 
-fn relax(value: &mut Value) {
+fn relaxed(value: &Value) -> Value {
     match value {
-        Value::Object(map) => *map = with_defaults_optional(map),
-        Value::Array(list) => list.iter_mut().for_each(relax),
-        _ => {}
+        Value::Object(map) => Value::Object(with_defaults_optional(map)),
+        Value::Array(list) => list.iter().map(relaxed).collect(),
+        other => other.clone(),
     }
 }
 
