@@ -26,6 +26,9 @@ const TURNS = [
   { user: "What is in the parcel of order 4100?" },
 ];
 
+/** Talk that fills a prompt of some thousand tokens. */
+const TALK = Array.from({ length: 60 }, (_, n) => [{ user: `What of shelf ${n}? ${"It was moved and swept. ".repeat(12)}` }, { agent: `Shelf ${n} is done. ${"The rest is to follow soon. ".repeat(14)}` }]).flat();
+
 /** The turns in the form of a format: what `user`, `agent` and calls made in one go are there. */
 const told = (turns, { user, agent, calls }) => turns.flatMap((turn) => (turn.user ? user(turn.user) : turn.agent ? agent(turn.agent) : calls(turn.calls)));
 const AI_SDK = {
@@ -139,9 +142,8 @@ for (const name of Object.keys(ADAPTERS)) {
 
   test(`${name}: a line names what left the prompt, where the model reads it`, async () => {
     const steps = [];
-    const talk = Array.from({ length: 60 }, (_, n) => [{ user: `What of shelf ${n}? ${"It was moved and swept. ".repeat(12)}` }, { agent: `Shelf ${n} is done. ${"The rest is to follow soon. ".repeat(14)}` }]).flat();
     // The first request stays, so that what leaves is said in the second, and named behind the first.
-    const turns = [{ user: "Good morning." }, { agent: "Good morning." }, { user: `My order is W-2378156. ${"It was for the office. ".repeat(20)}` }, { agent: "I noted it." }, ...talk, { user: "And what is left to be swept?" }];
+    const turns = [{ user: "Good morning." }, { agent: "Good morning." }, { user: `My order is W-2378156. ${"It was for the office. ".repeat(20)}` }, { agent: "I noted it." }, ...TALK, { user: "And what is left to be swept?" }];
     await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: 9_000, manager: { ledger: true }, onStep: (step) => steps.push(step) }, turns);
     const [{ built, tool_tokens }] = steps;
     const line = "recall finds: W-2378156 (";
@@ -156,8 +158,7 @@ for (const name of Object.keys(ADAPTERS)) {
   });
 
   test(`${name}: what the caller pins stays, and leaves when it is edited`, async () => {
-    const talk = Array.from({ length: 60 }, (_, n) => [{ user: `What of shelf ${n}? ${"It was moved and swept. ".repeat(12)}` }, { agent: `Shelf ${n} is done. ${"The rest is to follow soon. ".repeat(14)}` }]).flat();
-    const turns = (brief) => [{ user: "Good morning." }, { agent: "Good morning." }, { user: brief }, { agent: "I noted it." }, ...talk, { user: "And what is left?" }];
+    const turns = (brief) => [{ user: "Good morning." }, { agent: "Good morning." }, { user: brief }, { agent: "I noted it." }, ...TALK, { user: "And what is left?" }];
     const brief = `BRIEF: the hall is swept from the north. ${"Mind the corners and the long bench. ".repeat(20).trim()}`;
     const prompts = [];
     const asked = [];

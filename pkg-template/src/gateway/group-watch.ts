@@ -7,7 +7,8 @@ interface Shell {
   on(event: "error", then: () => void): void;
   unref(): void;
 }
-type Spawn = (command: string, args: readonly string[], options: object) => Shell;
+/** Starts one, as `node:child_process` does. */
+export type SpawnShell = (command: string, args: readonly string[], options: object) => Shell;
 
 /** Keeps a list of groups by the lines `+ 123` and `- 123`; at the end of its input it gives them a second, asks them, and ends them. */
 const SCRIPT = `all=
@@ -25,11 +26,11 @@ for group in $all; do kill -KILL "-$group" 2>/dev/null; done`;
 
 /** The groups that are to end with this process. There is a shell while there are groups. */
 export class GroupWatch {
-  readonly #spawn: Spawn;
+  readonly #spawn: SpawnShell;
   readonly #groups = new Set<number>();
   #shell: Shell | undefined;
 
-  constructor(spawn: Spawn) {
+  constructor(spawn: SpawnShell) {
     this.#spawn = spawn;
   }
 

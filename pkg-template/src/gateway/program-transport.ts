@@ -25,12 +25,13 @@ interface Readable {
 interface Child {
   readonly pid?: number;
   /** Not there where nothing could be started. */
-  readonly stdin?: { write(text: string, done: (error?: Error | null) => void): boolean; end(): void; on(event: "error", then: (error: Error) => void): void };
+  readonly stdin?: { write(text: string, done?: (error?: Error | null) => void): boolean; end(): void; unref?(): void; on(event: "error", then: (error: Error) => void): void };
   readonly stdout?: Readable;
   readonly stderr?: Readable | null;
   once(event: "spawn" | "close", then: () => void): void;
   once(event: "exit", then: (code: number | null, signal: string | null) => void): void;
   on(event: "error", then: (error: Error) => void): void;
+  unref(): void;
 }
 interface NodeProcesses {
   spawn(command: string, args: readonly string[], options: object): Child;
@@ -90,7 +91,7 @@ export function endOf(transport: object): string | undefined {
 /** Makes the class of transports that start programs by `processes` and read them by `Reader`. */
 function programTransports(processes: NodeProcesses, Reader: new (options: object) => MessageReader): ProgramTransports {
   /** Groups that are not known to have ended. */
-  const groups = new GroupWatch(processes.spawn as unknown as ConstructorParameters<typeof GroupWatch>[0]);
+  const groups = new GroupWatch(processes.spawn);
   // Whatever ends the gateway, nothing that it has started goes on.
   processes.onexit(() => {
     for (const group of groups) signal(group, "SIGKILL");

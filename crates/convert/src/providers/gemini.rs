@@ -158,8 +158,8 @@ fn read_parts(
             let media = slots.iter().filter(|slot| slot.pointer.is_none()).count() as u64;
             let part = MessagePart::new(kind, "parts[]", Value::Object(map), slots);
             parts.push(MessagePart { tokens: Some(media * MEDIA_TOKENS), ..part });
-        } else if let Some(kind) = run_by_google(&map, &id, &mut last_run).filter(|_| role == Role::Assistant) {
-            let slots = texts_of_run(&map);
+        } else if let Some((kind, slots)) = run_by_google(&map, &id, &mut last_run).filter(|_| role == Role::Assistant)
+        {
             parts.push(MessagePart::new(kind, "parts[]", Value::Object(map), slots));
         } else {
             parts.push(read_content_part(map));
@@ -173,34 +173,29 @@ fn must_be(fits: bool, side: &str, path: &str) -> Result<()> {
     if fits { Ok(()) } else { Err(error().at(path)) }
 }
 
-/// Returns the kind of a part that is a call of a tool of Google's, or what that returned. `last` is the call before it.
-fn run_by_google(part: &JsonMap, id: &str, last: &mut Option<(String, String)>) -> Option<PartKind> {
+/// Reads a part that is a call of a tool of Google's, or what that returned: its kind, and its text. Code and its output are text,
+/// arguments and responses JSON. `last` is the call before it.
+fn run_by_google(part: &JsonMap, id: &str, last: &mut Option<(String, String)>) -> Option<(PartKind, Vec<TextSlot>)> {
     RUN_BY_GOOGLE.iter().find_map(|run| {
         let own = |map: &JsonMap| Some(optional(map, "id")).filter(|id| !id.is_empty()).map(str::to_owned);
-        if let Some((_, Value::Object(call))) = field(part, run.call) {
+        let slots = |key: &str, map: &JsonMap, text: &str| {
+            let value = map.get(text).filter(|value| !value.is_null());
+            value.map(|value| TextSlot::any(format!("/{key}/{text}"), value)).into_iter().collect()
+        };
+        let [arguments, output] = run.texts;
+        if let Some((key, Value::Object(call))) = field(part, run.call) {
             let kind = optional(call, "toolType");
             let name = if kind.is_empty() { "code_execution".to_owned() } else { kind.to_lowercase() };
             let id = own(call).unwrap_or_else(|| id.to_owned());
             *last = Some((id.clone(), name.clone()));
-            return Some(PartKind::ServerCall { id, name });
+            return Some((PartKind::ServerCall { id, name }, slots(key, call, arguments)));
         }
-        let (_, Value::Object(result)) = field(part, run.result)? else { return None };
+        let (key, Value::Object(result)) = field(part, run.result)? else { return None };
         let (before, name) = last.clone()?;
         let is_error = FAILED.contains(&optional(result, "outcome"));
-        Some(PartKind::ServerResult { id: own(result).unwrap_or(before), name, is_error })
+        let kind = PartKind::ServerResult { id: own(result).unwrap_or(before), name, is_error };
+        Some((kind, slots(key, result, output)))
     })
-}
-
-/// Returns the text of such a part: code and its output are text, arguments and responses JSON.
-fn texts_of_run(part: &JsonMap) -> Vec<TextSlot> {
-    let found = RUN_BY_GOOGLE.iter().find_map(|run| {
-        let [arguments, output] = run.texts;
-        let call = field(part, run.call).map(|found| (found, arguments));
-        call.or_else(|| field(part, run.result).map(|found| (found, output)))
-    });
-    let Some(((key, run), text)) = found else { return Vec::new() };
-    let pointer = format!("/{key}/{text}");
-    run.get(text).filter(|value| !value.is_null()).map(|value| TextSlot::any(pointer, value)).into_iter().collect()
 }
 
 /// Reads a part that is neither call nor result.
@@ -325,7 +320,7 @@ pub fn write(
     (messages, write_system(system, system_fields))
 }
 
-/// What Google's documentation names for calls that its model did not make: by it the model takes a call without a signature.
+/// The signature that Google's documentation names for calls which its model did not make.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
 /// Signs the first call of each content that this provider's model did not make, where others are signed: a model that signs its

@@ -55,14 +55,17 @@ fn examples(format: Format) -> Vec<Example> {
 fn outcome(written: &WrittenMessages) -> Option<&'static str> {
     let mut texts = Vec::new();
     strings(&json!([written.messages, written.system]), &mut texts);
-    // A line is a label, such as `[image: image/png, 1 KiB]`.
-    let is_line = |line: &str| line.starts_with('[') && line.ends_with(']');
-    if texts.iter().any(|text| text.contains(MARK) && !is_line(text)) {
+    if texts.iter().any(|text| text.contains(MARK) && !is_label(text)) {
         return Some("yes");
     }
     let is_named = written.warnings.iter().any(|warning| matches!(warning.code, "MEDIA_LEFT_OUT" | "OPAQUE_LEFT_OUT"));
-    let has_line = texts.iter().any(|text| text.lines().any(is_line));
+    let has_line = texts.iter().any(|text| text.lines().any(is_label));
     is_named.then_some(if has_line { "line" } else { "–" })
+}
+
+/// Tells whether a line is a label, such as `[image: image/png, 1 KiB]`.
+fn is_label(line: &str) -> bool {
+    line.starts_with('[') && line.ends_with(']')
 }
 
 /// Collects what messages call their parts: the values of `type`, and with Gemini the fields of parts.
@@ -97,7 +100,7 @@ fn read_as(items: &[ContextItem]) -> String {
     let is_of = |item: &&ContextItem| serde_json::to_string(item).unwrap().contains(MARK);
     let Some(item) = items.iter().find(is_of) else { return String::new() };
     let by_provider = if is_provider_run(item) { " of the provider" } else { "" };
-    let is_text = item.text.lines().any(|line| line.contains(MARK) && !(line.starts_with('[') && line.ends_with(']')));
+    let is_text = item.text.lines().any(|line| line.contains(MARK) && !is_label(line));
     let form = if is_text { "" } else { ", beside its text" };
     let form = if is_compaction(item) { ", always kept" } else { form };
     format!("`{}`{by_provider}{form}", item.kind.as_str())
