@@ -77,13 +77,7 @@ impl Reduction<'_> {
         let mut status = Status::Ok;
         if self.options.estimator.fits(self.source.text, self.options.firewall.threshold_tokens) {
             // Only data was taken out, under its name.
-            return ReducedText {
-                text: self.source.text.to_owned(),
-                strategy: Strategy::Reshaped,
-                status,
-                view: None,
-                facts: Vec::new(),
-            };
+            return reshaped_to(self.source.text.to_owned(), status);
         }
         if self.options.summarizer.is_some() {
             match self.summary() {
@@ -94,13 +88,7 @@ impl Reduction<'_> {
         if let Some(reshaped) = reshape_sniffed(self.source)
             && self.options.estimator.fits(&reshaped.text, self.options.firewall.threshold_tokens)
         {
-            return ReducedText {
-                text: reshaped.text,
-                strategy: Strategy::Reshaped,
-                status,
-                view: None,
-                facts: Vec::new(),
-            };
+            return reshaped_to(reshaped.text, status);
         }
         ReducedText { status, ..self.digested(self.source) }
     }
@@ -177,6 +165,11 @@ impl Reduction<'_> {
         }
         kept
     }
+}
+
+/// Makes the record of a text that says what its source does.
+fn reshaped_to(text: String, status: Status) -> ReducedText {
+    ReducedText { text, strategy: Strategy::Reshaped, status, view: None, facts: Vec::new() }
 }
 
 fn worse(a: Status, b: Status) -> Status {

@@ -115,6 +115,11 @@ impl ItemKind {
         }
     }
 
+    /// Tells whether it is what a person or the model said.
+    pub const fn is_turn(self) -> bool {
+        matches!(self, Self::UserTurn | Self::AgentMsg)
+    }
+
     /// Tells the position in the declaration, for tables indexed by kind.
     pub const fn index(self) -> usize {
         self as usize

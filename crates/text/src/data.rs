@@ -55,6 +55,9 @@ const MIN_HEX_KINDS: usize = 10;
 /// assert_eq!(name_data("plain words"), "plain words");
 /// ```
 pub fn name_data(text: &str) -> Cow<'_, str> {
+    if text.len() < MIN_DATA_CHARS {
+        return Cow::Borrowed(text);
+    }
     let bytes = text.as_bytes();
     let (mut out, mut kept, mut at) = (String::new(), 0, 0);
     while at < bytes.len() {
@@ -79,7 +82,7 @@ pub fn name_data(text: &str) -> Cow<'_, str> {
 
 /// Tells whether a text has such a run.
 pub fn has_data(text: &str) -> bool {
-    text.len() >= MIN_DATA_CHARS && matches!(name_data(text), Cow::Owned(_))
+    matches!(name_data(text), Cow::Owned(_))
 }
 
 /// Returns the end of a run that begins at an offset: a line, and those behind it while all but the last are long.
@@ -133,7 +136,7 @@ mod tests {
     use super::*;
 
     fn digits(length: usize) -> String {
-        // Of a linear congruential generator: base64 of random bytes.
+        // A linear congruential generator gives base64 of random bytes.
         let alphabet: Vec<char> = ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(['+', '/']).collect();
         let mut state = 1_u64;
         let mut next = || {

@@ -3,7 +3,7 @@
 use crate::compile::repeats::exact_repeats;
 use crate::compile::select::plan::CandidateRow;
 use crate::compile::state::{BuildState, ExcludedItem};
-use contextweaver_model::{ItemKind, Stage};
+use contextweaver_model::Stage;
 
 /// Stage 6. Redacted items look alike on purpose; they are no repeats. Turns are events, and an answer needs its question. Items
 /// at the given positions stay.
@@ -18,7 +18,7 @@ pub fn dedup(state: &mut BuildState, stays: impl Iterator<Item = usize>) {
         .iter()
         .filter(|row| row.redacted.is_none() && !row.stub && !items[row.at].metadata_flag("pinned"))
         .map(|row| row.at)
-        .filter(|at| !is_kept[*at] && !is_turn(items[*at].kind))
+        .filter(|at| !is_kept[*at] && !items[*at].kind.is_turn())
         .collect();
     let repeats = exact_repeats(items, visible.into_iter(), |at| index.entry(at).fingerprint);
     if repeats.is_empty() {
@@ -35,9 +35,4 @@ pub fn dedup(state: &mut BuildState, stays: impl Iterator<Item = usize>) {
         stage: Stage::Dedup,
         reason: "dedup",
     }));
-}
-
-/// Tells whether an item is what a person or the model said.
-pub const fn is_turn(kind: ItemKind) -> bool {
-    matches!(kind, ItemKind::UserTurn | ItemKind::AgentMsg)
 }

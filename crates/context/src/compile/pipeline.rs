@@ -116,7 +116,7 @@ pub fn compile(
             Err(error) => return Err(too_large(error, excess, &frame)),
         };
         let mut prompt = arrange(&state, &selection, &frame);
-        // What need not be said twice leaves room for more, once.
+        // Statements that the prompt shows anyway leave their room to items. Tried once, as a second choice may show others.
         let spare = if std::mem::replace(&mut may_spare, false) { ledger.spare(&state, &prompt) } else { 0 };
         if spare > limit / SPARE_SHARE {
             limit += spare;

@@ -10,7 +10,7 @@ use contextweaver_convert::providers::has_more_than_text;
 use contextweaver_model::{ContextItem, ItemKind};
 
 /// Characters from which on two turns with the same words are repeats: `yes` answers many questions.
-const LEAST_TURN_CHARS: usize = 16;
+pub const LEAST_TURN_CHARS: usize = 16;
 
 /// Returns the exact repeats among visible positions, ascending, each with the newest one: same kind, parent, label and text.
 /// `fingerprints` are those of [`fingerprint`], by position.
@@ -38,7 +38,7 @@ pub fn exact_repeats(
 
 /// Returns a number that repeats of an item share, 0 for an item that never counts as one.
 ///
-/// What was done never counts: two calls or results are two events even when they look the same. Nor does what has more than its
+/// Calls and results never count: two of them are two events even when they look the same. Nor does an item with more than its
 /// text, such as an image: equal labels may stand for other bytes.
 pub fn fingerprint(item: &ContextItem) -> u64 {
     if !can_repeat(item) {
@@ -50,13 +50,12 @@ pub fn fingerprint(item: &ContextItem) -> u64 {
 }
 
 fn can_repeat(item: &ContextItem) -> bool {
-    match item.kind {
-        ItemKind::ToolCall | ItemKind::ToolResult => false,
-        ItemKind::UserTurn | ItemKind::AgentMsg => {
-            item.text.trim().chars().nth(LEAST_TURN_CHARS - 1).is_some() && !has_more_than_text(item)
-        }
-        _ => !item.text.trim().is_empty() && !has_more_than_text(item),
-    }
+    let least = match item.kind {
+        ItemKind::ToolCall | ItemKind::ToolResult => return false,
+        kind if kind.is_turn() => LEAST_TURN_CHARS,
+        _ => 1,
+    };
+    item.text.trim().chars().nth(least - 1).is_some() && !has_more_than_text(item)
 }
 
 fn same(a: &ContextItem, b: &ContextItem) -> bool {

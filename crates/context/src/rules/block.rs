@@ -20,14 +20,14 @@ const MOST_TOKENS: u64 = 360;
 /// And the part of it that those may have which are less sure.
 const UNSURE_SHARE: u64 = 5;
 /// The weight from which on a statement goes before newer ones.
-const SURE: f32 = 3.0;
+const FIRM: f32 = 3.0;
 /// Quarter tokens of what stands around the words of one.
 const AROUND_LINE: &str = "- ()\n";
 
 /// The standing instructions that a prompt may have to say.
 pub struct RulesPlan<'a> {
     held: Vec<Held<'a>>,
-    /// Those that are said, in the order of the log.
+    /// Indices of the statements that the block says, in the order of the log.
     chosen: Vec<usize>,
     /// Quarter tokens for them, with what is put around.
     pub quarters: u64,
@@ -66,8 +66,8 @@ impl<'a> RulesPlan<'a> {
         let stands = standing_whole(state);
         let is_told = |held: &Held| held.ended.is_none() && !held.said.statement.is_once && !stands.contains(&held.at);
         let mut order: Vec<usize> = (0..self.held.len()).filter(|at| is_told(&self.held[*at])).collect();
-        let is_sure = |at: &usize| self.held[*at].said.statement.weight >= SURE;
-        sort_by(&mut order, |a, b| is_sure(b).cmp(&is_sure(a)).then(b.cmp(a)));
+        let is_firm = |at: &usize| self.held[*at].said.statement.weight >= FIRM;
+        sort_by(&mut order, |a, b| is_firm(b).cmp(&is_firm(a)).then(b.cmp(a)));
         let mut is_chosen = vec![false; self.held.len()];
         let mut used = state.renderer.frame_quarters(state.sources, "", TITLE);
         let mut unsure = most / UNSURE_SHARE;
@@ -76,9 +76,9 @@ impl<'a> RulesPlan<'a> {
             let mut wanted: Vec<usize> = newer.chain([at]).filter(|at| !is_chosen[*at]).collect();
             sort_distinct(&mut wanted);
             let cost: u64 = wanted.iter().map(|at| self.weight(state, *at)).sum();
-            let has_room = is_sure(&at) || cost <= unsure;
+            let has_room = is_firm(&at) || cost <= unsure;
             if has_room && used + cost <= most {
-                unsure -= if is_sure(&at) { 0 } else { cost };
+                unsure -= if is_firm(&at) { 0 } else { cost };
                 used += cost;
                 for at in wanted {
                     is_chosen[at] = true;
@@ -169,9 +169,9 @@ fn shows(entry: &PromptEntry, text: &str) -> bool {
 /// Returns the positions of items that are sure to stand in the prompt as they are.
 fn standing_whole(state: &BuildState) -> HashSet<usize> {
     let cap = 4 * crate::compile::select::selector::cap(state.request.budget_tokens.unwrap_or_default());
-    let is_sure = |row: &&crate::compile::select::plan::CandidateRow| {
+    let is_whole = |row: &&crate::compile::select::plan::CandidateRow| {
         let stands = row.stands.as_ref().is_some_and(|entry| entry.form == RenderedAs::Whole);
         stands || (state.units[row.unit].pinned.is_some() && row.quarters < cap)
     };
-    state.rows.iter().filter(is_sure).map(|row| row.at).collect()
+    state.rows.iter().filter(is_whole).map(|row| row.at).collect()
 }

@@ -1,8 +1,8 @@
 //! Parts of a prompt that this package wrote itself, recognised where the prompt comes back as a history.
 
-/// What stands above the standing instructions.
+/// The line above the standing instructions.
 pub const TITLE: &str = "[STANDING INSTRUCTIONS]";
-/// What stands above the ledger, and before what it names.
+/// The line above the ledger, and the words before its names.
 pub const LEDGER_TITLE: &str = "[LEFT OUT]";
 pub const LEDGER_OPENING: &str = "recall finds: ";
 /// The place of what was said before the log begins.

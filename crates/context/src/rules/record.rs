@@ -82,7 +82,7 @@ pub fn record<'a>(said: impl Iterator<Item = (usize, &'a Said)>) -> Vec<Held<'a>
                 }
             }
         }
-        // What was said again stands where it was said last.
+        // A statement that was repeated stands where it was said last.
         if let Some(before) = before {
             held[before].ended = Some(Ended { by: here, withdrawn: false });
         }

@@ -3,7 +3,6 @@
 pub mod bm25n;
 pub mod compat;
 
-use crate::compile::dedup::is_turn;
 use crate::compile::repeats::exact_repeats;
 use crate::compile::select::plan::CandidateRow;
 use crate::compile::state::BuildState;
@@ -15,7 +14,7 @@ pub fn score(state: &mut BuildState) -> bm25n::TermWeights {
     let (sources, request) = (state.sources, state.request);
     let is_shown = |row: &CandidateRow| !row.stub && row.redacted.is_none();
     // A remark that was made many times counts its words once.
-    let turns = state.rows.iter().filter(|row| is_shown(row) && is_turn(state.items()[row.at].kind)).map(|row| row.at);
+    let turns = state.rows.iter().filter(|row| is_shown(row) && state.items()[row.at].kind.is_turn()).map(|row| row.at);
     let repeats = exact_repeats(state.items(), turns, |at| sources.index.entry(at).fingerprint);
     let is_repeat = |at: usize| repeats.binary_search_by_key(&at, |(at, _)| *at).is_ok();
     let shown: Vec<usize> = (0..state.rows.len())

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use crate::compile::repeats::LEAST_TURN_CHARS;
+
 /// Lines with words from which on a text is no repeat by chance: `OK` stands below many calls.
 const LEAST_LINES: usize = 3;
-/// The same for what a person or the model said, which is often one line: a long meeting says the same remark many times.
-const LEAST_SAID_CHARS: usize = 16;
 
 /// The lines with words of the parts that are in, without what indents them.
 #[derive(Debug, Default)]
@@ -18,11 +18,12 @@ impl PromptLines {
         self.0.extend(lines(text));
     }
 
-    /// Tells whether texts have nothing but lines that are shown, and enough of them. `is_said` for turns.
+    /// Tells whether texts have nothing but lines that are shown, and enough of them. `is_said` for turns,
+    /// which are often one line: a long meeting says the same remark many times.
     pub fn have_all<'t>(&self, texts: impl Iterator<Item = &'t str>, is_said: bool) -> bool {
         let (mut found, mut is_long) = (0, false);
         let is_shown = |text: &str| {
-            is_long |= is_said && text.chars().nth(LEAST_SAID_CHARS - 1).is_some();
+            is_long |= is_said && text.chars().nth(LEAST_TURN_CHARS - 1).is_some();
             lines(text).all(|line| {
                 found += 1;
                 self.0.contains(&line)

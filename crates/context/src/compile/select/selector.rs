@@ -230,7 +230,7 @@ impl UnitSelector<'_> {
             let row = &self.rows[row];
             let item = self.planner.item(row.at);
             let is_turn = item.kind == ItemKind::UserTurn && row.quarters <= most && !row.stub;
-            // What was asked has its answer; what was said has none.
+            // A question is repeated by its answer; a remark is not.
             let asks = item.text.trim_end().ends_with(['?', '？']);
             let quarters = self.units[unit].quarters;
             let has_room = quarters <= room.min(self.room(state, unit)) && self.within_caps(state, unit);
@@ -385,7 +385,7 @@ impl UnitSelector<'_> {
     /// Tells whether a unit is only what a person or the model said.
     fn is_said(&self, unit: usize) -> bool {
         let kind = |row: &usize| self.planner.item(self.rows[*row].at).kind;
-        self.units[unit].rows.iter().map(kind).all(|kind| matches!(kind, ItemKind::UserTurn | ItemKind::AgentMsg))
+        self.units[unit].rows.iter().map(kind).all(ItemKind::is_turn)
     }
 
     /// Returns the parts of a unit, if there is room for them.

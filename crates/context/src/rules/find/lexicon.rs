@@ -85,7 +85,7 @@ pub struct Word {
     /// Where it stands in the sentence, in bytes.
     pub start: usize,
     pub end: usize,
-    /// Of phrases that begin with it, and of those that end with it.
+    /// Cues of phrases that begin with the word, then of those that end with it.
     pub cues: Cues,
     pub ends: Cues,
     /// Words behind it of the longest of these phrases.

@@ -88,7 +88,7 @@ impl Serialize for StatementKind {
     }
 }
 
-/// What a sentence of a user states.
+/// A sentence of the user that goes on to hold, or takes back one that did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
     /// Where it stands in the turn, in bytes.
@@ -146,7 +146,7 @@ fn read_of(text: &str) -> Vec<Range<usize>> {
     let tail = floor_char_boundary(text, text.len() - READ_AT_ENDS);
     let behind = quoted::own_stretches(&text[tail..]).into_iter().map(|range| range.start + tail..range.end + tail);
     let mut stretches = quoted::own_stretches(&text[..head]);
-    // What the cut goes through may be a part of something that is quoted.
+    // The cut may go through a quotation, so the stretch that it ends is not read.
     stretches.pop();
     stretches.extend(behind.skip(1));
     stretches

@@ -195,7 +195,7 @@ fn is_data(line: &str) -> bool {
             && digits >= 3
             && begin.contains([':', '-', '/', '.', ';'])
             && !begin.contains(' ')
-            || (digits >= 3 && begin.len() >= 5 && begin.as_bytes().get(2) == Some(&b':') && digits >= 4)
+            || (digits >= 4 && begin.as_bytes().get(2) == Some(&b':'))
     };
     if starts_with_time {
         return true;

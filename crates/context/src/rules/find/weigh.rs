@@ -8,10 +8,10 @@ use super::lexicon::{self, Word, Words};
 use super::{Statement, StatementKind};
 use contextweaver_text::families;
 
-/// What a sentence must weigh to be a statement, and to be one where it speaks of what was stated before.
+/// Least weights of a statement: of one that stands by itself, and of one about the subject of an earlier one.
 pub const LEAST: f32 = 2.0;
 const LEAST_AGAIN: f32 = 1.0;
-/// What it gains where the turn says little else.
+/// Weight that a sentence gains in a turn that says little else.
 const SHORT_TURN: f32 = 0.5;
 /// Words of a sentence up to which it says one thing.
 const SHORT_WORDS: usize = 10;
@@ -94,7 +94,7 @@ fn weight_of(sentence: &str, words: &Words, openings: &Openings) -> f32 {
     let has_number = words.list.iter().any(Word::is_number);
     let is_bound = is_bound(words);
     let directs = openings.orders || openings.forbids || has(Cues::MUST.and(Cues::MAY).and(Cues::DONT));
-    // What is told in a condition is what is to be.
+    // The past tense in a condition tells no story.
     let is_told = has(Cues::PAST) && !(has(Cues::IF) && directs);
     let length = words.list.len();
     let long = if length > 45 {
