@@ -279,7 +279,7 @@ export class Writer {
       const digits = exactDigits(given);
       if (digits !== undefined) return this.plain(digits);
     }
-    // Of what is beside the JSON, the engine says how much there was.
+    // The engine says how much of the bytes beside the JSON there was.
     const text = this.isRepaired && !this.attached && given.length > LONG_TEXT ? this.shortened(given) : given;
     const { length } = text;
     if (what === "string" && length > LONG && this.cuts(text)) return;

@@ -96,7 +96,7 @@ export class ResultDigests {
    */
   constructor(manager: ContextManager, drilldown: string | false, most: number, prefix?: string) {
     [this.#manager, this.#drilldown, this.#most, this.#prefix, this.#isAlone] = [manager, drilldown, most, prefix ?? "mcp", prefix !== undefined];
-    // What was repaired on its way in is plain data by now.
+    // A value that was repaired on its way in is plain data by now.
     this.#isMasked = (data, json = JSON.stringify(data) ?? "") => manager.masked(json) !== json;
     this.#isTooMuch = (data) => {
       const json = JSON.stringify(data) ?? "";

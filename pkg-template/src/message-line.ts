@@ -16,7 +16,7 @@ export function messageIn(line: string, isFirst: boolean): string | undefined {
   if (text.startsWith("{")) return text;
   const at = isFirst ? text.search(ANSWER) : -1;
   if (at !== -1 && isAnswer(read(text.slice(at)))) return text.slice(at);
-  // What is JSON and no message is for the reader to refuse.
+  // The reader refuses JSON that is no message.
   return read(text) === undefined ? undefined : text;
 }
 

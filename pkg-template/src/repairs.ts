@@ -43,7 +43,7 @@ export function wellFormed(text: string): string {
 
 /** Bytes that are kept free for brackets and for what is said of a text that was cut. @internal */
 export const MARGIN = 64 * 1024;
-/** What begins as base64 or as an address with data is no text. */
+/** The beginning of base64, or of an address with data. */
 const IS_MEDIA = /^(data:[\w.+/-]{1,80}[;,]|[A-Za-z0-9+/_-]{512})/;
 
 /** Whether a text is bytes in another spelling, of which a part is nothing. @internal */

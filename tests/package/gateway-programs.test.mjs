@@ -27,7 +27,7 @@ test("a message is found behind what a program prints before it", () => {
   // A log that quotes messages sends none.
   for (const line of [`sent ${answer}`, `[DEBUG] ${request}`, "", "npm warn", "[INFO] ready", "{1} ready"]) assert.equal(messageIn(line, false), line.startsWith("{") ? line : undefined, line);
   assert.equal(messageIn(`got ${request}`, true), undefined);
-  // What is JSON is for the reader to refuse.
+  // The reader refuses JSON that is no message.
   for (const line of ["[1]", "7", '"x"', "null"]) assert.equal(messageIn(line, false), line);
   assert.equal(messageIn(`${"\u001b[".repeat(200_000)}x`, true), undefined);
 });

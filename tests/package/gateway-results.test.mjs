@@ -217,7 +217,7 @@ test("a damaged store of pins lets no tool run that has changed, and says so", a
   };
   const isOfPins = async (path) => /gateway-pins/.test(await readFile(path, "latin1").catch(() => "")) || /gateway-pins/.test(path);
   const linesOf = (bytes) => bytes.toString().split("\n");
-  // What becomes of the bytes of each journal; of nothing the journal is removed.
+  // The bytes that each journal gets; without any it is removed.
   const damages = {
     flip: (bytes) => (bytes[Math.floor(bytes.length / 2)] ^= 4, bytes),
     cut: (bytes) => bytes.subarray(0, bytes.length - 20),

@@ -269,7 +269,7 @@ test("OpenAI: what a search found is loaded where it stands, in a conversation t
   for (const given of ["no json {", '{"query": "pai', 7, ["a"]]) {
     const odd = { ...item, call_id: "odd", id: "ts_odd", arguments: given };
     const other = contextWeaver({ tools, budget_tokens: BUDGET, tool_search: true });
-    // What is no object is one, as the provider takes nothing else.
+    // The provider takes nothing but an object.
     assert.deepEqual(other.fit({ ...MODEL, input: [user("Paint."), odd, other.answer(odd), user("Well?")] }).input[1].arguments, { input: typeof given === "string" ? given : JSON.stringify(given) });
   }
   // A log of another day, and calls that search otherwise.

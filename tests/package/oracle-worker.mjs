@@ -45,7 +45,7 @@ function lost({ said, kinds, sent, built, handed, manager, told }) {
   const known = new Set([...stats.dropped_items.map(({ item_id: id }) => id), ...partly]);
   const isTold = told.some(({ code }) => OPAQUE.includes(code));
   const log = manager.events.list();
-  // What the log has of a large result is its digest.
+  // The log has a digest of a large result.
   const bytes = manager.artifacts.list().map(({ handle }) => manager.artifacts.bytes(handle));
   const stored = bytes.map((one) => Buffer.from(one).toString()).join("\n");
   return missing.filter((mark) => {
@@ -53,7 +53,7 @@ function lost({ said, kinds, sent, built, handed, manager, told }) {
     // Calls go with the reasoning that led to them.
     if (kinds[mark] === "call" && told.some(({ code }) => code === "REASONING_INCOMPLETE")) return false;
     if (stored.includes(mark)) return false;
-    // What LangChain has beside a message goes with it.
+    // Fields that LangChain has beside a message go with it.
     if (handed && kinds[mark] === "reasoning" && stats.dropped_items.length > 0) return false;
     return !log.some((item) => known.has(item.id) && JSON.stringify(item).includes(mark));
   });
@@ -88,7 +88,7 @@ async function judgedByBuild(name, said, how) {
   const from = said.form.split("/")[0];
   const options = said.system === undefined ? {} : { system: said.system };
   const manager = new ContextManager();
-  // Of a running prompt each is told once.
+  // A running prompt tells each warning once.
   const told = [];
   try {
     const draw = random(how.seed);
@@ -98,7 +98,7 @@ async function judgedByBuild(name, said, how) {
       told.push(...manager.syncMessages(messages, from, options).warnings);
       for (const budget of how.running ? [how.budgets[0]] : how.budgets) {
         const built = builtOf(() => manager.buildMessages({ phase: "answer", query: "", budget_tokens: budget, format, close_calls: true, running: how.running }), budget);
-        // Of a conversation that says nothing at last, nothing may be left to ask.
+        // A conversation that says nothing at its end may leave nothing to ask.
         if (!built || (built.messages.length === 0 && marksOf(messages.at(-1)).length === 0)) continue;
         told.push(...built.warnings);
         assert.ok(built.tokens <= budget, `${built.tokens} of ${budget} tokens`);

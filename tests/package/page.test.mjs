@@ -320,7 +320,7 @@ test("Page: context, what goes in and what stays", async (t) => {
     for (const [settings, options] of [["", {}], ["running", {}], ["firewall", undefined]]) {
       const tab = await open(t, { fragment: `#phase=answer&set=${settings}` });
       const total = async () => Number(/= ([\d,]+)$/.exec(await tab.textContent("#ledger", { timeout: 1000 }))[1].replaceAll(",", ""));
-      // What the page asks anew while it is made ready may be answered once more before the turn is.
+      // A question that the page asked while it was made ready may be answered once more before the turn is.
       const before = Number(await until(async () => `${await total()}`, /^\d+$/));
       await tab.click("#settings summary");
       await tab.fill("#turn", text);

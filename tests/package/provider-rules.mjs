@@ -226,7 +226,7 @@ function gemini({ messages, system }) {
     const role = given === "function" ? "user" : given;
     if (!["user", "model"].includes(role)) return `role ${role}`;
     // Two of the user may follow each other: what functions answered is a turn of its own, before what the user says.
-    // Of two of the model the second may not call.
+    // The second of two messages of the model may not call.
     const isCall = role === "model" && parts.some(({ functionCall }) => functionCall);
     if ((role === last && isCall) || (at === 0 && role !== "user")) return `message ${at} is of ${role}`;
     last = role;

@@ -141,7 +141,7 @@ const results = {
     const fails = [() => { throw new Error("x"); }, () => 5];
     for (const render of fails) refuses(cw, assert, "render", () => to({ data: 1 }, { render }), ["CALLBACK_FAILED"]);
     refuses(cw, assert, "no tool", () => cw.mcpToToolResult({}, {}), ["MISSING_FIELD"]);
-    // What a server sent is repaired, and each repair is told.
+    // Values that a server sent are repaired, and each repair is told.
     const half = cw.mcpToToolResult({ content: [{ type: "text", text: "cut \ud83d" }], structuredContent: { n: NaN, at: 5n } }, { tool: "t" });
     assert.deepEqual(half.warnings.map(({ code }) => code).slice(0, 3), ["text-repaired", "value-repaired", "value-repaired"]);
     assert.equal(JSON.stringify(half).includes("\\ud83d"), false);

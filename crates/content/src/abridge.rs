@@ -303,7 +303,7 @@ mod tests {
         let tokens = Estimator::V3.tokens(&made);
         assert!((380..=400).contains(&tokens), "{tokens}: {made}");
         assert!(made.starts_with("- row 0: done\n- row 1: done\n") && made.matches(GAP).count() == 1, "{made}");
-        // Of what is the same over and over there is no more to tell.
+        // Lines that repeat tell nothing more.
         let same = format!("start\n{}end\n", "- row: done\n".repeat(900));
         assert!(short("text/plain", &same, 400, "").matches("done").count() < 60);
     }

@@ -23,7 +23,7 @@ export interface ReadConversation {
   readonly messages: readonly ModelMessage[];
   /** The objects by what was made of them, in their order. */
   readonly originals: ReadonlyMap<string, object[]>;
-  /** Those that never come back as they are. */
+  /** Messages that never come back as they are. */
   readonly mended: readonly object[];
 }
 
@@ -66,7 +66,7 @@ export class LangChainMessages {
       isChanged ||= !original && message.role === "assistant";
       return original ? [original] : this.#made(message, results).reverse();
     });
-    // What a model thought beside what it said, which no part of a message holds.
+    // Thoughts beside the answer, which no part of a message holds.
     const thinks = (message: object): boolean => Boolean(((message as Fields)["additional_kwargs"] as Fields | undefined)?.["reasoning_content"]);
     if (isChanged && [...left.values(), mended].flat().some(thinks)) lost?.("reasoning_content");
     return written.reverse();

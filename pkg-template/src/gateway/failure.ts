@@ -70,7 +70,7 @@ export function maskedValue(value: JsonValue, secrets: readonly string[]): JsonV
   return JSON.parse(JSON.stringify(value), (_, inner: unknown) => (typeof inner === "string" ? maskedText(inner, secrets) : inner)) as JsonValue;
 }
 
-/** What the SDK says where nobody can register by a request. */
+/** The words of the SDK where nobody can register by a request. */
 const NO_REGISTRATION = /not support dynamic client registration/;
 const TIMEOUTS = ["REQUEST_TIMEOUT"];
 const GONE = ["CONNECTION_CLOSED", "NOT_CONNECTED", "SEND_FAILED"];

@@ -117,7 +117,7 @@ export function heed(journal: Journal, line: ReadLine, gone: ReadonlySet<string>
     journal.lost += PARTS_OF_A_FILE;
     return;
   }
-  // What is damaged may be the line that counts, and this one late. Nothing is lost by not following it: the parts are here, and nobody
+  // The damaged line may be the one that counts, and this one late. Nothing is lost by not following it: the parts are here, and nobody
   // has written to the other file yet, which would have this one's name then.
   const isUnsure = value.first === journal.next && journal.lost + journal.guessed > 0;
   if (value.moved !== undefined && isUnsure) return;

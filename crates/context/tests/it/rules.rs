@@ -26,7 +26,7 @@ fn kept() -> ManagerOptions {
     ManagerOptions { standing_rules: true, ..ManagerOptions::default() }
 }
 
-/// What the user says, each with much talk of the agent behind it.
+/// Makes a log of turns of the user, each with much talk of the agent behind it.
 fn manager(turns: &[&str]) -> ContextManager {
     let mut manager = ContextManager::new(kept());
     for (n, turn) in turns.iter().enumerate() {

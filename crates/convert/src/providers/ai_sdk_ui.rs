@@ -80,7 +80,7 @@ fn part(value: Value, path: &str, parts: &mut Vec<MessagePart>) -> Result<()> {
         "text" if map.get("text").is_some_and(Value::is_string) => PartKind::Text,
         "reasoning" | "reasoning-file" => PartKind::Reasoning,
         "step-start" => PartKind::Marker,
-        // What the user said while the model was at work.
+        // The user spoke while the model was at work.
         "steering-message" => {
             let texts: Vec<&str> = map
                 .get("parts")

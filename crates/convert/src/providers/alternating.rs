@@ -172,7 +172,8 @@ fn join_same_role(list: Vec<AlternatingMessage>, reasons_first: bool) -> Vec<Alt
 
 /// Makes messages that keep the rules: roles alternate and the user begins, every call but those of the last message has
 /// its result in the next message, results come first. With `reasons_first` reasoning comes before other parts, and no
-/// message ends in it; without it, results are a message of their own. `start` is the part of the user where the model would begin, unless others stand before them.
+/// message ends in it; without it, results are a message of their own. `start` is the part of the user where the model would
+/// begin, unless others stand before them.
 pub fn alternate_roles(
     mut list: Vec<AlternatingMessage>,
     reasons_first: bool,

@@ -74,7 +74,7 @@ pub fn approval_requests(item: &ContextItem) -> Vec<&str> {
 /// Requests of the messages that are written and their answers, which stand behind the message that asks.
 #[derive(Debug, Default)]
 pub struct Approvals {
-    /// By the item of a request: the items of its answers.
+    /// The items of the answers, by the item of the request.
     answers: SortedMap<usize, Vec<usize>>,
     /// The answers whose request is there, each once: item and part.
     pub known: Vec<(usize, usize)>,
@@ -104,7 +104,7 @@ impl Approvals {
                 if found.items.last() != Some(&index) {
                     found.items.push(index);
                 }
-                // What answers a second time answers nothing.
+                // A second answer answers nothing.
                 let Some((request, call)) = requests.remove(&id.to_owned()) else { continue };
                 found.known.push((index, at));
                 found.approved.extend(call.map(|call| (index, call)));

@@ -154,8 +154,8 @@ pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
     let sources = sources(items, format);
     let approvals = Approvals::of(&sources);
     let groups = group_items(&sources, &approvals);
-    // By group: the last item of those before it, with results, whether all calls before it have one, and the last turn before it
-    // that says something.
+    // For each group: the last item before it, results included; whether all calls before it have a result; the last turn before
+    // it that says something.
     let mut last = Vec::with_capacity(groups.len());
     let (mut reach, mut is_closed, mut said) = (0, true, None);
     for (at, group) in groups.iter().enumerate() {

@@ -47,7 +47,7 @@ fn an_approval_stands_before_what_was_done_and_last_where_that_waits() {
     let (messages, codes) = again(&done, Format::AiSdkModel);
     assert_eq!(messages[2..4], [answer("c1"), answer("c2")], "the answers, in order");
     assert_eq!((messages[4..].to_vec(), codes.len()), (vec![result("c1"), result("c2")], 0));
-    // What still waits is the last thing that is said, and nothing is made up for it.
+    // A call that still waits is written last, and no result is made up for it.
     let open = json!([user, both, answer("c1"), result("c1"), answer("c2")]);
     let (messages, codes) = again(&open, Format::AiSdkModel);
     assert_eq!(messages[2..], [answer("c1"), result("c1"), answer("c2")]);
@@ -176,7 +176,7 @@ fn text_of_the_user_stays_apart_from_what_functions_answered() {
         (contents[2]["parts"].as_array().map(Vec::len), &contents[3]["parts"]),
         (Some(1), &json!([{ "text": "and now?" }]))
     );
-    // What stood beside an answer stays there, and what stands for one that is missing is a content of its own.
+    // Text that stood beside a response stays there; a response that was made up is a content of its own.
     let native = json!([
         { "role": "user", "parts": [{ "text": "go" }] },
         { "role": "model", "parts": [{ "functionCall": { "name": "f", "args": {} } }] },

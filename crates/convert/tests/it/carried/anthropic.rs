@@ -68,7 +68,7 @@ pub fn anthropic() -> Vec<Example> {
     .collect()
 }
 
-/// What stands beside the words of the model.
+/// Blocks beside the words of the model.
 fn beside_words() -> Vec<Example> {
     let assistant = |name, blocks: Value| {
         example(name, json!([{ "role": "user", "content": "hi" }, { "role": "assistant", "content": blocks }]))
