@@ -99,7 +99,7 @@ impl RunningRequest<'_> {
                 let WrittenStep { messages, system, warnings, written, quarters, .. } = *step;
                 (Some(RunningMessages { keep: 0, messages, system, warnings }), Some(written), quarters / 4)
             }
-            WrittenPrompt::NewInstructions => {
+            WrittenPrompt::Outdated => {
                 return Err(Error::new(ErrorCode::Internal, "instructions behind the beginning"));
             }
         };

@@ -117,18 +117,18 @@ impl PromptWriter for MessageWriter {
             };
         }
         let is_one = add(grows, &mut step, &mut before)?;
-        if !is_one || from.has_begun && step.system.is_some() {
+        if !is_one || before.is_outdated() || from.has_begun && step.system.is_some() {
             if from.has_begun {
-                return Ok(WrittenPrompt::NewInstructions);
+                return Ok(WrittenPrompt::Outdated);
             }
-            // Instructions among the messages go beside all of them, so that nothing is written for good.
+            // What goes beside all messages, or changes those before it, leaves nothing that is written for good.
             (step.messages, step.warnings, step.system, step.quarters) = (Vec::new(), Vec::new(), None, 0);
             add(&items, &mut step, &mut WrittenBefore::default())?;
             written = WrittenSections::default();
         }
         if !written.has_begun {
             if from.system.is_some() && from.system != step.system {
-                return Ok(WrittenPrompt::NewInstructions);
+                return Ok(WrittenPrompt::Outdated);
             }
             written.system.clone_from(&step.system);
         }

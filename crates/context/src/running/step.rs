@@ -239,7 +239,7 @@ impl RunningRequest<'_> {
         let from = base.and_then(|base| base.written.as_ref()).unwrap_or(&nothing);
         let written = match self.writer.write(self.sources, &frame, &sections, from)? {
             WrittenPrompt::Text => None,
-            WrittenPrompt::NewInstructions => return Ok(None),
+            WrittenPrompt::Outdated => return Ok(None),
             WrittenPrompt::Messages(written) => {
                 quarters = quarters.max(written.quarters);
                 Some(written)

@@ -42,8 +42,8 @@ pub enum WrittenPrompt {
     /// Nothing: the text of the record is what is sent.
     Text,
     Messages(Box<WrittenStep>),
-    /// What goes beside the messages would be another text.
-    NewInstructions,
+    /// What stands does not go with what is new: what goes beside the messages would be another text, or a call lacks a signature.
+    Outdated,
 }
 
 /// What is written of a running prompt in a step.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Warnings;
 use super::message::{Role, at};
-use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent};
+use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, warn_of_reasoning};
 use super::to_messages::NO_RESULT;
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::quote::quote;
@@ -131,9 +131,10 @@ impl AlternatingMessage {
         self.parts = first;
     }
 
-    /// Puts calls last where parts come from elsewhere: what follows a call is refused, as its result must.
+    /// Puts calls last where parts come from elsewhere, or from several messages: what follows a call is refused, as its result must.
     pub fn put_calls_last(&mut self) {
-        if self.parts.iter().any(|part| !part.is_original) {
+        let is_one = |pair: &[AlternatingPart]| pair[0].message == pair[1].message;
+        if self.parts.iter().any(|part| !part.is_original) || !self.parts.windows(2).all(is_one) {
             self.put_first(|part| part.kind != AlternatingPartKind::ToolCall);
         }
     }
@@ -237,8 +238,7 @@ pub fn begin_with_user(messages: &mut Vec<OutgoingMessage>, warnings: &mut Warni
 
 fn drop_last_reasoning(message: &mut AlternatingMessage, warnings: &mut Warnings) {
     while let Some(last) = message.parts.pop_if(|part| part.is_reasoning()) {
-        let message = "reasoning that nothing follows is left out";
-        warnings.add("REASONING_INCOMPLETE", message, at("/items", last.item));
+        warn_of_reasoning(last.item, warnings);
     }
 }
 

@@ -6,7 +6,7 @@ use contextweaver_model::ContextItem;
 
 use super::outgoing::{OutgoingPart, PartContent};
 use super::sources::SourceItem;
-use super::stored::{StoredPart, parts_of, record_of};
+use super::stored::{parts_of, record_of};
 use contextweaver_base::order::{SortedMap, WordSet};
 
 /// Key in the metadata of an answer to a request; its parent is the item with the request.
@@ -76,14 +76,12 @@ pub fn approval_requests(item: &ContextItem) -> Vec<&str> {
 pub struct Approvals {
     /// The items of the answers, by the item of the request.
     answers: SortedMap<usize, Vec<usize>>,
-    /// The answers whose request is there, each once: item and part.
-    pub known: Vec<(usize, usize)>,
+    /// The answers whose request is there, each once: item, part, and the id of its call where it names one.
+    known: Vec<(usize, usize, Option<String>)>,
     /// Items that answer a request.
     items: Vec<usize>,
     /// Ids of calls that wait for an answer, or for what is done after it.
     calls: WordSet,
-    /// Ids of the calls whose answer is there, by the item of the answer.
-    approved: Vec<(usize, String)>,
 }
 
 impl Approvals {
@@ -106,8 +104,7 @@ impl Approvals {
                 }
                 // A second answer answers nothing.
                 let Some((request, call)) = requests.remove(&id.to_owned()) else { continue };
-                found.known.push((index, at));
-                found.approved.extend(call.map(|call| (index, call)));
+                found.known.push((index, at, call));
                 let list = found.answers.get_or_insert(&request, Vec::new());
                 if list.last() != Some(&index) {
                     list.push(index);
@@ -133,20 +130,23 @@ impl Approvals {
         self.calls.contains(call)
     }
 
-    /// Returns the ids of the calls that an item approves or denies.
-    pub fn calls_of(&self, index: usize) -> impl Iterator<Item = &str> {
-        self.approved.iter().filter(move |(answer, _)| *answer == index).map(|(_, call)| call.as_str())
-    }
-
-    /// Returns the parts of an answer as they were read, also where a secret was taken out of its reason.
-    pub fn parts(&self, sources: &[SourceItem], index: usize) -> Vec<OutgoingPart> {
+    /// Returns the parts of an answer as they were read, also where a secret was taken out of its reason: those of which `is_wanted`
+    /// says so by the id of the call.
+    pub fn parts(
+        &self,
+        sources: &[SourceItem],
+        index: usize,
+        is_wanted: impl Fn(Option<&str>) -> bool,
+    ) -> Vec<OutgoingPart> {
         let Some(stored) = &sources[index].stored else { return Vec::new() };
-        let is_known = |at: &usize| self.known.binary_search(&(index, *at)).is_ok();
-        let parts = stored.parts.iter().enumerate().filter(|(at, _)| is_known(at));
-        let as_read = |(_, part): (usize, &StoredPart)| {
+        let first = self.known.partition_point(|(answer, ..)| *answer < index);
+        let own = self.known[first..].iter().take_while(|(answer, ..)| *answer == index);
+        let known = own.filter(|(_, _, call)| is_wanted(call.as_deref()));
+        let as_read = |(_, at, _): &(usize, usize, Option<String>)| {
+            let part = &stored.parts[*at];
             OutgoingPart::as_read(part, PartContent::Opaque, part.original.clone(), index)
         };
-        let mut parts: Vec<OutgoingPart> = parts.map(as_read).collect();
+        let mut parts: Vec<OutgoingPart> = known.map(as_read).collect();
         if let Some(first) = parts.first_mut() {
             first.message_fields.clone_from(&stored.fields);
         }

@@ -287,11 +287,11 @@ fn with_signature(mut map: JsonMap, kind: PartKind, slots: Vec<TextSlot>) -> Vec
 
 /// Writes contents, and the system instruction that stands beside them.
 ///
-/// `is_signed` tells whether a call before these is signed, and afterwards of these, too.
+/// `signatures` says what is known of the calls before these, and afterwards of these, too.
 pub fn write(
     messages: Vec<OutgoingMessage>,
     follows: bool,
-    is_signed: &mut bool,
+    signatures: &mut Signatures,
     warnings: &mut Warnings,
 ) -> (Vec<Value>, Option<Value>) {
     let (mut system, mut list) = (Vec::new(), Vec::new());
@@ -315,7 +315,7 @@ pub fn write(
         let (before, rest) = list.split_at_mut(index);
         match_responses(&mut before[index - 1].parts, &mut rest[0].parts);
     }
-    sign_calls(&mut list, is_signed);
+    sign_calls(&mut list, signatures);
     let messages = list.into_iter().map(write_content).collect();
     (messages, write_system(system, system_fields))
 }
@@ -323,22 +323,36 @@ pub fn write(
 /// The signature that Google's documentation names for calls which its model did not make.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
+/// What is known of the signatures of calls.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Signatures {
+    /// Whether a call is signed, so that the model signs its calls.
+    is_signed: bool,
+    /// Whether a call that this provider's model did not make is without a signature.
+    is_unsigned: bool,
+}
+
+impl Signatures {
+    /// Tells whether calls that are written should have been signed, as was seen later.
+    pub const fn are_missing(self) -> bool {
+        self.is_signed && self.is_unsigned
+    }
+}
+
 /// Signs the first call of each content that this provider's model did not make, where others are signed: a model that signs its
 /// calls refuses those that are not.
-fn sign_calls(list: &mut [AlternatingMessage], is_signed: &mut bool) {
+fn sign_calls(list: &mut [AlternatingMessage], signatures: &mut Signatures) {
     let signed = |part: &AlternatingPart| {
         part.kind == AlternatingPartKind::ToolCall
             && part.value.as_object().is_some_and(|map| field(map, SIGNATURE).is_some())
     };
-    *is_signed |= list.iter().flat_map(|message| &message.parts).any(signed);
-    if !*is_signed {
-        return;
-    }
+    signatures.is_signed |= list.iter().flat_map(|message| &message.parts).any(signed);
     for message in list {
         let first = message.parts.iter_mut().find(|part| part.kind == AlternatingPartKind::ToolCall);
-        if let Some(map) =
-            first.filter(|part| !part.is_original && !signed(part)).and_then(|part| part.value.as_object_mut())
-        {
+        let Some(part) = first.filter(|part| !part.is_original && !signed(part)) else { continue };
+        if !signatures.is_signed {
+            signatures.is_unsigned = true;
+        } else if let Some(map) = part.value.as_object_mut() {
             map.insert(SIGNATURE[0].to_owned(), UNSIGNED.into());
         }
     }

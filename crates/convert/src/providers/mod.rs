@@ -322,10 +322,10 @@ pub fn continue_messages(
     before.has_turns |= outgoing.iter().any(|message| message.role != Role::System && !message.parts.is_empty());
     let follows = before.count > 0;
     let (messages, system) = match format {
-        Format::OpenAiChat => (openai_chat::write(outgoing), None),
+        Format::OpenAiChat => (openai_chat::write(outgoing, &mut warnings), None),
         Format::OpenAiResponses => (openai_responses::write(outgoing), None),
         Format::Anthropic => anthropic::write(outgoing, follows, options.is_steady, &mut warnings),
-        Format::Gemini => gemini::write(outgoing, follows, &mut before.is_signed, &mut warnings),
+        Format::Gemini => gemini::write(outgoing, follows, &mut before.signatures, &mut warnings),
         Format::AiSdkUi => (ai_sdk_ui::write(outgoing, before.count, &mut before.messages), None),
         Format::AiSdkModel => (ai_sdk_model::write(outgoing), None),
     };

@@ -5,9 +5,11 @@ use serde_json::{Value, json};
 use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
 use super::names::UniqueIds;
-use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, by_message, put, take_message_fields};
+use super::outgoing::{
+    OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, by_message, put, take_message_fields, warn_of_reasoning,
+};
 use super::server_tools::readable;
-use super::{Format, into_object, required, role_of, take_field};
+use super::{Format, Warnings, into_object, required, role_of, take_field};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, parse_sent, wrong_type};
 use contextweaver_text::quote::quote;
@@ -216,13 +218,13 @@ pub fn result_part(field: &str, content: Value, kind: PartKind) -> MessagePart {
 }
 
 /// Writes messages.
-pub fn write(messages: Vec<OutgoingMessage>) -> Vec<Value> {
+pub fn write(messages: Vec<OutgoingMessage>, warnings: &mut Warnings) -> Vec<Value> {
     let mut written = Vec::new();
     // Calls written in the old form, which their results then have, too.
     let mut functions = UniqueIds::default();
     for message in messages {
         match message.role {
-            Role::Assistant => written.extend(write_assistant(message.parts, &mut functions)),
+            Role::Assistant => written.extend(write_assistant(message.parts, &mut functions, warnings)),
             Role::Tool => written.extend(message.parts.into_iter().map(|part| write_result(part, &functions))),
             role => {
                 let role = if role == Role::System { "system" } else { "user" };
@@ -259,10 +261,11 @@ fn put_text(message: &mut Value, text: &str) {
     }
 }
 
-fn write_assistant(mut parts: Vec<OutgoingPart>, functions: &mut UniqueIds) -> Option<Value> {
+fn write_assistant(mut parts: Vec<OutgoingPart>, functions: &mut UniqueIds, warnings: &mut Warnings) -> Option<Value> {
     let mut message = take_message_fields(&mut parts, json!({ "role": "assistant", "content": null }));
     let mut has_text = false;
     let is_changed = parts.iter().any(|part| part.original.is_none());
+    let reasoning = parts.iter().find(|part| part.content == PartContent::Reasoning).map(|part| part.item);
     for part in parts {
         match (part.original, part.content) {
             (Some(mut original), content) => {
@@ -286,12 +289,18 @@ fn write_assistant(mut parts: Vec<OutgoingPart>, functions: &mut UniqueIds) -> O
             _ => {}
         }
     }
-    let has = |key: &str| {
-        message.get(key).is_some_and(|value| value.as_array().map_or(!value.is_null(), |list| !list.is_empty()))
+    let has = |key: &str| match message.get(key) {
+        None | Some(Value::Null) => false,
+        Some(Value::Array(list)) => !list.is_empty(),
+        Some(Value::String(text)) => !trim(text).is_empty(),
+        Some(_) => true,
     };
     let calls = has("tool_calls") || has("function_call");
     let is_empty = message.get("tool_calls").is_some_and(Value::is_array) && !has("tool_calls");
     if !calls && !has("content") && !has("refusal") && !has("audio") {
+        if let Some(item) = reasoning {
+            warn_of_reasoning(item, warnings);
+        }
         return None;
     }
     // A list without calls is refused.

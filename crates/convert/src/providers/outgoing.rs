@@ -309,6 +309,12 @@ pub fn warn_of_moved(messages: &[OutgoingMessage], follows: bool, warnings: &mut
     }
 }
 
+/// Warns of reasoning that is left out, as nothing of the model follows it.
+pub fn warn_of_reasoning(item: usize, warnings: &mut Warnings) {
+    let message = "reasoning that nothing follows is left out";
+    warnings.add("REASONING_INCOMPLETE", message, at("/items", item));
+}
+
 /// Leaves out reasoning that nothing of the model follows, as of an answer that was broken off: it is refused.
 pub fn drop_last_reasoning(messages: &mut [OutgoingMessage], warnings: &mut Warnings) {
     let mut is_followed = false;
@@ -318,8 +324,7 @@ pub fn drop_last_reasoning(messages: &mut [OutgoingMessage], warnings: &mut Warn
             && !is_followed
             && let Some(part) = message.parts.pop_if(|part| part.content == PartContent::Reasoning)
         {
-            let message = "reasoning that nothing follows is left out";
-            warnings.add("REASONING_INCOMPLETE", message, at("/items", part.item));
+            warn_of_reasoning(part.item, warnings);
         }
         is_followed = is_model && (is_followed || !message.parts.is_empty());
     }

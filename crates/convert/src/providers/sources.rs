@@ -154,15 +154,17 @@ pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
     let sources = sources(items, format);
     let approvals = Approvals::of(&sources);
     let groups = group_items(&sources, &approvals);
-    // For each group: the last item before it, results included; whether all calls before it have a result; the last turn before
-    // it that says something.
+    // For each group: the last item before it, results included; whether all calls before it have a result; whether a message of
+    // the model may still be open before it.
     let mut last = Vec::with_capacity(groups.len());
-    let (mut reach, mut is_closed, mut said) = (0, true, None);
-    for (at, group) in groups.iter().enumerate() {
-        last.push((reach, is_closed, said));
-        if group.role != Role::System && says_something(&sources, group) {
-            said = Some(at);
-        }
+    let (mut reach, mut is_closed, mut may_join) = (0, true, false);
+    for group in &groups {
+        last.push((reach, is_closed, may_join));
+        may_join = match group.role {
+            Role::System => may_join,
+            Role::Assistant => !has_results(&sources, group),
+            _ => may_join && !says_something(&sources, group),
+        };
         let is_open = |index: &usize| sources[*index].waits();
         is_closed &= !group.items.iter().any(is_open);
         let answers = |index: &usize| sources[*index].results.iter().chain(approvals.answers(*index)).copied();
@@ -172,16 +174,13 @@ pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
     (1..groups.len()).rev().find_map(|at| {
         let (before, group) = (&groups[at - 1], &groups[at]);
         let start = group.items[0];
-        let (reach, is_closed, said) = last[at];
+        let (reach, is_closed, may_join) = last[at];
         // A response of several steps is one message of the user interface. White space at the end of a last message of the model is
         // left out, so that none may be the last.
         let parts = if format == Format::AiSdkUi {
             group.role == Role::User && before.role != Role::User
         } else {
-            let follows = said.is_none_or(|before: usize| {
-                groups[before].role != Role::Assistant || has_results(&sources, &groups[before])
-            });
-            group.role == Role::Assistant && follows && says_something(&sources, group)
+            group.role == Role::Assistant && !may_join && says_something(&sources, group)
         };
         (parts && is_closed && reach < start).then_some(start)
     })

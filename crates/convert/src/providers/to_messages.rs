@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::approvals::Approvals;
+use super::gemini::Signatures;
 use super::media_list::MediaBytes;
 use super::message::{Role, at};
 use super::names::{UniqueIds, answered_id, call_id, legal_id, legal_name, tool_name};
@@ -14,7 +15,7 @@ use super::server_tools::is_provider_run;
 use super::sources::{self, MessageGroup, SourceItem, group_items, sources};
 use super::stored::StoredPartKind;
 use super::{Format, Warnings, call_text};
-use contextweaver_base::order::sort_by;
+use contextweaver_base::order::{WordSet, sort_by};
 use contextweaver_model::json::{inexact_number, whole_escapes};
 use contextweaver_model::{ContextItem, ItemKind};
 use contextweaver_text::quote::quote;
@@ -47,14 +48,19 @@ pub struct WrittenBefore {
     pub(super) images: usize,
     /// Whether there is one besides instructions.
     pub(super) has_turns: bool,
-    /// Whether a call or a thought is signed, in a format that has signatures of calls.
-    pub(super) is_signed: bool,
+    /// Of calls, in the format that has some.
+    pub(super) signatures: Signatures,
 }
 
 impl WrittenBefore {
     /// Returns how many messages stand there.
     pub fn count(&self) -> usize {
         self.count
+    }
+
+    /// Tells whether they are refused together with what came later, and have to be written anew.
+    pub fn is_outdated(&self) -> bool {
+        self.signatures.are_missing()
     }
 }
 
@@ -186,15 +192,17 @@ impl MessageBuilder<'_, '_, '_> {
 
     /// Takes the ids off messages of a response of which something before them is not there: with it one may want its reasoning.
     fn free_messages(&self, parts: &mut [OutgoingPart]) {
-        let mut before: Option<usize> = None;
+        let mut before: Option<(usize, bool)> = None;
         for part in parts {
             let Some(index) = part.message() else { continue };
             let start = self.sources[part.item].stored.as_ref().map(|stored| stored.group.0);
-            let follows = before.map_or(start == Some(index), |before| before == index || before + 1 == index);
+            let follows = before
+                .map_or(start == Some(index), |(before, is_whole)| before == index || is_whole && before + 1 == index);
+            let is_whole = follows && part.original.is_some();
             if let Some(Value::Object(fields)) = part.message_fields.as_mut().filter(|_| !follows) {
                 fields.shift_remove("id");
             }
-            before = Some(index);
+            before = Some((index, is_whole));
         }
     }
 
@@ -232,11 +240,13 @@ impl MessageBuilder<'_, '_, '_> {
             message.lost_reasoning = lost_reasoning;
         }
         // The last message says what is to be done now; what was done before stands behind its approval.
-        let (open, done): (Vec<usize>, Vec<usize>) =
-            self.answers_of(items, lost_reasoning).into_iter().partition(|answer| self.is_open(*answer, items, waits));
-        self.push_answers(&done);
+        let answers = self.answers_of(items, lost_reasoning);
+        let open = items.iter().filter(|index| self.may_wait(**index, waits));
+        let open = WordSet::new(open.map(|index| call_id(self.item(*index)).to_owned()).collect());
+        let is_open = |call: Option<&str>| call.is_some_and(|call| open.contains(call));
+        self.push_answers(&answers, |call| !is_open(call));
         self.push_results(results);
-        self.push_answers(&open);
+        self.push_answers(&answers, is_open);
         self.has_open_calls = false;
     }
 
@@ -260,22 +270,17 @@ impl MessageBuilder<'_, '_, '_> {
         Vec::new()
     }
 
-    /// Tells whether an answer approves or denies a call of a message that goes without a result.
-    fn is_open(&self, answer: usize, items: &[usize], waits: Waits) -> bool {
-        let is_open =
-            |call: &str| items.iter().any(|index| self.may_wait(*index, waits) && call_id(self.item(*index)) == call);
-        self.approvals.calls_of(answer).any(is_open)
-    }
-
-    fn push_answers(&mut self, answers: &[usize]) {
-        let parts = answers.iter().flat_map(|index| self.approvals.parts(&self.sources, *index)).collect();
+    /// Adds the answers that `is_wanted` picks by the ids of their calls.
+    fn push_answers(&mut self, answers: &[usize], is_wanted: impl Fn(Option<&str>) -> bool) {
+        let wanted = |index: &usize| self.approvals.parts(&self.sources, *index, &is_wanted);
+        let parts = answers.iter().flat_map(wanted).collect();
         self.push(Role::User, parts);
     }
 
     /// Warns of answers to requests that are not there, which nobody understands.
     fn warn_of_answers(&mut self) {
         for index in 0..self.sources.len() {
-            if self.approvals.is_answer(index) && self.approvals.parts(&self.sources, index).is_empty() {
+            if self.approvals.is_answer(index) && self.approvals.parts(&self.sources, index, |_| true).is_empty() {
                 self.warn_of_answer(index);
             }
         }

@@ -1,7 +1,8 @@
 //! Whole messages that a provider refuses: approvals, messages that say nothing, items that stand twice, calls that are not signed.
 
 use contextweaver_convert::providers::{
-    Format, ReadOptions, WriteOptions, WrittenBefore, continue_messages, items_to_messages, messages_to_items,
+    Format, ReadOptions, WriteOptions, WrittenBefore, continue_messages, items_to_messages, last_part,
+    messages_to_items,
 };
 use contextweaver_model::ContextItem;
 use serde_json::{Value, json};
@@ -303,4 +304,89 @@ fn what_only_the_provider_understands_is_named_where_its_text_changed() {
     // As the prompt shows an item with its media.
     contextweaver_convert::providers::keep_media(&mut items[1], "password=x\n[custom]");
     assert_eq!(asked(&items, Format::AiSdkModel).1, ["OPAQUE_LEFT_OUT"]);
+}
+
+#[test]
+fn an_answer_to_several_requests_is_parted_by_what_was_done() {
+    let user = json!({ "role": "user", "content": "go" });
+    let both = json!({ "role": "assistant", "content": [call("c1"), request("c1"), call("c2"), request("c2")] });
+    let mut answers = answer("c1");
+    let second = answer("c2")["content"][0].clone();
+    answers["content"].as_array_mut().unwrap().push(second);
+    let (messages, codes) = again(&json!([user, both, answers, result("c1")]), Format::AiSdkModel);
+    assert_eq!(messages[2..], [answer("c1"), result("c1"), answer("c2")], "what waits stands last");
+    assert!(codes.is_empty(), "{codes:?}");
+}
+
+#[test]
+fn messages_of_a_response_go_without_ids_once_one_before_them_does() {
+    let message = |id: &str| {
+        json!({ "type": "message", "id": id, "role": "assistant", "status": "completed",
+            "content": [{ "type": "output_text", "text": format!("text of {id}"), "annotations": [] }] })
+    };
+    let response = json!([{ "role": "user", "content": "go" },
+        { "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "E" }, message("msg_1"), message("msg_2"), message("msg_3")]);
+    assert_eq!(again(&response, Format::OpenAiResponses).0, response.as_array().unwrap()[..]);
+    let mut items = read(response, Format::OpenAiResponses);
+    items[1].text = "another text".to_owned();
+    let (messages, _) = asked(&items, Format::OpenAiResponses);
+    assert_eq!(messages.len(), 5);
+    assert!(messages[2..].iter().all(|message| message.get("id").is_none()), "{messages:?}");
+}
+
+#[test]
+fn reasoning_alone_is_no_message_of_chat() {
+    let user = json!({ "role": "user", "content": "go" });
+    for content in [Value::Null, "".into(), " ".into()] {
+        let thought = json!({ "role": "assistant", "content": content, "reasoning_content": "hm" });
+        let (messages, codes) = again(&json!([user, thought, user]), Format::OpenAiChat);
+        assert_eq!(messages.len(), 2, "{messages:?}");
+        assert!(codes.contains(&"REASONING_INCOMPLETE"), "{codes:?}");
+    }
+}
+
+#[test]
+fn texts_of_two_answers_stand_before_the_calls_of_the_first() {
+    let first =
+        json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "t1", "name": "f", "input": {} }] });
+    let second = json!({ "role": "assistant", "content": [{ "type": "text", "text": "Nothing came." }] });
+    let (messages, codes) = again(&json!([{ "role": "user", "content": "go" }, first, second]), Format::Anthropic);
+    let kinds = |at: usize| -> Vec<String> {
+        let parts = messages[at]["content"].as_array().unwrap();
+        parts.iter().map(|part| part["type"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!((kinds(1), kinds(2)), (vec!["text".to_owned(), "tool_use".to_owned()], vec!["tool_result".to_owned()]));
+    assert_eq!(codes, ["RESULT_MISSING"]);
+}
+
+#[test]
+fn a_call_made_up_before_the_first_signed_one_is_outdated() {
+    let orphan = json!([{ "role": "user", "parts": [{ "functionResponse": { "id": "g1", "name": "f", "response": { "output": 1 } } }] }]);
+    let signed = json!([{ "role": "model", "parts": [{ "functionCall": { "id": "g2", "name": "f", "args": {} }, "thoughtSignature": "S" }] }]);
+    let mut before = WrittenBefore::default();
+    let mut went_on = |messages: &Value| {
+        let items = read(messages.clone(), Format::Gemini);
+        continue_messages(&items, Format::Gemini, &WriteOptions::default(), &|_| None, &mut before).unwrap();
+        before.is_outdated()
+    };
+    assert!(!went_on(&orphan), "nothing says that the model signs its calls");
+    assert!(went_on(&signed));
+    let both = [orphan.as_array().unwrap().clone(), signed.as_array().unwrap().clone()].concat();
+    let (messages, _) = again(&Value::Array(both), Format::Gemini);
+    assert_eq!(messages[1]["parts"][0]["thoughtSignature"], "skip_thought_signature_validator");
+}
+
+#[test]
+fn messages_are_not_parted_behind_what_the_provider_ran() {
+    let ran = json!({ "role": "assistant", "content": [
+        { "type": "server_tool_use", "id": "s1", "name": "web_search", "input": { "query": "tides" } },
+        { "type": "web_search_tool_result", "tool_use_id": "s1", "content": [] }] });
+    let user = |text: &str| json!({ "role": "user", "content": text });
+    let said = json!({ "role": "assistant", "content": [{ "type": "text", "text": "High at noon." }] });
+    let messages = json!([user("go"), ran, user("and?"), said]);
+    let items = read(messages, Format::Anthropic);
+    let is_last = |items: &[ContextItem]| last_part(items, Format::Anthropic) == Some(items.len() - 1);
+    assert!(is_last(&items), "a turn of the user stands between");
+    let behind: Vec<ContextItem> = items.iter().filter(|item| item.text != "and?").cloned().collect();
+    assert!(!is_last(&behind), "both are one message of the model");
 }
