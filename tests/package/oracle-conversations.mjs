@@ -576,6 +576,9 @@ export function conversation(draw, form, { types = ALL_TYPES, hasServers = true 
   if (first > begin) messages.splice(begin, first - begin);
   // Without a word of the user there is nothing to answer.
   if (first === -1 && form.startsWith("ai-sdk-model")) messages.splice(Math.max(begin, 0), 0, { role: "user", content: "go on" });
+  // Google's and Anthropic's converters of the AI SDK take instructions at the beginning alone.
+  const instructions = messages.findIndex(({ role }) => role === "system");
+  if (form.startsWith("ai-sdk-model") && instructions > 0) messages = messages.slice(instructions);
   // The AI SDK writes no two answers in a row.
   if (form.startsWith("ai-sdk")) messages = messages.filter(({ role }, index) => role !== "assistant" || messages[index - 1]?.role !== role);
   return { form, messages, kinds, ...(system !== undefined && { system: form === "gemini" ? { parts: [{ text: system }] } : system }) };

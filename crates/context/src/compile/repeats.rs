@@ -6,13 +6,15 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use contextweaver_base::order::sort;
 use contextweaver_convert::providers::has_more_than_text;
 use contextweaver_model::{ContextItem, ItemKind};
 
 /// Characters from which on two turns with the same words are repeats: `yes` answers many questions.
 pub const LEAST_TURN_CHARS: usize = 16;
 
-/// Returns the exact repeats among visible positions, ascending, each with the newest one: same kind, parent, label and text.
+/// Returns the exact repeats among visible positions, ascending, each with the one that stands for it: same kind, parent, label and
+/// text. The newest stands for the others, of instructions the first, as some providers take those at the beginning alone.
 /// `fingerprints` are those of [`fingerprint`], by position.
 pub fn exact_repeats(
     items: &[ContextItem],
@@ -20,19 +22,24 @@ pub fn exact_repeats(
     fingerprints: impl Fn(usize) -> u64,
 ) -> Vec<(usize, usize)> {
     // Positions of kept items by fingerprint; items whose fingerprints meet by chance are compared.
-    let mut newest: HashMap<u64, usize> = HashMap::new();
+    let mut stand: HashMap<u64, usize> = HashMap::new();
     let mut repeats = Vec::new();
     for at in visible.rev() {
         let print = fingerprints(at);
         if print == 0 {
             continue;
         }
-        let kept = *newest.entry(print).or_insert(at);
-        if kept != at && same(&items[kept], &items[at]) {
-            repeats.push((at, kept));
+        let kept = stand.entry(print).or_insert(at);
+        if *kept == at || !same(&items[*kept], &items[at]) {
+            continue;
+        }
+        if items[at].kind == ItemKind::Policy {
+            repeats.push((std::mem::replace(kept, at), at));
+        } else {
+            repeats.push((at, *kept));
         }
     }
-    repeats.reverse();
+    sort(&mut repeats);
     repeats
 }
 

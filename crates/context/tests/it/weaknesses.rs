@@ -116,6 +116,7 @@ fn w05_only_exact_repeats_are_duplicates() {
     let long = |text: &str| format!("{text}, as said in the meeting of the team");
     let fact = |id: &str, text: &str| item(id, ItemKind::MemoryFact, text);
     let mut manager = with(vec![
+        item("p1", ItemKind::Policy, "answer briefly"),
         fact("safe", "the valve is safe"),
         fact("unsafe", "the valve is not safe"),
         fact("one", "order 1"),
@@ -130,11 +131,12 @@ fn w05_only_exact_repeats_are_duplicates() {
         fact("zh2", "系统正常"),
         item("u1", ItemKind::UserTurn, &long("the same long question")),
         item("u2", ItemKind::UserTurn, &long("the same long question")),
+        item("p2", ItemKind::Policy, "answer briefly"),
     ]);
     let pack = answer(&mut manager, "", 6000);
     let dropped: Vec<&str> = pack.stats.dropped_items.iter().map(|drop| drop.item_id.as_str()).collect();
-    // Turns are events: an answer needs its question.
-    assert_eq!(dropped, ["ru1", "zh1"]);
+    // Turns are events: an answer needs its question. Instructions stay at the beginning.
+    assert_eq!(dropped, ["ru1", "zh1", "p2"]);
     let mut options = ManagerOptions::default();
     options.policy.sensitivity_action = SensitivityAction::Redact;
     let masked =
