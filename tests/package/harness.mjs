@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const setting = (name) => process.env[`CONTEXTWEAVER_TEST_${name}`];
@@ -153,7 +153,7 @@ export function run(program, args, { cwd = root, env = {}, check = true, input, 
  * `files` maps names to contents, `also` names modules from here. Returns its folder.
  */
 export async function project(name, files = {}, { type = "module", also = [] } = {}) {
-  const folder = join(resolve(required("PROJECTS")), name);
+  const folder = join(resolve(required("PROJECTS")), basename(process.argv[1] ?? "", ".test.mjs"), name);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "package.json"), JSON.stringify({ name, private: true, type }));

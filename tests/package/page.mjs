@@ -37,7 +37,7 @@ export async function prepare(t, { header = true } = {}) {
   return { browser, address, absent, served, open: (t, { at = address, ...options } = {}) => visit(t, browser, at, options) };
 }
 
-/** Serves the page, under the policy that `cargo xtask serve` sends, and notes what it sent. */
+/** Serves the page, under its own policy and with nobody to frame it, and notes what it sent. */
 async function serve(t, header, absent, served) {
   const source = await readFile(join(page.path, "index.html"), "utf8");
   const [, own] = /http-equiv="Content-Security-Policy"\s+content="([^"]+)"/.exec(source) ?? assert.fail("the page has no policy");

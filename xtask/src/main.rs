@@ -3,7 +3,6 @@
 //! Each command sets up what it needs on a fresh machine (WebAssembly target, wasm-bindgen, npm packages, browser),
 //! says what it does and how long it took, and does nothing twice.
 
-mod changed;
 mod cmd;
 mod dirs;
 mod failure;
@@ -25,8 +24,7 @@ usage: cargo xtask <command>
 
   demo                           run the main job on a recorded session
   test                           run every test this machine can run
-  test --quick                   the inner loop: native tests of the crates that differ from the default branch and of
-                                 those that depend on them, with fewer random cases, and the package in Node
+  test --quick                   the inner loop: native tests with fewer random cases, and the package in Node
   test --long                    every test, with ten times as many random cases (20,000), and 100,000 changes of each object
   check                          formatting, lints, strict types, package linters, architecture rules
   build [--www | --quick]        build the npm package into pkg/ and print its sizes; with --www also the page, to be
@@ -35,19 +33,8 @@ usage: cargo xtask <command>
   fuzz [target ...] [--minutes N]
                                  look for bytes that break a promise, a minute for each target; targets are folders of
                                  fuzz/seeds, all when none is named
-  bench context [--sets <dir>] [--json]
-                                 measure the context engine on evaluation sets
-  bench cost [--sets <dir>] [--budgets <list>] [--join <list>] [--only <list>] [--json]
-                                 measure what recorded sessions of agents cost, and what their prompts still show
-  bench build [--python <program>] [--json]
-                                 time it, beside the Python reference if that Python has it
-  bench firewall [--json]        measure what of large results stays answerable, and what they cost
-  bench routing [--sets <dir>] [--json]
-                                 measure what the router finds, and its times, beside JavaScript search libraries
-  bench quality [--only <kind>] [--update] [--json]
-                                 run every labelled set, write benches/QUALITY.md, fail when a figure fell by more than
-                                 its noise; about five minutes
-  bench tokens [--json]          measure the token estimators against real tokenizers
+  bench <name> [argument ...]    measure the built package with a script of benches, which says at its top what it takes:
+                                 build, context, cost, firewall, gateway, quality, routing, tokens and others
 
 CI=true makes a missing browser or runtime a failure instead of a skip.
 CHROME names a browser to use. Logs are written to target/logs.";

@@ -73,8 +73,7 @@ fn package(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
     // Its types are checked against the libraries that go into it.
     npm::page(dirs)?;
     let equipment = Equipment::only(&package, "not used by static checks");
-    let names: Vec<String> = STATIC_PACKAGE_TESTS.iter().map(|&name| name.to_owned()).collect();
-    package_tests::run(dirs, &equipment, &names, report);
+    package_tests::run(dirs, &equipment, STATIC_PACKAGE_TESTS, report);
     Ok(())
 }
 

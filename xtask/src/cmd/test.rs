@@ -9,7 +9,6 @@ use std::time::Instant;
 use super::build;
 use super::demo;
 use super::package_tests::{self, Equipment};
-use crate::changed;
 use crate::dirs::Dirs;
 use crate::failure::{Failure, Outcome};
 use crate::package::Package;
@@ -59,15 +58,15 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
     npm::node()?;
     let mut report = Report::default();
     if extent == Extent::Quick {
-        quick(&dirs, &mut report)?;
+        quick(&dirs, &mut report);
         return Ok(report.finish(started.elapsed()));
     }
     thread::scope(|scope| {
         // Installing waits for the network, the linker of a module uses one core, and so does the last test of a crate:
         // whatever is about the package runs beside the native tests.
         let package = scope.spawn(|| package(&dirs, extent));
-        native(&dirs, extent, &["--workspace".to_owned()], &mut report);
-        report.add(package.join().map_err(|_| Failure::new("the thread of the package panicked"))??);
+        native(&dirs, extent, &mut report);
+        report.add(package.join().map_err(|_| Failure::new("the thread of the package panicked"))?);
         Ok::<(), Failure>(())
     })?;
     Ok(report.finish(started.elapsed()))
@@ -108,30 +107,23 @@ impl Installed {
 }
 
 /// What a change is likely to break, in the time it takes to think of the next one.
-fn quick(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
-    let members = changed::members(dirs)?;
-    if members.is_empty() {
-        run::say("no crate differs from the default branch");
-    } else {
-        let packages: Vec<String> = members.iter().flat_map(|name| ["--package".to_owned(), name.clone()]).collect();
-        native(dirs, Extent::Quick, &packages, report);
-    }
+fn quick(dirs: &Dirs, report: &mut Report) {
+    native(dirs, Extent::Quick, report);
     let started = Instant::now();
     let package = match build::build_quick(dirs) {
         Ok(package) => package,
         Err(failure) => {
             report.broke("build", &failure, started.elapsed());
-            return Ok(());
+            return;
         }
     };
     let equipment = Equipment::only(&package, "not used by --quick");
-    package_tests::run(dirs, &equipment, &["api".to_owned()], report);
-    Ok(())
+    package_tests::run(dirs, &equipment, &["api"], report);
 }
 
-fn native(dirs: &Dirs, extent: Extent, packages: &[String], report: &mut Report) {
+fn native(dirs: &Dirs, extent: Extent, report: &mut Report) {
     let mut command = run::cargo();
-    command.args(["test", "--no-fail-fast"]).args(packages).current_dir(&dirs.root);
+    command.args(["test", "--no-fail-fast", "--workspace"]).current_dir(&dirs.root);
     if let Some(cases) = extent.cases() {
         command.env("PROPTEST_CASES", cases);
     }
@@ -139,30 +131,24 @@ fn native(dirs: &Dirs, extent: Extent, packages: &[String], report: &mut Report)
 }
 
 /// Builds the package and runs its tests.
-fn package(dirs: &Dirs, extent: Extent) -> Outcome<Report> {
+fn package(dirs: &Dirs, extent: Extent) -> Report {
     let mut report = Report::default();
     let installed = Installed::prepare(dirs);
     let started = Instant::now();
     match installed.tools().and_then(|()| build::build_and_measure(dirs)) {
         Ok(package) => {
             report.ran("build and size limits", Counts::ONE_PASSED, started.elapsed(), Vec::new());
-            package_stages(dirs, extent, &package, &installed, &mut report)?;
+            package_stages(dirs, extent, &package, &installed, &mut report);
         }
         Err(failure) => {
             report.broke("build and size limits", &failure, started.elapsed());
             report.skipped("package", "the build failed");
         }
     }
-    Ok(report)
+    report
 }
 
-fn package_stages(
-    dirs: &Dirs,
-    extent: Extent,
-    package: &Package,
-    installed: &Installed,
-    report: &mut Report,
-) -> Outcome<()> {
+fn package_stages(dirs: &Dirs, extent: Extent, package: &Package, installed: &Installed, report: &mut Report) {
     let started = Instant::now();
     let page = page::bundle(dirs);
     if let Err(failure) = &page {
@@ -176,9 +162,8 @@ fn package_stages(
         runtimes: installed.runtimes.as_ref().map(|&()| ()).map_err(Failure::message),
         is_long: extent == Extent::Long,
     };
-    package_tests::run(dirs, &equipment, &package_tests::all(dirs)?, report);
+    package_tests::run(dirs, &equipment, &[], report);
     demo_stage(dirs, report);
-    Ok(())
 }
 
 /// Runs `cargo xtask demo`: it builds a part of the package, which must be enough for its program.

@@ -243,7 +243,7 @@ impl ResultReader<'_> {
     }
 
     fn link(&mut self, block: &ContentBlock) {
-        self.extra(block, &["uri", "name", "mimeType"]);
+        self.extra(block, &["uri", "name", "title", "description", "mimeType"]);
         let place = format!("resource_link:{}", block.index);
         let Some(uri) = block.text("uri") else {
             self.degrade("malformed-part", "`uri` is missing or not a string", block.at("uri"));
@@ -252,7 +252,6 @@ impl ResultReader<'_> {
         if block.value("name").is_some_and(|name| !name.is_string()) {
             self.degrade("malformed-part", "`name` is not a string", block.at("name"));
         }
-        let name = block.text("name").map(short);
         // The label is for people, who may follow what they see.
         let label = self.label(block.text("name").or(is_plain_uri(uri).then_some(uri)), "resource link");
         let media_type = self.media_type(block, "application/octet-stream");
@@ -266,7 +265,15 @@ impl ResultReader<'_> {
             return self.withhold(block);
         }
         let target = if self.withholds_links { "(link withheld)".to_owned() } else { shown_uri(uri) };
-        let line = name.map_or_else(|| target.clone(), |name| format!("{name}: {target}"));
+        let names = [block.text("title"), block.text("name")];
+        let name = match names {
+            [Some(title), Some(name)] if title != name => Some(format!("{} ({})", short(title), short(name))),
+            _ => names.into_iter().flatten().next().map(short),
+        };
+        let mut line = name.map_or_else(|| target.clone(), |name| format!("{name}: {target}"));
+        if let Some(description) = block.text("description") {
+            line = format!("{line} - {}", one_line(&visible(description)));
+        }
         self.show(line, "", &block.path);
     }
 

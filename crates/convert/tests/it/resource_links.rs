@@ -36,3 +36,25 @@ fn addresses_are_text_that_nothing_renders() {
         }
     }
 }
+
+#[test]
+fn a_model_reads_what_a_link_leads_to() {
+    let uri = "https://e.test/q3.csv";
+    for (fields, shown) in [
+        (json!({ "name": "q3" }), "q3: https://e.test/q3.csv"),
+        (json!({ "name": "q3", "title": "q3" }), "q3: https://e.test/q3.csv"),
+        (json!({ "name": "q3", "title": "Third quarter" }), "Third quarter (q3): https://e.test/q3.csv"),
+        (json!({ "title": "Third quarter" }), "Third quarter: https://e.test/q3.csv"),
+        (
+            json!({ "name": "q3", "description": "Sales by region\nand month" }),
+            "q3: https://e.test/q3.csv - Sales by region\\u{a}and month",
+        ),
+        (json!({ "description": "Sales" }), "https://e.test/q3.csv - Sales"),
+    ] {
+        let mut link = json!({ "type": "resource_link", "uri": uri });
+        link.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let result = json!({ "content": [link] });
+        let read = mcp_result_to_envelope(&result, "find", &McpResultOptions::default()).unwrap();
+        assert_eq!(read.full_text, shown);
+    }
+}
