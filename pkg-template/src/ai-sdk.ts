@@ -8,7 +8,7 @@ import { CacheKey, beginning, checkedCacheKey } from "./adapters/cache-key.js";
 import { ModelMarks, takesMarks } from "./adapters/model-marks.js";
 import { ModelCalls } from "./adapters/model-calls.js";
 import type { CalledModel } from "./adapters/model-calls.js";
-import { aiSdkSchema } from "./tool-set.js";
+import { aiSdkSchema } from "./catalog/tool-set.js";
 import { ContextWeaverError } from "contextweaver";
 import type { AiSdkModelMessage, AiSdkTool, ContextManager, JsonObject } from "contextweaver";
 

@@ -1,6 +1,6 @@
 // `contextweaver/convert`: MCP, messages of providers, definitions of tools and the context of their calls. Carries the module for that, and nothing else.
 import { engine } from "#convert";
-import { convert } from "./engines.js";
+import { convert } from "./boundary/engines.js";
 
 convert.provide(engine);
 

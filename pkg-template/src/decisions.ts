@@ -1,6 +1,6 @@
 // `contextweaver/decisions`: the decision memory. Carries the module for that, and nothing else.
 import { engine } from "#decisions";
-import { decisions } from "./engines.js";
+import { decisions } from "./boundary/engines.js";
 
 decisions.provide(engine);
 

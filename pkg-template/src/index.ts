@@ -7,7 +7,7 @@ import { engine as agentEngine } from "#agent";
 import { engine as decisionsEngine } from "#decisions";
 import { engine as routingEngine } from "#routing";
 import * as api from "./api.js";
-import { context, convert, decisions, routing } from "./engines.js";
+import { context, convert, decisions, routing } from "./boundary/engines.js";
 
 export * from "./api.js";
 

@@ -6,7 +6,7 @@ import type { ConversationsOptions, ServedConversation } from "./adapters/conver
 import { lastTurn } from "./adapters/last-turn.js";
 import { promptMessage, readPart } from "./adapters/model-prompt.js";
 import type { Fields } from "./adapters/model-prompt.js";
-import { aiSdkSchema } from "./tool-set.js";
+import { aiSdkSchema } from "./catalog/tool-set.js";
 import { Catalog, ContextWeaverError, countTokens } from "contextweaver";
 import type { ContextManager } from "contextweaver";
 

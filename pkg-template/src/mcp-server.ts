@@ -2,19 +2,19 @@
 // store as a server. What is spoken is the engine's; the official SDK brings the transports.
 import { engine as agentEngine } from "#agent";
 import { engine as gatewayEngine } from "#gateway";
-import type { DecisionStore } from "./decision-store.js";
-import { context, convert, gateway as gatewayOperations } from "./engines.js";
-import { ContextWeaverError } from "./errors.js";
-import { encode, fields, text } from "./guard.js";
-import { refuseUnknown } from "./guard-errors.js";
-import { Access } from "./mcp-access.js";
-import type { AccessOptions, AccessRequest } from "./mcp-access.js";
+import type { DecisionStore } from "./decisions/decision-store.js";
+import { context, convert, gateway as gatewayOperations } from "./boundary/engines.js";
+import { ContextWeaverError } from "./boundary/errors.js";
+import { encode, fields, text } from "./boundary/guard.js";
+import { refuseUnknown } from "./boundary/guard-errors.js";
+import { Access } from "./mcp/mcp-access.js";
+import type { AccessOptions, AccessRequest } from "./mcp/mcp-access.js";
 import { gateway as gatewayWithoutModules } from "./gateway/api.js";
 
 export * from "./gateway/api.js";
-export { firewalled } from "./mcp-client.js";
-export type { FirewalledOptions, McpClient } from "./mcp-client.js";
-export type { ResultSizeOptions } from "./mcp-digest.js";
+export { firewalled } from "./mcp/mcp-client.js";
+export type { FirewalledOptions, McpClient } from "./mcp/mcp-client.js";
+export type { ResultSizeOptions } from "./mcp/mcp-digest.js";
 export type { AccessOptions };
 
 function ofGateway<T>(value: T): T {

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import * as promises from "node:fs/promises";
 import { crc32 } from "node:zlib";
-import { ContextWeaverError } from "./errors.js";
+import { ContextWeaverError } from "./boundary/errors.js";
 import { FileSessions } from "./storage/files.js";
 import type { StorageFileSystem } from "./storage/file-access.js";
 import { storeOf } from "./storage/store.js";

@@ -1,16 +1,16 @@
 // `contextweaver/otel`: spans and metrics of OpenTelemetry, with the names of its conventions for generative AI and MCP. Nothing is
 // imported: tracer, meter and API are the caller's.
 import type { ContextBuilt, DecisionCall, DecisionChange, DecisionStoreOptions, GuardrailCheck, Hooks, ToolExecuted } from "contextweaver";
-import { extractTraceContext } from "./otel-context.js";
-import { CLIENT, ERROR, INTERNAL, SERVER, ofMcp } from "./otel-types.js";
-import type { OtelApi, OtelMeter, OtelOptions, OtelSpan, OtelTracer, OtelValue } from "./otel-types.js";
-import { quietly } from "./quietly.js";
+import { extractTraceContext } from "./telemetry/otel-context.js";
+import { CLIENT, ERROR, INTERNAL, SERVER, ofMcp } from "./telemetry/otel-types.js";
+import type { OtelApi, OtelMeter, OtelOptions, OtelSpan, OtelTracer, OtelValue } from "./telemetry/otel-types.js";
+import { quietly } from "./telemetry/quietly.js";
 
-export { extractTraceContext, injectTraceContext } from "./otel-context.js";
-export type { TraceContextOptions } from "./otel-context.js";
-export { otelGateway } from "./otel-gateway.js";
-export type { OtelGatewayOptions } from "./otel-gateway.js";
-export type { OtelApi, OtelAttributes, OtelMeter, OtelOptions, OtelSpan, OtelSpanOptions, OtelTraceApi, OtelTracer, OtelValue } from "./otel-types.js";
+export { extractTraceContext, injectTraceContext } from "./telemetry/otel-context.js";
+export type { TraceContextOptions } from "./telemetry/otel-context.js";
+export { otelGateway } from "./telemetry/otel-gateway.js";
+export type { OtelGatewayOptions } from "./telemetry/otel-gateway.js";
+export type { OtelApi, OtelAttributes, OtelMeter, OtelOptions, OtelSpan, OtelSpanOptions, OtelTraceApi, OtelTracer, OtelValue } from "./telemetry/otel-types.js";
 
 /** What is the model's own digest or part of a result, instead of the result. */
 const SHORTENED: readonly string[] = ["summary", "structured", "llm_summary", "mixed"];

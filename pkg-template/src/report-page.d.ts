@@ -1,6 +1,6 @@
 // Made of the page's own parts when the package is built.
-import type { ContextManager } from "./context-manager.js";
-import type { HtmlReportOptions } from "./report-types.js";
+import type { ContextManager } from "./manager/context-manager.js";
+import type { HtmlReportOptions } from "./manager/report-types.js";
 
 /** Collects what a report shows. @internal */
 export function collect(manager: ContextManager, options: HtmlReportOptions): Promise<object>;

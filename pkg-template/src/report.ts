@@ -1,11 +1,11 @@
 // `contextweaver/report`: a build with every view of the page, in one file.
-import { ContextWeaverError } from "./errors.js";
-import { fields } from "./guard.js";
-import type { ContextManager } from "./context-manager.js";
+import { ContextWeaverError } from "./boundary/errors.js";
+import { fields } from "./boundary/guard.js";
+import type { ContextManager } from "./manager/context-manager.js";
 import { ABOVE, BELOW, collect } from "./report-page.js";
-import type { HtmlReportOptions } from "./report-types.js";
+import type { HtmlReportOptions } from "./manager/report-types.js";
 
-export type { HtmlReportOptions, ReportOptions } from "./report-types.js";
+export type { HtmlReportOptions, ReportOptions } from "./manager/report-types.js";
 
 const WHAT_IF = 20;
 const MAX_WHAT_IF = 200;

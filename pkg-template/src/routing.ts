@@ -1,6 +1,6 @@
 // `contextweaver/routing`: catalogs of tools and the router. Carries the module for that, and nothing else.
 import { engine } from "#routing";
-import { routing } from "./engines.js";
+import { routing } from "./boundary/engines.js";
 
 routing.provide(engine);
 

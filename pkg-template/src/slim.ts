@@ -3,12 +3,12 @@ import * as agentGlue from "./wasm/agent.js";
 import * as contextGlue from "./wasm/context.js";
 import * as convertGlue from "./wasm/convert.js";
 import * as decisionsGlue from "./wasm/decisions.js";
-import { Engine } from "./engine.js";
-import type { Glue } from "./engine.js";
-import { context, convert, decisions, gateway, routing } from "./engines.js";
-import { ContextWeaverError } from "./errors.js";
-import { fields } from "./guard.js";
-import { token } from "./guard-errors.js";
+import { Engine } from "./boundary/engine.js";
+import type { Glue } from "./boundary/engine.js";
+import { context, convert, decisions, gateway, routing } from "./boundary/engines.js";
+import { ContextWeaverError } from "./boundary/errors.js";
+import { fields } from "./boundary/guard.js";
+import { token } from "./boundary/guard-errors.js";
 import * as gatewayGlue from "./wasm/gateway.js";
 import * as routingGlue from "./wasm/routing.js";
 

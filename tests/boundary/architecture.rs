@@ -65,7 +65,7 @@ fn modules_depend_one_way() {
 
 #[test]
 fn every_error_code_is_documented_and_produced() {
-    let facade = std::fs::read_to_string(home().join("pkg-template/src/errors.ts")).unwrap();
+    let facade = std::fs::read_to_string(home().join("pkg-template/src/boundary/errors.ts")).unwrap();
     let mut tests = String::new();
     for folder in ["tests", "src", "crates"] {
         for extension in ["rs", "mjs"] {

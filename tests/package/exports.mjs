@@ -108,6 +108,6 @@ export const exportCases = {
 /** Runs the cases on the package's own files below a folder. */
 export async function runExportCases(dist, assert, expected) {
   await import(`${dist}/index.js`);
-  const { context: core, routing } = await import(`${dist}/engines.js`);
+  const { context: core, routing } = await import(`${dist}/boundary/engines.js`);
   return runAll(exportCases, { core, routing }, assert, expected);
 }

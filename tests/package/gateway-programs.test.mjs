@@ -12,8 +12,8 @@ import * as server from "@modelcontextprotocol/server";
 import { here, packageDir, until } from "./harness.mjs";
 
 const { gateway } = await import(pathToFileURL(join(packageDir, "dist/node/mcp-server.js")));
-const { messageIn } = await import(pathToFileURL(join(packageDir, "dist/message-line.js")));
-const { keepsNumbers } = await import(pathToFileURL(join(packageDir, "dist/exact-numbers.js")));
+const { messageIn } = await import(pathToFileURL(join(packageDir, "dist/boundary/message-line.js")));
+const { keepsNumbers } = await import(pathToFileURL(join(packageDir, "dist/boundary/exact-numbers.js")));
 const sdk = { server, client, client_stdio };
 const faulty = (...args) => ({ command: process.execPath, args: [join(here, "gateway-faulty.mjs"), ...args], env: { FAULTY_SECRET: "x" } });
 

@@ -11,7 +11,7 @@ import { FORMATS, messagesOf, PICTURE, random, session } from "./random-logs.mjs
 const { TRAPS } = await import("./instances.mjs");
 const dist = (name) => import(pathToFileURL(join(packageDir, "dist", name)));
 const { ContextManager, ContextWeaverError, countTokens, messagesToItems } = await dist("index.js");
-const { context: engine } = await dist("engines.js");
+const { context: engine } = await dist("boundary/engines.js");
 
 const LOGS = long ? 100_000 : 5_000;
 /** Of these, how many are read in every way: five managers each. */

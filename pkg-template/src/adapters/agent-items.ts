@@ -1,5 +1,5 @@
 // Items of OpenAI's Agents SDK as items of OpenAI's Responses, which they are near to, and back.
-import { encodeBase64 } from "../base64.js";
+import { encodeBase64 } from "../boundary/base64.js";
 import { keyText } from "./text-hash.js";
 import type { OpenAiResponsesItem } from "contextweaver";
 

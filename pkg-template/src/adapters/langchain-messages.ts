@@ -1,6 +1,6 @@
 // Messages of LangChain as messages of the AI SDK, which the engine reads, and back. What the engine left as it was comes back as
 // the very object that it was read from; the rest is made by the classes of the messages that are there.
-import { encodeBase64 } from "../base64.js";
+import { encodeBase64 } from "../boundary/base64.js";
 import { keyText } from "./text-hash.js";
 import { ContextWeaverError } from "contextweaver";
 

@@ -1,7 +1,7 @@
 // The constant front of many tools. Providers put definitions of tools before everything else, so a list that changes makes the
 // whole prompt new to their cache: it changes only where the prompt is made anew anyway. In between, `find_tools` tells of tools
 // that are not in the list, and `call_tool` runs them.
-import { nearest } from "../nearest.js";
+import { nearest } from "../boundary/nearest.js";
 import { countTokens } from "contextweaver";
 import type { JsonObject } from "contextweaver";
 

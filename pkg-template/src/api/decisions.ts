@@ -1,5 +1,5 @@
 // Names that need the decision memory.
-export { DecisionStore } from "../decision-store.js";
-export type * from "../decision-types.js";
-export { StoredDecisions, openDecisions } from "../stored-decisions.js";
-export type { OpenDecisionsOptions } from "../stored-decisions.js";
+export { DecisionStore } from "../decisions/decision-store.js";
+export type * from "../decisions/decision-types.js";
+export { StoredDecisions, openDecisions } from "../sessions/stored-decisions.js";
+export type { OpenDecisionsOptions } from "../sessions/stored-decisions.js";

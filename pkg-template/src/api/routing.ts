@@ -1,6 +1,6 @@
 // Names that need the router.
-export { Catalog } from "../catalog.js";
-export { capabilityDiff, capabilitySnapshot, normalizeTools } from "../compare.js";
-export { Router, explainRoute, renderCards } from "../router.js";
-export type * from "../routing-types.js";
-export type { AiSdkSchema, AiSdkTool, AiSdkToolSet } from "../tool-set.js";
+export { Catalog } from "../catalog/catalog.js";
+export { capabilityDiff, capabilitySnapshot, normalizeTools } from "../catalog/compare.js";
+export { Router, explainRoute, renderCards } from "../catalog/router.js";
+export type * from "../catalog/routing-types.js";
+export type { AiSdkSchema, AiSdkTool, AiSdkToolSet } from "../catalog/tool-set.js";

@@ -4,7 +4,7 @@ import type { Incoming, Outgoing } from "node:http";
 import process from "node:process";
 import { setImmediate } from "node:timers";
 import { redactSecrets } from "../index.js";
-import { isLoopback } from "../mcp-access.js";
+import { isLoopback } from "../mcp/mcp-access.js";
 import { UsageError } from "./options.js";
 import { safe } from "./print.js";
 

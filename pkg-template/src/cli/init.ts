@@ -1,6 +1,6 @@
 // `contextweaver init`: writes a running example for the framework that a project uses.
 import { readFileSync, writeFileSync } from "node:fs";
-import { nearest } from "../nearest.js";
+import { nearest } from "../boundary/nearest.js";
 import { EXAMPLES } from "./init-examples.js";
 import type { Example } from "./init-examples.js";
 import { UsageError } from "./options.js";

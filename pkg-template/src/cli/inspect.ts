@@ -1,6 +1,6 @@
 // `contextweaver inspect`: the page with a session of yours in it, served to this machine alone for as long as the program runs.
 import process from "node:process";
-import { Access, hostName, isLoopback } from "../mcp-access.js";
+import { Access, hostName, isLoopback } from "../mcp/mcp-access.js";
 import { openBrowser } from "./browser.js";
 import { listen, localRequest } from "./http-server.js";
 import type { LocalRequest } from "./http-server.js";

@@ -1,6 +1,6 @@
 // The command line: what it may say and how that becomes options of a build.
 import { parseArgs } from "node:util";
-import { nearest } from "../nearest.js";
+import { nearest } from "../boundary/nearest.js";
 import type { BuildOptions, ContextManagerOptions, Phase, RouteOptions, RouterOptions, Selector } from "../api.js";
 
 /** A problem with the command line or with the input: reported on stderr, exit code 2. */

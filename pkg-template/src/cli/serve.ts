@@ -1,7 +1,7 @@
 // `contextweaver serve`: the service of sessions on this machine, in a file of SQLite or a folder.
 import process from "node:process";
 import { ContextWeaverError } from "../api.js";
-import { hostName, isLoopback } from "../mcp-access.js";
+import { hostName, isLoopback } from "../mcp/mcp-access.js";
 import type { SessionService } from "../service.js";
 import { isLocal, listen, localRequest } from "./http-server.js";
 import type { LocalRequest } from "./http-server.js";

@@ -1,6 +1,6 @@
 // A request of a client while an upstream works on it: what the upstream asks meanwhile goes to this client, its progress and its
 // log messages too. A client of revision 2026-07-28 cannot be asked; it gets an `input_required` result, and calls again.
-import { ContextWeaverError } from "../errors.js";
+import { ContextWeaverError } from "../boundary/errors.js";
 import { INTERNAL_ERROR, METHOD_NOT_FOUND } from "./rpc-codes.js";
 import type { Fields, McpRequest, RequestContext, ServerSdk } from "./server-sdk.js";
 import { later } from "./timers.js";

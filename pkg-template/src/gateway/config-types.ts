@@ -1,5 +1,5 @@
 // What a configuration of the gateway says: upstream servers, how each is reached, and what was found in the files.
-import type { Masking } from "../options.js";
+import type { Masking } from "../manager/options.js";
 import type { JsonObject } from "../types.js";
 
 /** How one upstream server is reached. */

@@ -1,10 +1,10 @@
 // Reads what desktop clients and editors write about MCP servers. Pure: documents and the environment are arguments.
 //
 // INVARIANT: no value of `env`, `headers`, `args`, `oauth` or a variable gets into an error or a warning; names do.
-import { ContextWeaverError } from "../errors.js";
-import { encode, fields } from "../guard.js";
-import { token } from "../guard-errors.js";
-import { nearest } from "../nearest.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { encode, fields } from "../boundary/guard.js";
+import { token } from "../boundary/guard-errors.js";
+import { nearest } from "../boundary/nearest.js";
 import type { JsonObject } from "../types.js";
 import type { ConfigDocument, ConfigWarning, ServerConfig, ServersConfig } from "./config-types.js";
 import { Expansion } from "./expand.js";

@@ -1,6 +1,6 @@
 // One connection to an upstream server: made when it is needed, again when it was lost, and never two at a time.
-import { withRounded } from "../exact-numbers.js";
-import { quietly } from "../quietly.js";
+import { withRounded } from "../boundary/exact-numbers.js";
+import { quietly } from "../telemetry/quietly.js";
 import type { JsonObject } from "../types.js";
 import { awaitedLogin, loginMessage } from "./auth-provider.js";
 import type { ServerTransport } from "./config-types.js";

@@ -1,6 +1,6 @@
 // Variables in a configuration: `${VAR}`, `${VAR:-default}` and `${env:VAR}` stand for values of the environment.
-import { ContextWeaverError } from "../errors.js";
-import { nearest } from "../nearest.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { nearest } from "../boundary/nearest.js";
 
 /** Values by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
 // What went wrong with an upstream server, as the runtime wants to know it.
-import { ContextWeaverError } from "../errors.js";
-import { redactSecrets } from "../text.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { redactSecrets } from "../manager/text.js";
 import type { JsonValue } from "../types.js";
 
 /** Why a request to an upstream server has no result. */

@@ -1,7 +1,7 @@
 // Calls of tools: the runtime says step by step what becomes of one, and what a server answers goes to whoever keeps results.
 import type { DrilldownInput } from "../adapters/read-on.js";
-import { ContextWeaverError } from "../errors.js";
-import type { DigestedResult } from "../mcp-digest.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import type { DigestedResult } from "../mcp/mcp-digest.js";
 import type { JsonObject } from "../types.js";
 import { canElicit } from "./bridge.js";
 import type { CallProgress, UpstreamCall } from "./bridge.js";

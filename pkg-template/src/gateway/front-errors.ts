@@ -1,5 +1,5 @@
 // What a client is told of what went wrong.
-import { ContextWeaverError } from "../errors.js";
+import { ContextWeaverError } from "../boundary/errors.js";
 import { failureOf } from "./failure.js";
 import type { FrontHost } from "./front-host.js";
 import { INTERNAL_ERROR } from "./rpc-codes.js";

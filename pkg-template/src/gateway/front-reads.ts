@@ -1,7 +1,7 @@
 // Resources, prompts and what completes their arguments: they are asked of the server that has them, and its answer passes as it is.
-import { ContextWeaverError } from "../errors.js";
-import { mendedContents, mendedMessages } from "../mcp-blocks.js";
-import type { MendedResult } from "../mcp-blocks.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { mendedContents, mendedMessages } from "../mcp/mcp-blocks.js";
+import type { MendedResult } from "../mcp/mcp-blocks.js";
 import { maskedText } from "./failure.js";
 import { firstKnown, isUnknown } from "./first-known.js";
 import type { ServedClient } from "./front-client.js";

@@ -1,18 +1,18 @@
 // `gateway` of `contextweaver/mcp`: any MCP servers behind one small front. It puts the parts together: upstreams, the runtime that
 // decides, clients, HTTP.
-import { ContextManager } from "../context-manager.js";
-import { ContextWeaverError } from "../errors.js";
-import type { ErrorCode } from "../errors.js";
-import { keepsNumbers, withRounded } from "../exact-numbers.js";
-import { fields } from "../guard.js";
-import { resultTokens } from "../mcp-digest.js";
-import type { ResultSizeOptions } from "../mcp-digest.js";
-import type { ContextManagerOptions } from "../options.js";
-import { openRecords } from "../stored-records.js";
+import { ContextManager } from "../manager/context-manager.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import type { ErrorCode } from "../boundary/errors.js";
+import { keepsNumbers, withRounded } from "../boundary/exact-numbers.js";
+import { fields } from "../boundary/guard.js";
+import { resultTokens } from "../mcp/mcp-digest.js";
+import type { ResultSizeOptions } from "../mcp/mcp-digest.js";
+import type { ContextManagerOptions } from "../manager/options.js";
+import { openRecords } from "../sessions/stored-records.js";
 import type { SessionStore } from "../storage/storage-types.js";
-import { Access } from "../mcp-access.js";
-import { version } from "../text.js";
-import { ALL_TRACE_KEYS } from "../trace-context.js";
+import { Access } from "../mcp/mcp-access.js";
+import { version } from "../manager/text.js";
+import { ALL_TRACE_KEYS } from "../tools/trace-context.js";
 import type { JsonObject, JsonValue } from "../types.js";
 import { PendingCalls } from "./bridge.js";
 import { GatewayClients } from "./clients.js";

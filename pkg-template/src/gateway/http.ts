@@ -1,9 +1,9 @@
 // The gateway over HTTP: who may ask, sessions of the revisions before 2026-07-28, requests of that one, and what is beside MCP.
-import { keepingNumbers, withBody, withNumbers } from "../exact-numbers.js";
-import { Access, hostName, isLoopback } from "../mcp-access.js";
-import { ContextWeaverError } from "../errors.js";
-import { BodyError, readBody } from "../http-body.js";
-import type { BodyRequest } from "../http-body.js";
+import { keepingNumbers, withBody, withNumbers } from "../boundary/exact-numbers.js";
+import { Access, hostName, isLoopback } from "../mcp/mcp-access.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { BodyError, readBody } from "../mcp/http-body.js";
+import type { BodyRequest } from "../mcp/http-body.js";
 import type { GatewayClients } from "./clients.js";
 import { SessionEvents } from "./event-store.js";
 import type { ClientFront } from "./front.js";
@@ -11,7 +11,7 @@ import { KeptSessions } from "./kept-sessions.js";
 import { listenedResources } from "./listen-tap.js";
 import { INVALID_REQUEST, PARSE_ERROR } from "./rpc-codes.js";
 import type { Fields, SdkHttpServerTransport, ServerSdk } from "./server-sdk.js";
-import type { StoredRecords } from "../stored-records.js";
+import type { StoredRecords } from "../sessions/stored-records.js";
 import type { JsonValue } from "../types.js";
 
 /** Who a request is of. */

@@ -1,5 +1,5 @@
 // JSON as editors write it: with comments, commas before a closing bracket, and a mark of byte order.
-import { ContextWeaverError } from "../errors.js";
+import { ContextWeaverError } from "../boundary/errors.js";
 
 /** Most characters of a configuration. */
 export const MAX_CONFIG_CHARS = 4 * 1024 * 1024;

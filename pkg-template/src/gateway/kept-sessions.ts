@@ -1,6 +1,6 @@
 // Sessions of Streamable HTTP that outlive the process, such as a Durable Object that was put to sleep: what a client began its session
 // with is kept, so that the session can begin again under its id when the client goes on. Most clients do not begin anew by themselves.
-import type { StoredRecords } from "../stored-records.js";
+import type { StoredRecords } from "../sessions/stored-records.js";
 import type { JsonValue } from "../types.js";
 import type { Fields } from "./server-sdk.js";
 

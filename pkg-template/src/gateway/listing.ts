@@ -1,7 +1,7 @@
 // What a server offers: every page of every list, within bounds.
-import { ContextWeaverError } from "../errors.js";
-import { readValue, utf8 } from "../guard.js";
-import type { Limits } from "../guard-limits.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { readValue, utf8 } from "../boundary/guard.js";
+import type { Limits } from "../boundary/guard-limits.js";
 import type { JsonObject, JsonValue } from "../types.js";
 import type { ServerConfig } from "./config-types.js";
 import { UpstreamError } from "./failure.js";

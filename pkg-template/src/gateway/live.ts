@@ -1,5 +1,5 @@
 // What one connection is made of while it is connected, and how requests on it end.
-import { quietly } from "../quietly.js";
+import { quietly } from "../telemetry/quietly.js";
 import type { UpstreamError } from "./failure.js";
 import type { SdkClient, SdkTransport } from "./sdk.js";
 import type { Link } from "./transports.js";

@@ -1,6 +1,6 @@
 // Which hosts the gateway asks for OAuth metadata and tokens: what a server says of them is not to be believed blindly, as it would
 // have the gateway send requests to machines that only the gateway can reach.
-import { isLoopback } from "../mcp-access.js";
+import { isLoopback } from "../mcp/mcp-access.js";
 
 /** Names that only a private network knows, beside those without a dot. */
 const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa)$/;

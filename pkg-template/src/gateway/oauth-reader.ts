@@ -1,7 +1,7 @@
 // How the gateway is authorized at a server, as a configuration says it.
-import { ContextWeaverError } from "../errors.js";
-import { listed } from "../guard.js";
-import { refuseUnknown } from "../guard-errors.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { listed } from "../boundary/guard.js";
+import { refuseUnknown } from "../boundary/guard-errors.js";
 import type { ServerOAuth } from "./config-types.js";
 
 const FIELDS = ["grant", "client_id", "client_secret", "private_key", "signing_algorithm", "client_metadata_url", "scopes", "issuer", "allowed_hosts"] as const;

@@ -1,10 +1,10 @@
 // Pins of tools, and what was accepted, where they outlive the gateway. They are kept twice: what a disk or a person does to one of
 // the journals must not make a tool that has changed look like one that is new. A third journal counts the states that were kept, so
 // that pins whose journals are gone or end too early are missed.
-import { ContextWeaverError } from "../errors.js";
-import { InTurn } from "../in-turn.js";
-import { openRecords } from "../stored-records.js";
-import type { StoredRecords } from "../stored-records.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { InTurn } from "../sessions/in-turn.js";
+import { openRecords } from "../sessions/stored-records.js";
+import type { StoredRecords } from "../sessions/stored-records.js";
 import type { SessionStorage, SessionStore } from "../storage/storage-types.js";
 import type { JsonValue } from "../types.js";
 import type { PinState } from "./runtime-types.js";

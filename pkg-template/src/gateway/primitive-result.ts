@@ -1,5 +1,5 @@
 // A resource or a prompt as the result of a tool: reference mode reads both by tools, and keeps what came as it keeps results.
-import { mendedContents, mendedMessages } from "../mcp-blocks.js";
+import { mendedContents, mendedMessages } from "../mcp/mcp-blocks.js";
 import type { Fields } from "./server-sdk.js";
 
 /** Makes a result of what was read; results of tools stay as they are. */

@@ -1,6 +1,6 @@
 // A program that speaks MCP on its standard input and output, with everything that it starts: `sh -c`, `npx` and `uv run` start
 // another program, which would outlive them. It runs in a process group of its own, and the whole group is ended.
-import { readsNumbers, withNumbers } from "../exact-numbers.js";
+import { readsNumbers, withNumbers } from "../boundary/exact-numbers.js";
 import { GroupWatch } from "./group-watch.js";
 import type { RpcMessage, SdkTransport } from "./sdk.js";
 

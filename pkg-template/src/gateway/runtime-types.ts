@@ -1,5 +1,5 @@
 // Records of the gateway's runtime: what it is made of, what it is asked, and what it answers.
-import type { CatalogFinding } from "../routing-types.js";
+import type { CatalogFinding } from "../catalog/routing-types.js";
 import type { JsonObject, JsonValue } from "../types.js";
 import type { UpstreamFailure } from "./failure.js";
 import type { GatewayCallKind } from "./hook-types.js";

@@ -1,12 +1,12 @@
 // The gateway inside the engine: what clients see, what they may do, how a call goes. It decides; who uses it carries.
-import { EngineObject, disposable } from "../engine-object.js";
-import type { Kind } from "../engine-object.js";
-import { gateway } from "../engines.js";
-import type { GatewayGlue } from "../engines.js";
-import { parseKeeping } from "../exact-numbers.js";
-import { encode, fields, readArgument } from "../guard.js";
-import { INPUT, MCP_RESULT } from "../guard-limits.js";
-import type { Limits } from "../guard-limits.js";
+import { EngineObject, disposable } from "../boundary/engine-object.js";
+import type { Kind } from "../boundary/engine-object.js";
+import { gateway } from "../boundary/engines.js";
+import type { GatewayGlue } from "../boundary/engines.js";
+import { parseKeeping } from "../boundary/exact-numbers.js";
+import { encode, fields, readArgument } from "../boundary/guard.js";
+import { INPUT, MCP_RESULT } from "../boundary/guard-limits.js";
+import type { Limits } from "../boundary/guard-limits.js";
 import type { JsonObject, JsonValue } from "../types.js";
 import type {
   AcceptedTools,

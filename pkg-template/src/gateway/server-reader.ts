@@ -1,9 +1,9 @@
 // One server of a configuration, as any of the known programs writes it.
-import { ContextWeaverError } from "../errors.js";
-import { encode, fields, listed } from "../guard.js";
-import { token } from "../guard-errors.js";
-import { nearest } from "../nearest.js";
-import type { Masking } from "../options.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { encode, fields, listed } from "../boundary/guard.js";
+import { token } from "../boundary/guard-errors.js";
+import { nearest } from "../boundary/nearest.js";
+import type { Masking } from "../manager/options.js";
 import type { JsonObject } from "../types.js";
 import type { ConfigWarning, ServerConfig, ServerOAuth, ServerTransport } from "./config-types.js";
 import type { Expansion } from "./expand.js";

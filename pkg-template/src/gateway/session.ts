@@ -1,16 +1,16 @@
 // What a client of the gateway was given: kept whole in a manager, read on in by handle, and stored where there is a store.
 import { DEFAULT_ROOM, atMost, found, readOnAsync } from "../adapters/read-on.js";
 import type { DrilldownInput } from "../adapters/read-on.js";
-import { encodeBase64 } from "../base64.js";
-import { ContextManager } from "../context-manager.js";
-import { ContextWeaverError } from "../errors.js";
-import { ResultDigests } from "../mcp-digest.js";
-import type { AnsweredCall, DigestedResult } from "../mcp-digest.js";
-import type { ContextManagerOptions, Masking } from "../options.js";
+import { encodeBase64 } from "../boundary/base64.js";
+import { ContextManager } from "../manager/context-manager.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { ResultDigests } from "../mcp/mcp-digest.js";
+import type { AnsweredCall, DigestedResult } from "../mcp/mcp-digest.js";
+import type { ContextManagerOptions, Masking } from "../manager/options.js";
 import type { RecallAnswer } from "../types.js";
 import type { OwnedHandle, StoredSearch, ViewOutcome } from "./runtime-types.js";
-import { openSession } from "../stored-session.js";
-import type { StoredSession } from "../stored-session.js";
+import { openSession } from "../sessions/stored-session.js";
+import type { StoredSession } from "../sessions/stored-session.js";
 import type { SessionStorage, SessionStore } from "../storage/storage-types.js";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 // What is kept of the results that clients sent, and who may read it.
-import { ContextWeaverError } from "../errors.js";
+import { ContextWeaverError } from "../boundary/errors.js";
 import type { SidecarCompact, SidecarManager } from "./sidecar-compact.js";
 import { onBehalf } from "./sidecar-errors.js";
 

@@ -1,7 +1,7 @@
 // The JSON body of a request, and its fields one by one. Fields that an endpoint does not know are ignored.
-import { BodyError, readBody } from "../http-body.js";
-import type { BodyRequest } from "../http-body.js";
-import { isPlain } from "../foreign-values.js";
+import { BodyError, readBody } from "../mcp/http-body.js";
+import type { BodyRequest } from "../mcp/http-body.js";
+import { isPlain } from "../boundary/foreign-values.js";
 import { SidecarRefusal } from "./sidecar-errors.js";
 
 /** Returns the text of a body. @internal */

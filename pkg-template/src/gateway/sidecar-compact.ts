@@ -1,7 +1,7 @@
 // Results that a client sends to be reduced.
-import type { ContextManager } from "../context-manager.js";
-import type { CompactOptions, CompatCompactOptions } from "../options.js";
-import type { CompactResult, CompatCompactResult } from "../results.js";
+import type { ContextManager } from "../manager/context-manager.js";
+import type { CompactOptions, CompatCompactOptions } from "../manager/options.js";
+import type { CompactResult, CompatCompactResult } from "../manager/results.js";
 import type { JsonObject, JsonValue } from "../types.js";
 import { refused } from "./sidecar-body.js";
 import type { BodyFields } from "./sidecar-body.js";

@@ -1,6 +1,6 @@
 // Errors of the sidecar's endpoints: one table of codes and statuses, nothing of the inside and nothing of what was sent.
-import { ContextWeaverError } from "../errors.js";
-import type { ErrorCode } from "../errors.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import type { ErrorCode } from "../boundary/errors.js";
 
 /** The status of each code of the endpoints. */
 const STATUS = {

@@ -1,6 +1,6 @@
 // How often a client may ask.
-import { fields } from "../guard.js";
-import { refuseUnknown, wholeWithin } from "../guard-errors.js";
+import { fields } from "../boundary/guard.js";
+import { refuseUnknown, wholeWithin } from "../boundary/guard-errors.js";
 
 /** How often each client may ask. A limit that is not given is none. */
 export interface SidecarRateLimit {

@@ -1,12 +1,12 @@
 // The endpoints beside MCP: routes, reduced results and their artifacts, for programs that speak plain HTTP.
-import { ContextWeaverError } from "../errors.js";
-import { fields } from "../guard.js";
-import { refuseUnknown, wholeWithin } from "../guard-errors.js";
-import type { BodyRequest } from "../http-body.js";
-import { Access, authorizing } from "../mcp-access.js";
-import type { AccessRequest, ServiceCaller } from "../mcp-access.js";
-import type { Router } from "../router.js";
-import type { ChoiceCard, RouteOptions, RouteResult } from "../routing-types.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { fields } from "../boundary/guard.js";
+import { refuseUnknown, wholeWithin } from "../boundary/guard-errors.js";
+import type { BodyRequest } from "../mcp/http-body.js";
+import { Access, authorizing } from "../mcp/mcp-access.js";
+import type { AccessRequest, ServiceCaller } from "../mcp/mcp-access.js";
+import type { Router } from "../catalog/router.js";
+import type { ChoiceCard, RouteOptions, RouteResult } from "../catalog/routing-types.js";
 import { BodyFields, bodyOf, refused } from "./sidecar-body.js";
 import { SharedArtifacts, artifactResponse } from "./sidecar-artifacts.js";
 import type { SidecarArtifactLimits } from "./sidecar-artifacts.js";

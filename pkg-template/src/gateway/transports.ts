@@ -1,5 +1,5 @@
 // Makes the transport of the SDK for a configured server.
-import { ContextWeaverError } from "../errors.js";
+import { ContextWeaverError } from "../boundary/errors.js";
 import { isChallenge, newerToken, tellChallenge } from "./auth-provider.js";
 import type { ServerConfig, ServerTransport } from "./config-types.js";
 import { HttpLink } from "./http-link.js";
@@ -9,7 +9,7 @@ import type { OAuthTraffic } from "./oauth-traffic.js";
 import { inheritedHere, programTransport } from "./program-transport.js";
 import type { SdkHttpTransport, SdkStdioTransport, SdkTransport, UpstreamSdk } from "./sdk.js";
 import { StderrTail } from "./stderr-tail.js";
-import { keepingNumbers, keepsNumbers, withBody, withNumbers } from "../exact-numbers.js";
+import { keepingNumbers, keepsNumbers, withBody, withNumbers } from "../boundary/exact-numbers.js";
 
 /**
  * Bytes of one message: 12 MiB of a file as base64. The SDK's reader of a program's output copies what it has with every piece, so that

@@ -1,6 +1,6 @@
 // One configured server: its connections, what it offers, and how it is.
-import { ContextWeaverError } from "../errors.js";
-import { quietly } from "../quietly.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { quietly } from "../telemetry/quietly.js";
 import type { JsonObject } from "../types.js";
 import { awaitedLogin } from "./auth-provider.js";
 import type { GatewayAuthProvider } from "./auth-provider.js";

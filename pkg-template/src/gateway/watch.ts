@@ -1,8 +1,8 @@
 // Tells hooks of a gateway's calls: when one begins, what servers were asked meanwhile, and how it ended.
-import { ContextWeaverError } from "../errors.js";
-import { fields } from "../guard.js";
-import { refuseUnknown } from "../guard-errors.js";
-import { ALL_TRACE_KEYS, traceContextIn } from "../trace-context.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { fields } from "../boundary/guard.js";
+import { refuseUnknown } from "../boundary/guard-errors.js";
+import { ALL_TRACE_KEYS, traceContextIn } from "../tools/trace-context.js";
 import { failureOf } from "./failure.js";
 import type {
   GatewayCallCompleted,

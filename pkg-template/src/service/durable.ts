@@ -3,8 +3,8 @@ import { ContextWeaverError } from "contextweaver";
 import { durableObjectStore, r2Blobs } from "../storage/cloudflare.js";
 import type { DurableStorage, R2BlobBucket } from "../storage/cloudflare.js";
 import type { BlobStore, SessionStore } from "../storage/storage-types.js";
-import { fields } from "../guard.js";
-import { refuseUnknown } from "../guard-errors.js";
+import { fields } from "../boundary/guard.js";
+import { refuseUnknown } from "../boundary/guard-errors.js";
 import { forwardedTenant, sessionHandler } from "./handler.js";
 import type { Forwarded, ServiceRequest, SessionHandlerOptions, SessionService } from "./handler.js";
 

@@ -1,5 +1,5 @@
 // Where blobs may be kept beside the parts.
-import { ContextWeaverError } from "../errors.js";
+import { ContextWeaverError } from "../boundary/errors.js";
 import type { BlobStore } from "./storage-types.js";
 
 /** Checks what a caller gave as a store of blobs. */

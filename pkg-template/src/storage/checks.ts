@@ -1,7 +1,7 @@
 // What every storage asks of its arguments before it writes.
-import { ContextWeaverError } from "../errors.js";
-import { listed, rawBytes, utf8 } from "../guard.js";
-import { isWellFormed } from "../guard-errors.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { listed, rawBytes, utf8 } from "../boundary/guard.js";
+import { isWellFormed } from "../boundary/guard-errors.js";
 
 /** Bytes of a part: half of what a row of a Durable Object holds. */
 const MAX_PART = 2 ** 20;

@@ -1,5 +1,5 @@
 // What stores in files do with a file system: whole writes, durable names, and no way that leads out of their directory.
-import { ContextWeaverError } from "../errors.js";
+import { ContextWeaverError } from "../boundary/errors.js";
 
 /** A file that is open, as `node:fs/promises` has it. */
 export interface StorageFile {

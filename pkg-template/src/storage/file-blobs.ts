@@ -3,7 +3,7 @@
 // A blob is a file by its hash. Behind the first compaction the name has that of the journal, too, in which it was put: what a
 // compaction removes was there before it, and what is put after it has another name, whatever the hash. So nothing that was
 // acknowledged is removed by somebody who could not know of it, and no clock or lock is needed.
-import { ContextWeaverError } from "../errors.js";
+import { ContextWeaverError } from "../boundary/errors.js";
 import { sha256 } from "./checks.js";
 import { codeOf, readFrom, unless } from "./file-access.js";
 import type { FileAccess } from "./file-access.js";

@@ -7,9 +7,9 @@
 // by a line that competes like any other, before the new one takes its name; then it removes what was there before that line.
 //
 // What is damaged is refused by `load` and `append`. Blobs and compactions go on, as they mend it.
-import { ContextWeaverError } from "../errors.js";
-import { utf8 } from "../guard.js";
-import type { JournalFinding } from "../journal-types.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { utf8 } from "../boundary/guard.js";
+import type { JournalFinding } from "../manager/journal-types.js";
 import { expectNext, sha256 } from "./checks.js";
 import { FileAccess, readFrom, unless, writeLine } from "./file-access.js";
 import type { StorageFile, StorageFileSystem } from "./file-access.js";

@@ -1,6 +1,6 @@
 // The lines of a journal, which of them count, and what of it is damaged. How several processes write them is told in files.ts.
-import { ContextWeaverError } from "../errors.js";
-import { utf8 } from "../guard.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { utf8 } from "../boundary/guard.js";
 
 /** Bytes at the beginning of a journal by which it is known: they have its own random name. */
 export const HEAD = 256;

@@ -1,6 +1,6 @@
 // Sessions in the memory of the process: for tests, and as the plainest of the engines.
-import { fields } from "../guard.js";
-import { refuseUnknown } from "../guard-errors.js";
+import { fields } from "../boundary/guard.js";
+import { refuseUnknown } from "../boundary/guard-errors.js";
 import { clockOf, expectNext, timeOf } from "./checks.js";
 import { isAs, storeOf } from "./store.js";
 import type { CheckedParts, SessionEngine } from "./store.js";

@@ -1,5 +1,5 @@
 // Signature Version 4 of AWS, as S3 wants it, computed with WebCrypto.
-import { utf8 } from "../guard.js";
+import { utf8 } from "../boundary/guard.js";
 import { hex, sha256 } from "./checks.js";
 
 /** Who signs, and for which region. */

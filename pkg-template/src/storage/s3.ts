@@ -1,7 +1,7 @@
 // Blobs in a bucket that speaks the protocol of S3, by `fetch`: AWS, R2, MinIO and others.
-import { ContextWeaverError } from "../errors.js";
-import { fields } from "../guard.js";
-import { isWellFormed, refuseUnknown } from "../guard-errors.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { fields } from "../boundary/guard.js";
+import { isWellFormed, refuseUnknown } from "../boundary/guard-errors.js";
 import { clockOf, timeOf } from "./checks.js";
 import { encoded, queryOf, signed } from "./s3-signature.js";
 import type { S3Credentials } from "./s3-signature.js";

@@ -2,7 +2,7 @@
 //
 // Every call is one transaction, and nothing is remembered between calls: whoever else writes to the database is seen, and a
 // process or an object that ends in between leaves nothing half done.
-import { ContextWeaverError } from "../errors.js";
+import { ContextWeaverError } from "../boundary/errors.js";
 import { expectNext, sha256, timeOf } from "./checks.js";
 import { isAs } from "./store.js";
 import type { CheckedParts, SessionEngine } from "./store.js";

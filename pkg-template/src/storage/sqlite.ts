@@ -1,7 +1,7 @@
 // Sessions in an SQLite database that the caller opened, by whichever driver.
-import { ContextWeaverError } from "../errors.js";
-import { fields } from "../guard.js";
-import { refuseUnknown } from "../guard-errors.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { fields } from "../boundary/guard.js";
+import { refuseUnknown } from "../boundary/guard-errors.js";
 import { clockOf } from "./checks.js";
 import { blobStoreOf } from "./blobs.js";
 import { SqlSessions } from "./sql.js";

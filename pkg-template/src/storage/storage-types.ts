@@ -1,5 +1,5 @@
 // Where sessions are kept, as the engines of `contextweaver/storage`, `/node` and `/cloudflare` offer it.
-import type { JournalFinding } from "../journal-types.js";
+import type { JournalFinding } from "../manager/journal-types.js";
 
 /** What a session has stored. */
 export interface StoredParts {

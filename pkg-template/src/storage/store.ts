@@ -1,7 +1,7 @@
 // What stores of sessions have in common: the checks of what is given, and the end of sessions that nobody writes to.
-import { ContextWeaverError } from "../errors.js";
-import { fields } from "../guard.js";
-import { refuseUnknown } from "../guard-errors.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { fields } from "../boundary/guard.js";
+import { refuseUnknown } from "../boundary/guard-errors.js";
 import { blobOf, hashOf, hashesOf, idOf, numberOf, partsOf, timeOf } from "./checks.js";
 import type { PruneOptions, SessionRecord, SessionStorage, SessionStore, StoredParts } from "./storage-types.js";
 

@@ -150,7 +150,7 @@ fn unchecked_facade(dirs: &Dirs) -> Outcome<PathBuf> {
 
 /// Puts the decompressor into the one file that needs it: the package has no dependencies.
 fn unpacker(dirs: &Dirs, facade: &Path) -> Outcome<()> {
-    let file = facade.join("unpack.js");
+    let file = facade.join("boundary/unpack.js");
     let mut command = Command::new(dirs.npm_bin("esbuild"));
     command.args(["--bundle", "--format=esm", "--target=es2022", "--minify-syntax", "--legal-comments=none"]);
     command.arg("--allow-overwrite").arg(format!("--outfile={}", file.display())).arg(&file);

@@ -1,0 +1,56 @@
+// Telling the first call in a run of the tool loop from later ones.
+import { ContextWeaverError } from "../boundary/errors.js";
+import type { ToolCallContext } from "../tools/tool-call-context.js";
+import { decorate } from "../tools/tools.js";
+import type { DecoratedTool, Tool } from "../tools/tools.js";
+
+const LOOP_ID = "contextweaver.loopId";
+
+/** The loops seen, as many as fit; the oldest is forgotten first. */
+export class LoopMemo {
+  readonly #seen = new Set<string>();
+  readonly #capacity: number;
+
+  /** `capacity`: loops remembered, at least 1. Default: 1024. */
+  constructor(capacity = 1024) {
+    if (!Number.isSafeInteger(capacity) || capacity < 1) {
+      throw new ContextWeaverError("OUT_OF_RANGE", "expected a whole number from 1", { path: "/capacity" });
+    }
+    this.#capacity = capacity;
+  }
+
+  /** Number of loops remembered. */
+  get size(): number {
+    return this.#seen.size;
+  }
+
+  /** Remembers a loop; tells whether it is new. */
+  add(loopId: string): boolean {
+    if (this.#seen.has(loopId)) return false;
+    this.#seen.add(loopId);
+    for (const oldest of this.#seen) {
+      if (this.#seen.size <= this.#capacity) break;
+      this.#seen.delete(oldest);
+    }
+    return true;
+  }
+}
+
+/** Whether a loop is seen for the first time. Without a loop id every call is a first one. */
+export function firstTimeIn(context: ToolCallContext, memo: LoopMemo): boolean {
+  const loopId = context.get(LOOP_ID);
+  return typeof loopId !== "string" || memo.add(loopId);
+}
+
+/** Lets a tool answer once in a loop; later calls get a short text with the advice and do not reach it. */
+export function oncePerLoop<Input, Output>(
+  tool: Tool<Input, Output>,
+  advice = "",
+  memo: LoopMemo = new LoopMemo(),
+): DecoratedTool<Input, Output | string> {
+  return decorate<Input, Output | string>(tool, {
+    label: "oncePerLoop",
+    around: (input, context, next) =>
+      firstTimeIn(context, memo) ? next(input) : ["already delivered this turn", advice].filter(Boolean).join(": "),
+  });
+}

@@ -1,0 +1,110 @@
+// What converters of MCP records take and return.
+import type { JsonObject, JsonValue, StoredItem } from "../types.js";
+
+/** A published revision of the Model Context Protocol. */
+export type McpRevision = "2025-06-18" | "2025-11-25" | "2026-07-28";
+
+/** How one tool of an MCP server is read. */
+export interface McpToolOptions {
+  /** The name you give the server, which becomes the namespace. Default: guessed from the tool's name. */
+  readonly server?: string;
+  /** `name`: `mcp:<name>`, or `mcp:<server>/<name>`. `canonical`: with a hash of the arguments' names. Default: `name`. */
+  readonly id_form?: "name" | "canonical";
+  /** Whether a verb such as `get` in `get_all_users` counts as a guessed namespace. Default: true. */
+  readonly verb_namespaces?: boolean;
+  /** `0.18` reads as the Python library does: canonical ids, and errors for what it refuses. The others are then refused. */
+  readonly compat?: "0.18";
+}
+
+/** How one resource or prompt of an MCP server is read. */
+export interface McpListOptions {
+  /** The name you give the server, which becomes the namespace. Default: a resource's scheme, or guessed from a prompt's name. */
+  readonly server?: string;
+}
+
+/** Something in data of others that could not be used. */
+export interface ConversionWarning {
+  /** Stable, such as `field-ignored` or `hint-ignored`. */
+  readonly code: string;
+  readonly message: string;
+  /** JSON pointer of the place in the input. */
+  readonly path: string;
+}
+
+/** The effects of a tool as the protocol reads its annotations, with its defaults. Hints of a server; they permit nothing. */
+export interface McpHints {
+  /** Default: false; also false when the tool is declared destructive. */
+  readonly readOnlyHint: boolean;
+  /** Default: true, unless it only reads. */
+  readonly destructiveHint: boolean;
+  /** Default: false. */
+  readonly idempotentHint: boolean;
+  /** Default: true. */
+  readonly openWorldHint: boolean;
+}
+
+/** What a converted tool has in `metadata._contextweaver.mcp`. */
+export interface McpToolRecord {
+  /** Fields that an item has no field for: `icons` with a safe source, `execution`, `_meta`, and the server's own. */
+  readonly fields?: JsonObject;
+  /** Fields as they were, for the way back only: what was ignored is here, too. */
+  readonly given?: JsonObject;
+  /** Fields that were not there. */
+  readonly absent?: readonly string[];
+  /** Annotations that are the server's own. */
+  readonly annotations?: readonly string[];
+  readonly hints?: McpHints;
+  /** Eight hexadecimal digits for the tool's name and its arguments' names, as in canonical ids. */
+  readonly shape_hash?: string;
+  /** `sha256:` and the digest of both schemas: another one when only a type changes. */
+  readonly schema_digest?: string;
+  readonly warnings?: readonly ConversionWarning[];
+}
+
+/** Something that was changed because the revision does not know it. */
+export interface RevisionChange {
+  /** `field-unknown`, `field-malformed`, `schema-root`, or `name-characters`. */
+  readonly code: string;
+  readonly message: string;
+  /** JSON pointer of the place in the tool. */
+  readonly path: string;
+  /** What was taken away or replaced; null where nothing was. */
+  readonly value: JsonValue;
+}
+
+/** An item written as a tool of MCP. */
+export interface WrittenMcpTool {
+  readonly tool: JsonObject;
+  /** What the tool does not say because the revision does not know it. Empty without a revision. */
+  readonly report: readonly RevisionChange[];
+}
+
+/** How a recorded session is read. */
+export interface SessionOptions {
+  /**
+   * Whether an unknown type, a field of the wrong type, a repeated id and a parent that is not there are errors; otherwise
+   * they are warnings, and what has no known type is a turn of the user. Default: true.
+   */
+  readonly strict?: boolean;
+  /** `0.18` reads as the Python library does: without sensitivity and artifacts, and never strict. */
+  readonly compat?: "0.18";
+}
+
+/** Something that is wrong with a line of a session. */
+export interface SessionProblem {
+  /** Counted from 1. */
+  readonly line: number;
+  /** The code an error of it has. */
+  readonly code: string;
+  readonly message: string;
+  /** JSON pointer of the field in the line. */
+  readonly path: string;
+}
+
+/** A session that was read. */
+export interface McpSession {
+  /** In the order of the lines. */
+  readonly items: readonly StoredItem[];
+  /** What was made the best of; empty when strict. */
+  readonly warnings: readonly SessionProblem[];
+}

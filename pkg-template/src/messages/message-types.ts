@@ -1,0 +1,109 @@
+// Messages of providers: what goes into their conversion and what comes out.
+import type { BuildOptions } from "../manager/options.js";
+import type { MessagesOfFormat, SystemOfFormat } from "./provider-messages.js";
+import type { ContextPack, RunningStep, StoredItem } from "../types.js";
+
+/**
+ * Whose messages they are: `messages` of OpenAI's chat completions, `input` of OpenAI's Responses, `messages` of Anthropic,
+ * `contents` of Gemini, `UIMessage` or `ModelMessage` of the AI SDK.
+ */
+export type MessageFormat = "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ai-sdk-ui" | "ai-sdk-model";
+
+/** Something that was repaired, or could not be kept. */
+export interface MessageWarning {
+  /** What kind of thing, in upper case. */
+  readonly code: string;
+  readonly message: string;
+  /** JSON pointer to what it is about, such as `/messages/3/content/0`. */
+  readonly path: string;
+}
+
+/** How to read messages. */
+export interface ReadMessagesOptions {
+  /** Index of the first message, where the list goes on from another: ids and records count from it. Default: 0. */
+  readonly start?: number;
+  /** What the ids of items begin with that are neither call nor result. Default: `message:`. */
+  readonly id_prefix?: string;
+  /** Calls of earlier messages, which these may answer: the provider's id of each, and the id of its item. */
+  readonly known_calls?: Readonly<Record<string, string>>;
+  /** What stands beside the messages: of Anthropic `system`, of Gemini `systemInstruction`. `UNSUPPORTED` for the others. */
+  readonly system?: unknown;
+  /** Reads them as contextweaver 0.18 for Python does: `openai-chat`, `anthropic` and `gemini` only. */
+  readonly compat?: "0.18";
+}
+
+/** What messages became. */
+export interface ReadMessages {
+  /** In the order of the messages. */
+  readonly items: readonly StoredItem[];
+  readonly warnings: readonly MessageWarning[];
+}
+
+/** How to write messages. */
+export interface WriteMessagesOptions {
+  /** Answers calls at the end that have no result yet, for requests that are not a tool's turn; what waits for an approval stays open. Default: false. */
+  readonly close_calls?: boolean;
+  /** Writes them as contextweaver 0.18 for Python does: `openai-chat`, `anthropic` and `gemini` only. */
+  readonly compat?: "0.18";
+}
+
+/** Messages for a request to a provider, as its SDK takes them. */
+export interface WrittenMessages<F extends MessageFormat = MessageFormat> {
+  /** A list of your own. */
+  readonly messages: MessagesOfFormat[F][];
+  /** What goes beside the messages: of Anthropic `system`, of Gemini `systemInstruction`. */
+  readonly system?: SystemOfFormat[F];
+  readonly warnings: readonly MessageWarning[];
+}
+
+/** How to read messages into a log, which knows where they begin and what they answer. */
+export type IngestMessagesOptions = Pick<ReadMessagesOptions, "id_prefix" | "system">;
+
+/** What became of messages in the log. */
+export interface IngestedMessages {
+  /** The new items, in order. */
+  readonly ids: readonly string[];
+  readonly warnings: readonly MessageWarning[];
+}
+
+/** How to read a conversation into a log. */
+export type SyncMessagesOptions = IngestMessagesOptions;
+
+/** What became of a conversation that was handed over whole. */
+export interface SyncedMessages {
+  /** Ids of the new items, in order. */
+  readonly added: readonly string[];
+  /** Ids of the items of messages that were edited or removed: they stay in the log, and in no prompt. */
+  readonly superseded: readonly string[];
+  /** How many messages are as they were. */
+  readonly unchanged: number;
+  /** Id of the item of what the user said last: while it stays, the turn is the same. Absent where the user has said nothing. */
+  readonly user_turn?: string;
+  readonly warnings: readonly MessageWarning[];
+}
+
+/** A prompt as messages: what {@link BuildOptions} say, and for whom. */
+export interface BuildMessagesOptions<F extends MessageFormat = MessageFormat> extends BuildOptions {
+  readonly format: F;
+  /** Answers calls at the end that have no result yet, for requests that are not a tool's turn; what waits for an approval stays open. Default: false, and true with `running: false`. */
+  readonly close_calls?: boolean;
+}
+
+/** A prompt as messages. */
+export interface BuiltMessages<F extends MessageFormat = MessageFormat> extends WrittenMessages<F> {
+  /**
+   * The same prompt as text, with its record: what was kept, and why not the rest. It keeps to the budget, too;
+   * `stats.prompt_tokens` counts this text, not the messages. Of a running prompt, all but `stats` is made when it is first read: up
+   * to the second cut after it, and before the manager is freed.
+   */
+  readonly pack: ContextPack;
+  /** The step of a running prompt; absent with `running: false`. */
+  readonly step?: RunningStep;
+  /**
+   * Tokens of all that is sent, never more than the budget: every text of the messages and of `system` (ids, names, roles
+   * and what stands for missing results too), arguments and structured results with their keys, images by their size as the
+   * provider counts them (those of 1,024 by 1,024 pixels about 1,200 to 1,400), other media 1,000 each, and 4 for each message,
+   * each tool call and each tool result, which providers put a frame around.
+   */
+  readonly tokens: number;
+}
