@@ -568,7 +568,7 @@ export function conversation(draw, form, { types = ALL_TYPES, hasServers = true 
   // A caller that forgets a message, hands one over twice, or keeps the last ones. Reasoning stays with what it led to.
   const at = draw.below(messages.length);
   if (draw.chance(0.08) && messages.length > 2 && messages[at].type !== "reasoning") messages.splice(at, 1);
-  if (draw.chance(0.05)) messages.splice(draw.below(messages.length), 0, structuredClone(messages[draw.below(messages.length)]));
+  if (draw.chance(0.05)) messages.splice(draw.below(messages.length), 0, messages[draw.below(messages.length)]);
   if (draw.chance(0.04) && messages.length > 2) messages = messages.slice(1 + draw.below(2));
   const isTurn = ({ role, class: name }) => role === "user" || name === "HumanMessage";
   const begin = messages.findIndex((message) => message.role !== "system" && message.role !== "developer" && message.class !== "SystemMessage");

@@ -4,10 +4,11 @@ use serde_json::Value;
 
 use contextweaver_model::ContextItem;
 
+use super::names::call_id;
 use super::outgoing::{OutgoingPart, PartContent};
 use super::sources::SourceItem;
 use super::stored::{parts_of, record_of};
-use contextweaver_base::order::{SortedMap, WordSet};
+use contextweaver_base::order::{SortedMap, sort_distinct};
 
 /// Key in the metadata of an answer to a request; its parent is the item with the request.
 pub const APPROVAL: &str = "approval";
@@ -80,8 +81,8 @@ pub struct Approvals {
     known: Vec<(usize, usize, Option<String>)>,
     /// Items that answer a request.
     items: Vec<usize>,
-    /// Ids of calls that wait for an answer, or for what is done after it.
-    calls: WordSet,
+    /// Items of calls that wait for an answer, or for what is done after it, ascending.
+    calls: Vec<usize>,
 }
 
 impl Approvals {
@@ -89,13 +90,20 @@ impl Approvals {
     pub fn of(sources: &[SourceItem]) -> Self {
         let mut requests: SortedMap<String, (usize, Option<String>)> = SortedMap::new();
         let mut found = Self::default();
-        let mut calls = Vec::new();
-        for (index, source) in sources.iter().enumerate().filter(|(_, source)| source.is_same_format) {
+        // An id may be used again: a request is for the call before it.
+        let mut latest: SortedMap<String, usize> = SortedMap::new();
+        for (index, source) in sources.iter().enumerate() {
+            if source.is_own_call() {
+                latest.insert(call_id(source.item).to_owned(), index);
+            }
+            if !source.is_same_format {
+                continue;
+            }
             let redacted = source.item.metadata_flag("redacted");
             for (at, part) in source.stored.iter().flat_map(|stored| &stored.parts).enumerate() {
                 if let Some(id) = requested(&part.original).filter(|_| !redacted) {
                     let call = part.original.get("toolCallId").and_then(Value::as_str).map(str::to_owned);
-                    calls.extend(call.clone());
+                    found.calls.extend(call.as_ref().and_then(|call| latest.get(call)));
                     requests.insert(id.to_owned(), (index, call));
                 }
                 let Some(id) = answered(&part.original) else { continue };
@@ -111,7 +119,7 @@ impl Approvals {
                 }
             }
         }
-        found.calls = WordSet::new(calls);
+        sort_distinct(&mut found.calls);
         found
     }
 
@@ -126,8 +134,8 @@ impl Approvals {
     }
 
     /// Tells whether a call waits for its approval, or for what is done after it.
-    pub fn is_asked(&self, call: &str) -> bool {
-        self.calls.contains(call)
+    pub fn is_asked(&self, call: usize) -> bool {
+        self.calls.binary_search(&call).is_ok()
     }
 
     /// Returns the parts of an answer as they were read, also where a secret was taken out of its reason: those of which `is_wanted`

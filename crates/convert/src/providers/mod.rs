@@ -55,6 +55,7 @@ use self::blanks::leave_out_blanks;
 use self::image_count::count_images;
 use self::message::Role;
 use self::outgoing::drop_last_reasoning;
+use self::repeated::free_parts;
 
 pub use approvals::{approval_requests, is_approval};
 pub use image_size::ImageSize;
@@ -315,6 +316,9 @@ pub fn continue_messages(
     }
     if matches!(format, Format::OpenAiResponses | Format::AiSdkModel) {
         drop_last_reasoning(&mut outgoing, &mut warnings);
+    }
+    if format == Format::AiSdkModel {
+        free_parts(&mut outgoing, &mut before.items, &mut warnings);
     }
     if format == Format::AiSdkModel && !before.has_turns {
         begin_with_user(&mut outgoing, &mut warnings);

@@ -1,5 +1,5 @@
 //! Items of Responses that were handed over twice, as the output of an answer that was added again: a provider refuses the
-//! second one of an id.
+//! second one of an id. In messages of the AI SDK their ids stand under `providerOptions`.
 
 use serde_json::Value;
 
@@ -126,6 +126,48 @@ pub fn drop_repeated_ids(
             }
             !is_left_out
         });
+    }
+}
+
+/// Takes the ids of items off parts of messages of the AI SDK that are there already, or whose reasoning is not there. Reasoning is
+/// nothing without its id.
+pub fn free_parts(messages: &mut [OutgoingMessage], written: &mut WrittenItems, warnings: &mut Warnings) {
+    for OutgoingMessage { parts, lost_reasoning, .. } in messages {
+        // Of several messages that are written as one.
+        let mut repeated = Vec::new();
+        parts.retain_mut(|part| {
+            let Some((message, _)) = part.position else { return true };
+            let Some(id) = part.original.as_ref().and_then(|original| item_id(&original.value)) else { return true };
+            let print = message as u64;
+            let is_repeated = *written.get_or_insert(&id, print) != print;
+            if is_repeated {
+                repeated.push(message);
+            }
+            let is_left_out = is_repeated && part.content == PartContent::Reasoning;
+            if is_left_out {
+                warn(part.item, warnings);
+            }
+            !is_left_out
+        });
+        for part in parts.iter_mut().filter(|part| part.content != PartContent::Reasoning) {
+            let is_alone = part.position.is_some_and(|(message, _)| *lost_reasoning || repeated.contains(&message));
+            if let Some(original) = part.original.as_mut().filter(|_| is_alone) {
+                take_item_id(&mut original.value);
+            }
+        }
+    }
+}
+
+/// Returns the id of the item of Responses that a part of the AI SDK is.
+fn item_id(part: &Value) -> Option<String> {
+    let providers = part.get("providerOptions")?.as_object()?;
+    providers.values().find_map(|options| Some(options.get("itemId")?.as_str()?.to_owned()))
+}
+
+fn take_item_id(part: &mut Value) {
+    let providers = part.get_mut("providerOptions").and_then(Value::as_object_mut);
+    for options in providers.into_iter().flat_map(|providers| providers.values_mut()).filter_map(Value::as_object_mut) {
+        options.shift_remove("itemId");
     }
 }
 

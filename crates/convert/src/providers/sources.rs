@@ -171,6 +171,13 @@ pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
         let ends = group.items.iter().flat_map(|index| answers(index).chain([*index]));
         reach = reach.max(ends.max().unwrap_or(0));
     }
+    // A result that stands before its call is written behind it.
+    let early = sources
+        .iter()
+        .enumerate()
+        .filter_map(|(at, source)| source.call.filter(|call| *call > at).map(|call| (at, call)));
+    let early: Vec<(usize, usize)> = early.collect();
+    let is_between = |start: usize| early.iter().any(|(result, call)| *result < start && start <= *call);
     (1..groups.len()).rev().find_map(|at| {
         let (before, group) = (&groups[at - 1], &groups[at]);
         let start = group.items[0];
@@ -182,7 +189,7 @@ pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
         } else {
             group.role == Role::Assistant && !may_join && says_something(&sources, group)
         };
-        (parts && is_closed && reach < start).then_some(start)
+        (parts && is_closed && reach < start && !is_between(start)).then_some(start)
     })
 }
 

@@ -252,7 +252,7 @@ impl MessageBuilder<'_, '_, '_> {
 
     /// Tells whether a call may go without a result.
     fn may_wait(&self, index: usize, waits: Waits) -> bool {
-        let is_asked = || self.approvals.is_asked(call_id(self.item(index)));
+        let is_asked = || self.approvals.is_asked(index);
         self.sources[index].waits() && (waits == Waits::All || waits == Waits::Asked && is_asked())
     }
 

@@ -389,4 +389,38 @@ fn messages_are_not_parted_behind_what_the_provider_ran() {
     assert!(is_last(&items), "a turn of the user stands between");
     let behind: Vec<ContextItem> = items.iter().filter(|item| item.text != "and?").cloned().collect();
     assert!(!is_last(&behind), "both are one message of the model");
+    // Nor between a result and its call that comes later.
+    let early = json!([user("go"), { "role": "assistant", "content": "On it." }, result("c1"), user("and?"),
+        { "role": "assistant", "content": [call("c1")] }]);
+    assert_eq!(last_part(&read(early, Format::AiSdkModel), Format::AiSdkModel), Some(1));
+}
+
+#[test]
+fn parts_of_the_ai_sdk_lose_the_ids_of_items_that_are_not_theirs_alone() {
+    let item = |id: &str| json!({ "openai": { "itemId": id, "reasoningEncryptedContent": "E" } });
+    let answer = json!({ "role": "assistant", "content": [
+        { "type": "reasoning", "text": "hm", "providerOptions": item("rs_1") },
+        { "type": "text", "text": "42 it is.", "providerOptions": item("msg_1") } ] });
+    let user = json!({ "role": "user", "content": "go" });
+    let twice = json!([user, answer, user, answer]);
+    let (messages, codes) = again(&twice, Format::AiSdkModel);
+    assert_eq!(messages[1], answer);
+    assert_eq!(
+        messages[3]["content"],
+        json!([{ "type": "text", "text": "42 it is.",
+        "providerOptions": { "openai": { "reasoningEncryptedContent": "E" } } }])
+    );
+    assert_eq!(codes, ["REPEAT_LEFT_OUT"]);
+}
+
+#[test]
+fn a_request_is_for_the_call_before_it_where_an_id_is_used_again() {
+    let user = json!({ "role": "user", "content": "go" });
+    let asks = json!({ "role": "assistant", "content": [call("c1"), request("c1")] });
+    let again_used = json!({ "role": "assistant", "content": [call("c1")] });
+    let (messages, codes) =
+        again(&json!([user, asks, answer("c1"), result("c1"), user, again_used]), Format::AiSdkModel);
+    let last = &messages[messages.len() - 1];
+    assert_eq!(last["content"][0]["type"], "tool-result", "the second call waits for nobody: {messages:?}");
+    assert!(codes.contains(&"RESULT_MISSING"), "{codes:?}");
 }
