@@ -8,6 +8,7 @@ use crate::compile::inputs::BuildInputs;
 use crate::compile::pipeline::resolve_pins;
 use crate::compile::prompt::{EntryContent, EntryRendering};
 use crate::compile::render::renderer::Renderer;
+use crate::compile::repeats::exact_repeats;
 use crate::compile::score::score;
 use crate::compile::select::plan::Planner;
 use crate::compile::sensitivity::sensitivity;
@@ -79,6 +80,11 @@ pub fn enter(
     for (index, row) in state.rows.iter().enumerate() {
         let item = &items[row.at];
         new.has_turn |= item.kind == ItemKind::UserTurn;
+        if row.redacted.is_none() && !row.stub && is_said(sources, running, &new.sections, row.at) {
+            let tokens = sources.index.entry(row.at).part_quarters / 4;
+            new.left.push(LeftItem { at: row.at, stage: Stage::Dedup, reason: "dedup", tokens });
+            continue;
+        }
         let repeated =
             repeated(sources, running, &new.sections, row.at).filter(|_| row.redacted.is_none() && !row.stub);
         let (part, is_stored, whole) = match (&planner, repeated) {
@@ -101,16 +107,12 @@ pub fn enter(
         section.is_repeat = repeated.is_some();
         new.sections.push(section);
     }
-    new.left = state
-        .excluded
-        .iter()
-        .map(|excluded| LeftItem {
-            at: excluded.at,
-            stage: Stage::Sensitivity,
-            reason: excluded.reason,
-            tokens: sources.index.entry(excluded.at).part_quarters / 4,
-        })
-        .collect();
+    new.left.extend(state.excluded.iter().map(|excluded| LeftItem {
+        at: excluded.at,
+        stage: Stage::Sensitivity,
+        reason: excluded.reason,
+        tokens: sources.index.entry(excluded.at).part_quarters / 4,
+    }));
     new.work = planner.as_ref().map_or(0, |planner| planner.work.get()) + (items.len() - from) as u64;
     Ok(new)
 }
@@ -152,6 +154,17 @@ pub fn section(
     };
     section.weigh(sources);
     section
+}
+
+/// Tells whether these are instructions that stand there already.
+fn is_said(sources: &BuildInputs, running: Option<&RunningPrompt>, new: &[RunningSection], at: usize) -> bool {
+    let items = sources.events.items();
+    let stands = running.into_iter().flat_map(|running| &running.sections).chain(new).map(|section| section.at);
+    items[at].kind == ItemKind::Policy
+        && stands.filter(|earlier| items[*earlier].kind == ItemKind::Policy).any(|earlier| {
+            let print = |at: usize| sources.index.entry(at).fingerprint;
+            !exact_repeats(items, [earlier, at].into_iter(), print).is_empty()
+        })
 }
 
 /// Returns a result that stands whole and says the same as the one at a position.

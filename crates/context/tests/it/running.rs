@@ -656,6 +656,26 @@ fn a_result_that_came_again_hides_nothing() {
     }
 }
 
+/// Most providers take instructions at the beginning alone.
+#[test]
+fn instructions_that_stand_are_not_said_again() {
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    let said = |role: &str, text: &str| json!({ "role": role, "content": text });
+    let all = [
+        said("system", "Answer briefly."),
+        said("user", "What is due?"),
+        said("assistant", "Two invoices."),
+        said("system", "Answer briefly."),
+        said("user", "Which?"),
+    ];
+    for end in [2, 5] {
+        manager.sync_messages(Conversation::new(Format::OpenAiChat, all[..end].to_vec())).unwrap().done().unwrap();
+        let sent = messages(&mut manager, &loop_of(2000), Format::OpenAiChat).unwrap();
+        let all = json!(sent.written.messages).to_string();
+        assert_eq!((sent.keep, all.matches("Answer briefly.").count()), (0, 1), "{all}");
+    }
+}
+
 /// A picture has more tokens than its text: a cut leaves room for it, and for the large result beside it.
 #[test]
 fn a_cut_keeps_the_picture_that_was_just_taken() {

@@ -129,32 +129,37 @@ pub fn drop_repeated_ids(
     }
 }
 
-/// Takes the ids of items off parts of messages of the AI SDK that are there already, or whose reasoning is not there. Reasoning is
-/// nothing without its id.
+/// Takes the ids of items off parts of messages of the AI SDK that are there already, or of which something before them is not there:
+/// it may want its reasoning. Reasoning is nothing without its id.
 pub fn free_parts(messages: &mut [OutgoingMessage], written: &mut WrittenItems, warnings: &mut Warnings) {
     for OutgoingMessage { parts, lost_reasoning, .. } in messages {
-        // Of several messages that are written as one.
-        let mut repeated = Vec::new();
+        // The part that would be next, and whether all since the last reasoning are there.
+        let (mut next, mut is_whole) = ((0, 0), true);
         parts.retain_mut(|part| {
-            let Some((message, _)) = part.position else { return true };
-            let Some(id) = part.original.as_ref().and_then(|original| item_id(&original.value)) else { return true };
-            let print = message as u64;
-            let is_repeated = *written.get_or_insert(&id, print) != print;
-            if is_repeated {
-                repeated.push(message);
+            let Some(position) = part.position else { return true };
+            let is_reasoning = part.content == PartContent::Reasoning;
+            if position.0 != next.0 {
+                (next, is_whole) = ((position.0, 0), true);
             }
-            let is_left_out = is_repeated && part.content == PartContent::Reasoning;
-            if is_left_out {
+            is_whole = is_reasoning || is_whole && position == next;
+            next = (position.0, position.1 + 1);
+            let Some(original) = &mut part.original else {
+                is_whole = false;
+                return true;
+            };
+            let Some(id) = item_id(&original.value) else { return true };
+            let message = position.0 as u64;
+            let is_repeated = *written.get_or_insert(&id, message) != message;
+            is_whole &= !is_repeated;
+            if is_repeated && is_reasoning {
                 warn(part.item, warnings);
+                return false;
             }
-            !is_left_out
-        });
-        for part in parts.iter_mut().filter(|part| part.content != PartContent::Reasoning) {
-            let is_alone = part.position.is_some_and(|(message, _)| *lost_reasoning || repeated.contains(&message));
-            if let Some(original) = part.original.as_mut().filter(|_| is_alone) {
+            if *lost_reasoning || !is_whole && !is_reasoning {
                 take_item_id(&mut original.value);
             }
-        }
+            true
+        });
     }
 }
 

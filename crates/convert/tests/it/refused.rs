@@ -424,3 +424,19 @@ fn a_request_is_for_the_call_before_it_where_an_id_is_used_again() {
     assert_eq!(last["content"][0]["type"], "tool-result", "the second call waits for nobody: {messages:?}");
     assert!(codes.contains(&"RESULT_MISSING"), "{codes:?}");
 }
+
+#[test]
+fn text_of_the_ai_sdk_has_no_id_without_what_led_to_it() {
+    let options = |id: &str| json!({ "openai": { "itemId": id } });
+    let answer = json!({ "role": "assistant", "content": [
+        { "type": "reasoning", "text": "hm", "providerOptions": options("rs_1") },
+        { "type": "tool-call", "toolCallId": "w", "toolName": "web", "input": {}, "providerExecuted": true },
+        { "type": "tool-result", "toolCallId": "w", "toolName": "web", "output": { "type": "json", "value": 1 } },
+        { "type": "text", "text": "Rain.", "providerOptions": options("msg_1") } ] });
+    let items = read(json!([{ "role": "user", "content": "go" }, answer]), Format::AiSdkModel);
+    assert_eq!(asked(&items, Format::AiSdkModel).0[1], answer);
+    let rest: Vec<ContextItem> = items.into_iter().filter(|item| item.text != "{}").collect();
+    let (messages, _) = asked(&rest, Format::AiSdkModel);
+    let text = messages[1]["content"].as_array().unwrap().iter().find(|part| part["text"] == "Rain.").unwrap();
+    assert!(text.pointer("/providerOptions/openai/itemId").is_none(), "{messages:?}");
+}
