@@ -21,6 +21,7 @@ use crate::memory::{ConsolidationOptions, ConsolidationPolicy, ConsolidationRepo
 use crate::options::ManagerOptions;
 use crate::report::{Metrics, MetricsSummary};
 use crate::request::BuildRequest;
+use crate::rules::book::RuleBook;
 use crate::running::RunningPrompts;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
 use crate::strategy::ManagerStrategy;
@@ -62,6 +63,8 @@ pub struct ContextManager {
     /// The messages that were read into the log.
     pub(super) known_messages: KnownMessages,
     pub(super) calibrations: Calibrations,
+    /// What the caller says of standing instructions.
+    pub(super) rule_book: RuleBook,
     pub(super) journal: JournalState,
     /// Fields of a snapshot that are not known.
     pub(super) unknown: JsonMap,
@@ -118,6 +121,7 @@ impl ContextManager {
             indexed_changes: Some(0),
             known_messages: KnownMessages::default(),
             calibrations: Calibrations::default(),
+            rule_book: RuleBook::default(),
             journal: JournalState::default(),
             unknown: JsonMap::new(),
             answers: CallbackAnswers::default(),
@@ -269,6 +273,7 @@ impl ContextManager {
             envelopes: &self.envelopes,
             options: &self.options,
             answers: &self.answers,
+            book: &self.rule_book,
         }
     }
 
