@@ -412,11 +412,16 @@ export interface RecalledExcerpt {
 
 /** What a recall found. */
 export interface RecallAnswer {
-  /** The excerpts for a model, the best first, each below a line that says where it stands. Empty when nothing was found. */
+  /**
+   * Lines of the standing instructions that the query speaks of, and the excerpts for a model, the best first, each below a line that says
+   * where it stands. Empty when nothing was found.
+   */
   readonly text: string;
   /** Of `text`. */
   readonly tokens: number;
   readonly excerpts: readonly RecalledExcerpt[];
+  /** Standing instructions that the query speaks of, at most four and what took their place, with whether they hold. */
+  readonly rules: readonly StandingRule[];
   /** Artifacts that were not searched, at most 16: their bytes are not in memory, or the search had read 8 MiB before. */
   readonly unread: readonly string[];
 }

@@ -23,6 +23,7 @@ const NO_FIREWALL = "2 ** 24";
 export function codeOf({ phase, request, pins, settings, format, file, key }: CodeOf): string {
   const quoted = (text: string): string => JSON.stringify(text);
   const options = [
+    ...(settings.rules ? ["rules: true"] : []),
     ...(settings.redact ? ['policy: { sensitivity_action: "redact" }'] : []),
     ...(settings.firewall ? [] : [`firewall: { threshold_tokens: ${NO_FIREWALL} } /* results go in as they are */`]),
   ];

@@ -19,7 +19,7 @@ import { Headline, Ledger } from "./story.tsx";
 import { FORMATS, PHASE, PHASES, type Format } from "./words.ts";
 
 const SAMPLES = [{ key: "shop", title: "Recorded session: a failing checkout" }] as const;
-const SETTINGS = ["firewall", "redact", "running"] as const satisfies readonly (keyof Settings)[];
+const SETTINGS = ["firewall", "redact", "running", "rules"] as const satisfies readonly (keyof Settings)[];
 const MAX_QUERY = 2000;
 const NOTHING: Asked = { queries: {}, values: {} };
 /** Of data that come again with every reload, the address says nothing. */
@@ -214,7 +214,7 @@ function usePreparation(sight: FirstSight | undefined): void {
 
 function settingsOf(text: string): Settings {
   const on = text.split(" ");
-  return { firewall: on.includes("firewall"), redact: on.includes("redact"), running: on.includes("running") };
+  return { firewall: on.includes("firewall"), redact: on.includes("redact"), running: on.includes("running"), rules: on.includes("rules") };
 }
 
 /** Places of items, as far as there are such. */

@@ -14,7 +14,7 @@ use crate::compile::render::renderer::Renderer;
 use crate::compile::render::text::TextRenderer;
 use crate::drilldown::reading::ArtifactReading;
 use crate::event::Event;
-use crate::handoff::{HandoffOptions, HandoffPack, build_handoff};
+use crate::handoff::{HandoffOptions, HandoffPack, HandoffRules, build_handoff};
 use crate::index::LogIndex;
 use crate::journal::counts::JournalState;
 use crate::memory::{ConsolidationOptions, ConsolidationPolicy, ConsolidationReport, consolidate};
@@ -453,7 +453,8 @@ impl ContextManager {
         }
     }
 
-    /// Sums up the session for the next one: the whole log after sensitivity and firewall, by category, under a budget.
+    /// Sums up the session for the next one: the whole log after sensitivity and firewall, by category, under a budget. Standing
+    /// instructions in force stand at its head with where they were said, in at most half of the budget.
     ///
     /// # Errors
     /// `INVALID_INPUT` for an unknown redaction hook.
@@ -473,6 +474,10 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn handoff(&mut self, budget_tokens: u64) -> Result<Outcome<HandoffPack>> {
+        let rules = match self.rules() {
+            Outcome::Need(needs) => return Ok(Outcome::Need(needs)),
+            Outcome::Done(rules) => HandoffRules::of(rules, budget_tokens, &self.options.estimator),
+        };
         self.answers.reset();
         let all = self.events.items().iter().filter(|item| !item.is_superseded()).cloned().collect();
         let filtered = sensitivity::filter(all, &self.options, &self.answers);
@@ -481,7 +486,7 @@ impl ContextManager {
         }
         let (kept, withheld) = filtered?;
         let options = HandoffOptions {
-            budget_tokens,
+            budget_tokens: budget_tokens - rules.tokens(),
             form: self.options.rules.text_form,
             redact_secrets: self.options.redact_secrets,
         };
@@ -493,7 +498,8 @@ impl ContextManager {
             },
         };
         let dropped = withheld.len() as u64;
-        Ok(Outcome::Done(build_handoff(&shown, &self.artifacts, dropped, &self.options.estimator, options)))
+        let pack = build_handoff(&shown, &self.artifacts, dropped, &self.options.estimator, options);
+        Ok(Outcome::Done(rules.at_head_of(pack)))
     }
 
     /// Finds episodes that say the same and promotes what enough of them support to facts; only reports unless `apply`.

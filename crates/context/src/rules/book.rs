@@ -113,6 +113,12 @@ impl RuleBook {
         &self.records
     }
 
+    /// Tells whether anything holds in words of the caller.
+    pub fn has_words(&self) -> bool {
+        let holds = |state: Option<RuleState>| state.is_none_or(|state| state == RuleState::InForce);
+        self.records.iter().any(|record| record.text.is_some() && !record.is_forgotten && holds(record.state))
+    }
+
     /// Returns the record about a statement.
     pub fn of(&self, subject: &Subject) -> Option<&RuleRecord> {
         self.records.iter().find(|record| is_about(record, subject))
