@@ -1,6 +1,7 @@
 // The transcript that is loaded: its manager, its items, and what each would cost whole.
 import { ContextManager } from "contextweaver/slim";
 import type { BuildOptions, ContextItem, ContextManagerOptions, ContextPack, StoredItem } from "contextweaver/slim";
+import { DEFAULTS } from "./defaults.ts";
 import { type Transcript, type TranscriptFormat, decode, read } from "./read.ts";
 import { InputError, line, safe } from "./text.ts";
 
@@ -194,7 +195,6 @@ function digests(manager: ContextManager, items: readonly StoredItem[]): Set<str
   return new Set(Object.entries(envelopes).filter(isDigest).map(([id]) => id));
 }
 
-const DEFAULTS: Settings = { firewall: false, running: false, redact: false, rules: false };
 let present: Log | undefined;
 let name = "";
 
@@ -235,7 +235,7 @@ function overview(of: Log): Overview {
 
 /** The settings that are not as they were. */
 function told({ firewall, redact, running, rules }: Settings): string[] {
-  const parts = [firewall && "Large results are digests.", redact && "Sensitive items are redacted.", running && "Prompts go on, as in the loop of an agent.", rules && "Rules of the user are kept."];
+  const parts = [firewall && "Large results are digests.", redact && "Sensitive items are redacted.", running && "Prompts go on, as in the loop of an agent.", rules !== DEFAULTS.rules && (rules ? "Rules of the user are kept." : "Rules of the user are not kept.")];
   return parts.filter((part) => part !== false);
 }
 

@@ -45,7 +45,7 @@ export function rulesOf(manager: Pick<ContextManager, "rules">, placeOf: (id: st
 }
 
 /** Lists the rules of the transcript that is loaded, whether its prompts keep them or not. */
-export function rules(): RulesView {
+export function rules(_: object): RulesView {
   const { manager, places, settings } = log();
   return { isOn: settings.rules, rules: settings.rules ? rulesOf(manager, (id) => places.get(id)) : [] };
 }

@@ -8,6 +8,9 @@ use super::book::RuleRecord;
 use super::find::Statement;
 use super::list::RuleState;
 use super::stated::Stated;
+use crate::compile::inputs::BuildInputs;
+use crate::sensitivity::classified;
+use contextweaver_model::ItemKind;
 
 /// Statements on one word that a later one is compared with.
 const MOST_OF_A_WORD: usize = 8;
@@ -44,6 +47,23 @@ pub struct Held<'a> {
     /// Earlier and later ones that speak of the same.
     pub older: Vec<usize>,
     pub newer: Vec<usize>,
+}
+
+impl BuildInputs<'_> {
+    /// Returns what is stated in an item and holds no more.
+    pub fn ended_in(&self, at: usize) -> Vec<Box<str>> {
+        if !self.options.standing_rules || self.events.items()[at].kind != ItemKind::UserTurn {
+            return Vec::new();
+        }
+        let floor = self.options.policy.sensitivity_floor;
+        let is_open = |at: usize| {
+            let item = &self.events.items()[at];
+            !item.is_superseded() && classified(item, self.options, self.answers) < floor
+        };
+        let held = record(self.stated(is_open));
+        let ended = held.iter().filter(|held| held.at == at && held.ended.is_some());
+        ended.map(|held| held.said.text.clone()).collect()
+    }
 }
 
 /// Returns the statements of a log, in its order.
