@@ -18,7 +18,7 @@ use crate::handoff::{HandoffOptions, HandoffPack, HandoffRules, build_handoff};
 use crate::index::LogIndex;
 use crate::journal::counts::JournalState;
 use crate::memory::{ConsolidationOptions, ConsolidationPolicy, ConsolidationReport, consolidate};
-use crate::options::ManagerOptions;
+use crate::options::{ManagerOptions, RuleFinder};
 use crate::report::{Metrics, MetricsSummary};
 use crate::request::BuildRequest;
 use crate::rules::book::RuleBook;
@@ -133,6 +133,8 @@ impl ContextManager {
 
     /// Makes a manager with an empty log, in which something else than the default stages does the work.
     pub fn with_strategy(options: ManagerOptions, strategy: &'static dyn ManagerStrategy) -> Self {
+        // It knows no standing instructions, and has no index to read them from.
+        let options = ManagerOptions { standing_rules: false, rule_finder: RuleFinder::BuiltIn, ..options };
         Self { strategy: Some(strategy), ..Self::new(options) }
     }
 
@@ -475,6 +477,7 @@ impl ContextManager {
     /// ```
     pub fn handoff(&mut self, budget_tokens: u64) -> Result<Outcome<HandoffPack>> {
         let rules = match self.rules() {
+            _ if !self.options.standing_rules => HandoffRules::default(),
             Outcome::Need(needs) => return Ok(Outcome::Need(needs)),
             Outcome::Done(rules) => HandoffRules::of(rules, budget_tokens, &self.options.estimator),
         };

@@ -55,6 +55,8 @@ const WITHOUT_DECLARATION: &[&str] = &[
     "Abridged",
     "Ledger",
     "Calibrations",
+    "RuleBook",
+    "RuleRecord",
     "KnownMessages",
     "JournalCounts",
     // A record without the fields that say nothing.

@@ -126,6 +126,9 @@ impl ContextManager {
 
     /// Tells of each item whether what it states may be told, once all is known that the statements depend on.
     pub(crate) fn standing(&mut self) -> Outcome<Vec<bool>> {
+        if !self.options.standing_rules {
+            return Outcome::Done(vec![false; self.events.len()]);
+        }
         self.refresh_index();
         let told = self.judged(|items, is_withheld| {
             items.iter().map(|item| !item.is_superseded() && !is_withheld(item)).collect::<Vec<bool>>()

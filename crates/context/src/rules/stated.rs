@@ -82,6 +82,9 @@ impl<'a> BuildInputs<'a> {
     /// Returns what was found, by the caller's function where there is one.
     fn found(&self, is_open: impl Fn(usize) -> bool) -> Vec<Stated<'a>> {
         let index = self.index;
+        if !self.options.standing_rules {
+            return Vec::new();
+        }
         let whole = |at: usize| {
             let said = index.entry(at).said.iter().map(Cow::Borrowed);
             said.enumerate().map(move |(place, said)| Stated { at, place: place + 1, said, record: None })
@@ -114,6 +117,9 @@ impl<'a> BuildInputs<'a> {
     /// that stand elsewhere, or are not to stand anywhere.
     fn settled(&self, found: &[Stated<'a>]) -> (HashMap<usize, &'a RuleRecord>, Vec<&'a str>) {
         let records = self.book.records();
+        if records.is_empty() {
+            return (HashMap::new(), Vec::new());
+        }
         let (mut by_home, mut homeless) = (HashMap::new(), HashMap::new());
         for record in records.iter().rev() {
             let Subject::Found { item_id, said } = &record.subject else { continue };
@@ -143,7 +149,7 @@ impl<'a> BuildInputs<'a> {
     /// Returns what the caller added, with the positions of the items behind which it stands.
     fn added(&self) -> std::iter::Peekable<std::vec::IntoIter<(Option<usize>, Stated<'a>)>> {
         let mut added: Vec<(Option<usize>, Stated)> = Vec::new();
-        for record in self.book.records() {
+        for record in self.book.records().iter().filter(|_| self.options.standing_rules) {
             let Subject::Added { after, .. } = &record.subject else { continue };
             let said = record.applied(None, |text| self.options.mask_secrets(text).into_owned());
             let after = after.as_deref().and_then(|id| self.events.position(id));
