@@ -53,12 +53,22 @@ impl GivenStatement {
     }
 }
 
+/// What the records of the caller say of what was found, by its index.
+#[derive(Default)]
+struct Settled<'a> {
+    own: HashMap<usize, &'a RuleRecord>,
+    /// Words that were said again later, where there is a record about that: it is about these as well.
+    said_again: HashSet<usize>,
+    /// Texts that an earlier prompt may not bring back: they stand elsewhere, or are not to stand anywhere.
+    elsewhere: Vec<&'a str>,
+}
+
 impl<'a> BuildInputs<'a> {
     /// Returns what is stated in the items that `is_open` lets through, in the order of the log. What the caller forgot is not
     /// among it, and what it added stands where the log ended then.
     pub fn stated(&self, is_open: impl Fn(usize) -> bool) -> Vec<Stated<'a>> {
         let mut found = self.found(is_open);
-        let (own, elsewhere) = self.settled(&found);
+        let Settled { own, said_again, elsewhere } = self.settled(&found);
         let mut stated: Vec<Stated> = Vec::with_capacity(found.len());
         let mut added = self.added();
         for (index, one) in found.drain(..).enumerate() {
@@ -71,6 +81,7 @@ impl<'a> BuildInputs<'a> {
                     let said = record.applied(Some(&one.said), |text| self.options.mask_secrets(text).into_owned());
                     stated.extend(said.map(|said| Stated { said: Cow::Owned(said), record: Some(record), ..one }));
                 }
+                None if said_again.contains(&index) => {}
                 None if one.said.is_carried => stated.extend(without(one, &elsewhere)),
                 None => stated.push(one),
             }
@@ -113,12 +124,12 @@ impl<'a> BuildInputs<'a> {
         found
     }
 
-    /// Returns the records about what was found, by its index, and the texts that an earlier prompt may not bring back: those
-    /// that stand elsewhere, or are not to stand anywhere.
-    fn settled(&self, found: &[Stated<'a>]) -> (HashMap<usize, &'a RuleRecord>, Vec<&'a str>) {
+    /// Returns what the records of the caller say of what was found.
+    fn settled(&self, found: &[Stated<'a>]) -> Settled<'a> {
+        let mut settled = Settled::default();
         let records = self.book.records();
         if records.is_empty() {
-            return (HashMap::new(), Vec::new());
+            return settled;
         }
         let (mut by_home, mut homeless) = (HashMap::new(), HashMap::new());
         for record in records.iter().rev() {
@@ -129,21 +140,25 @@ impl<'a> BuildInputs<'a> {
                 homeless.entry(said.as_str()).or_insert_with(Vec::new).push(record);
             }
         }
-        let mut own = HashMap::new();
         let mut placed = HashSet::new();
+        let mut last: HashMap<&str, usize> = HashMap::new();
         for (index, one) in found.iter().enumerate() {
             let id = self.events.items()[one.at].id.as_str();
             let home = by_home.get(&(id, &*one.said.text)).copied();
             if let Some(record) = home.or_else(|| homeless.get_mut(&*one.said.text)?.pop()) {
-                own.insert(index, record);
+                settled.own.insert(index, record);
                 placed.insert(std::ptr::from_ref(record));
+                last.insert(&one.said.text, index);
             }
         }
+        let is_before = |(index, one): &(usize, &Stated)| last.get(&*one.said.text).is_some_and(|last| index < last);
+        settled.said_again = found.iter().enumerate().filter(is_before).map(|(index, _)| index).collect();
         let stays_away = |record: &&RuleRecord| {
             let is_ended = record.is_forgotten || record.state == Some(RuleState::Withdrawn);
             is_ended || record.is_added() || placed.contains(&std::ptr::from_ref(*record))
         };
-        (own, records.iter().filter(stays_away).flat_map(RuleRecord::texts).collect())
+        settled.elsewhere = records.iter().filter(stays_away).flat_map(RuleRecord::texts).collect();
+        settled
     }
 
     /// Returns what the caller added, with the positions of the items behind which it stands.

@@ -139,6 +139,15 @@ fn a_turn_that_is_read_again_brings_nothing_back() {
 }
 
 #[test]
+fn words_that_were_said_before_do_not_stand_in_for_those_that_are_forgotten() {
+    let mut manager = talked(&["Ask me above 200 euros.", "Fine.", "Ask me above 200 euros."]);
+    correct(&mut manager, "u2#1", words("Ask me above 350 euros."));
+    assert_eq!(in_force(&mut manager), ["Ask me above 350 euros."]);
+    manager.forget_rule("u2#1").unwrap().done().unwrap();
+    assert_eq!(states(&mut manager), []);
+}
+
+#[test]
 fn a_prompt_that_comes_back_as_history_brings_nothing_back() {
     let block = "[STANDING INSTRUCTIONS]\n- Never push to main. Call me Jo. (u0)\n- Ask above 200 euros. (u1)";
     let mut manager = talked(&["Never push to main. Call me Jo.", "Ask above 200 euros."]);
