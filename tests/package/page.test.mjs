@@ -508,6 +508,6 @@ test("Page: context, what goes in and what stays", async (t) => {
     await shows(tab, "#item .item-title", /^i001/);
     await tab.focus("#view-tab-item");
     await tab.keyboard.press("End");
-    assert.equal(await tab.evaluate(() => document.activeElement.id), "view-tab-artifacts");
+    assert.equal(await tab.evaluate(() => document.activeElement.id), "view-tab-rules");
   });
 });

@@ -13,7 +13,6 @@ const REASONS: &[(Cues, &str)] = &[
     (Cues::DONT, "forbids with"),
     (Cues::MEANS, "says what a word stands for:"),
     (Cues::DECIDED, "says what was settled:"),
-    (Cues::CHANGE, "says that something changes:"),
     (Cues::DROP, "takes something back with"),
     (Cues::MAY, "allows with"),
     (Cues::SELF, "says who the user is:"),
@@ -23,6 +22,10 @@ const REASONS: &[(Cues, &str)] = &[
     (Cues::IF, "says what is to be done in a case:"),
     (Cues::ONLY, "leaves nothing else with"),
     (Cues::FORM, "says how something is written:"),
+];
+/// The same of words that tell little beside others.
+const WEAK_REASONS: &[(Cues, &str)] = &[
+    (Cues::CHANGE, "says that something changes:"),
     (Cues::SHOULD, "says what is wanted:"),
     (Cues::MINE, "speaks of what is the user's:"),
     (Cues::NOT, "denies with"),
@@ -38,12 +41,14 @@ pub fn why(sentence: &str) -> String {
         reasons.push("a limit with a number".to_owned());
     }
     let mut named: Vec<&str> = Vec::new();
-    for (cue, reason) in REASONS {
+    for (cue, reason) in REASONS.iter().chain(WEAK_REASONS) {
+        if reasons.len() >= MOST_REASONS || (!reasons.is_empty() && WEAK_REASONS.iter().any(|(weak, _)| weak == cue)) {
+            break;
+        }
         let Some(phrase) = phrase_of(sentence, &words, *cue).filter(|phrase| !named.contains(phrase)) else { continue };
         named.push(phrase);
         reasons.push(format!("{reason} \"{phrase}\""));
     }
-    reasons.truncate(MOST_REASONS);
     match reasons.is_empty() {
         true if words.is_unspaced => "by words of its language that order, forbid or allow".to_owned(),
         true => "by its form: a short sentence that settles something".to_owned(),
@@ -71,6 +76,7 @@ mod tests {
             ("Antworte ab jetzt auf Deutsch.", "says \"ab jetzt\""),
             ("Call me Jo.", "says who the user is: \"Call me\""),
             ("If a test fails, ask me first.", "says what is to be done in a case: \"If\""),
+            ("The harvest is on Friday instead.", "says that something changes: \"instead\""),
             ("No olvides nada", "speaks of all with \"nada\""),
             ("本番環境には絶対に触らないでください。", "by words of its language that order, forbid or allow"),
         ];
