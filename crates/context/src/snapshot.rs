@@ -38,8 +38,8 @@ pub struct Snapshot<'a> {
     running: Vec<(Phase, &'a RunningPrompt)>,
     messages: &'a KnownMessages,
     calibration: &'a Calibrations,
-    #[serde(skip_serializing_if = "is_empty")]
-    rules: &'a RuleBook,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rules: Option<&'a RuleBook>,
     #[serde(flatten)]
     journal: Option<JournalField>,
     #[serde(flatten)]
@@ -50,10 +50,6 @@ pub struct Snapshot<'a> {
 #[derive(Debug, Serialize)]
 struct JournalField {
     journal: JournalCounts,
-}
-
-fn is_empty(book: &&RuleBook) -> bool {
-    book.records().is_empty()
 }
 
 fn pairs<K: Serialize, V: Serialize, S: Serializer>(pairs: &[(K, V)], s: S) -> std::result::Result<S::Ok, S::Error> {
@@ -89,7 +85,7 @@ impl ContextManager {
             running: self.running.all().collect(),
             messages: &self.known_messages,
             calibration: &self.calibrations,
-            rules: &self.rule_book,
+            rules: Some(&self.rule_book).filter(|book| !book.records().is_empty()),
             journal: self.journal.is_kept.then(|| JournalField { journal: self.journal_counts() }),
             unknown: &self.unknown,
         }

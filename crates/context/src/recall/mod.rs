@@ -54,16 +54,14 @@ impl ContextManager {
             let message = format!("recall does not exist in {}", strategy.version());
             return Err(Error::new(ErrorCode::Unsupported, message));
         }
-        let listed = match self.options.standing_rules && request.handles.is_none() {
-            false => Vec::new(),
-            true => match self.rules() {
-                Outcome::Need(needs) => return Ok(Outcome::Need(needs)),
-                Outcome::Done(listed) => listed,
-            },
+        let listed = match self.rules() {
+            Outcome::Need(needs) => return Ok(Outcome::Need(needs)),
+            Outcome::Done(listed) => listed,
         };
         self.answers.reset();
         self.refresh_index();
-        let answer = self.found(request, listed);
+        let told: &[StandingRule] = if request.handles.is_none() { &listed } else { &[] };
+        let answer = self.found(request, told);
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
@@ -71,7 +69,7 @@ impl ContextManager {
         Ok(Outcome::Done(answer))
     }
 
-    fn found(&self, request: &RecallRequest, listed: Vec<StandingRule>) -> RecallAnswer {
+    fn found(&self, request: &RecallRequest, listed: &[StandingRule]) -> RecallAnswer {
         let wanted = search::Wanted::of(&request.query, &self.index);
         let visible = if request.hidden_only { self.visible() } else { HashSet::new() };
         let is_visible = |at: usize| visible.contains(&at);

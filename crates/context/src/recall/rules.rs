@@ -23,13 +23,13 @@ pub(super) struct RecalledRules {
 impl RecalledRules {
     /// Takes those that speak most to the query, the newest of equals first. One that was replaced stands with what took its
     /// place.
-    pub(super) fn of(listed: Vec<StandingRule>, wanted: &Wanted, max_tokens: u64, estimator: &Estimator) -> Self {
+    pub(super) fn of(listed: &[StandingRule], wanted: &Wanted, max_tokens: u64, estimator: &Estimator) -> Self {
         let mut found: Vec<(f64, usize)> = listed.iter().map(|rule| wanted.share(&rule.text)).zip(0..).collect();
         found.retain(|(share, _)| *share >= LEAST_SHARE);
         sort_by(&mut found, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
         let mut told = Self { rules: Vec::new(), text: TITLE.to_owned() };
         for (_, at) in found.into_iter().take(MOST_RULES) {
-            let chain = successors(&listed, at);
+            let chain = successors(listed, at);
             let is_new = |place: &usize| told.rules.iter().all(|rule| rule.id != listed[*place].id);
             let fresh: Vec<usize> = chain.into_iter().filter(is_new).collect();
             let lines: String = fresh.iter().map(|place| line(&listed[*place])).collect();

@@ -10,7 +10,7 @@ use super::{Said, carried, one_line};
 use crate::compile::inputs::BuildInputs;
 use crate::options::RuleFinder;
 use contextweaver_base::order::sort_by;
-use contextweaver_model::ItemKind;
+use contextweaver_model::{ContextItem, ItemKind};
 
 /// The position of what the caller added, which stands in no item.
 pub const NOWHERE: usize = usize::MAX;
@@ -136,7 +136,7 @@ impl<'a> BuildInputs<'a> {
             let Subject::Found { item_id, said } = &record.subject else { continue };
             by_home.insert((item_id.as_str(), said.as_str()), record);
             // The turn may be back as another item: a conversation that was edited before it is read again from there.
-            if self.events.get(item_id).is_ok_and(|item| item.is_superseded()) {
+            if self.events.get(item_id).is_ok_and(ContextItem::is_superseded) {
                 homeless.entry(said.as_str()).or_insert_with(Vec::new).push(record);
             }
         }

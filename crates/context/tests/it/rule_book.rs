@@ -40,8 +40,8 @@ fn add(manager: &mut ContextManager, text: &str) -> StandingRule {
     manager.add_rule(&new(text)).unwrap().done().unwrap()
 }
 
-fn correct(manager: &mut ContextManager, id: &str, correction: RuleCorrection) -> StandingRule {
-    manager.correct_rule(id, &correction).unwrap().done().unwrap()
+fn correct(manager: &mut ContextManager, id: &str, correction: &RuleCorrection) -> StandingRule {
+    manager.correct_rule(id, correction).unwrap().done().unwrap()
 }
 
 fn words(text: &str) -> RuleCorrection {
@@ -63,7 +63,7 @@ fn prompt(manager: &mut ContextManager) -> String {
     build(manager, &request).unwrap().prompt
 }
 
-fn sync(manager: &mut ContextManager, messages: Value) {
+fn sync(manager: &mut ContextManager, messages: &Value) {
     let messages = messages.as_array().cloned().unwrap();
     let conversation = Conversation::new(Format::parse("openai-chat").unwrap(), messages);
     manager.sync_messages(conversation).unwrap().done().unwrap();
@@ -128,20 +128,20 @@ fn a_turn_that_is_read_again_brings_nothing_back() {
     let mut manager = ContextManager::new(kept());
     let rule = json!({ "role": "user", "content": "Never push to main. Keep replies below five lines." });
     let hello = |text: &str| json!({ "role": "user", "content": text });
-    sync(&mut manager, json!([hello("Hello there."), rule, { "role": "assistant", "content": "Fine." }]));
+    sync(&mut manager, &json!([hello("Hello there."), rule, { "role": "assistant", "content": "Fine." }]));
     let id = states(&mut manager)[0].0.clone();
     manager.forget_rule(&id).unwrap().done().unwrap();
     // The message is edited, and then written as it was: its turn is another item.
-    sync(&mut manager, json!([hello("Hello there."), hello("What now?")]));
+    sync(&mut manager, &json!([hello("Hello there."), hello("What now?")]));
     assert_eq!(states(&mut manager), []);
-    sync(&mut manager, json!([hello("Hello there."), rule, { "role": "assistant", "content": "Fine." }]));
+    sync(&mut manager, &json!([hello("Hello there."), rule, { "role": "assistant", "content": "Fine." }]));
     assert_eq!(in_force(&mut manager), ["Keep replies below five lines."]);
 }
 
 #[test]
 fn words_that_were_said_before_do_not_stand_in_for_those_that_are_forgotten() {
     let mut manager = talked(&["Ask me above 200 euros.", "Fine.", "Ask me above 200 euros."]);
-    correct(&mut manager, "u2#1", words("Ask me above 350 euros."));
+    correct(&mut manager, "u2#1", &words("Ask me above 350 euros."));
     assert_eq!(in_force(&mut manager), ["Ask me above 350 euros."]);
     manager.forget_rule("u2#1").unwrap().done().unwrap();
     assert_eq!(states(&mut manager), []);
@@ -152,7 +152,7 @@ fn a_prompt_that_comes_back_as_history_brings_nothing_back() {
     let block = "[STANDING INSTRUCTIONS]\n- Never push to main. Call me Jo. (u0)\n- Ask above 200 euros. (u1)";
     let mut manager = talked(&["Never push to main. Call me Jo.", "Ask above 200 euros."]);
     manager.forget_rule("u0#1").unwrap().done().unwrap();
-    correct(&mut manager, "u1#1", words("Ask above 350 euros."));
+    correct(&mut manager, "u1#1", &words("Ask above 350 euros."));
     let before = in_force(&mut manager);
     assert_eq!(before, ["Call me Jo.", "Ask above 350 euros."]);
     say(&mut manager, "h", block);
@@ -164,7 +164,7 @@ fn a_prompt_that_comes_back_as_history_brings_nothing_back() {
 #[test]
 fn what_is_corrected_stands_as_corrected_and_says_so() {
     let mut manager = talked(&["Ask me above 200 euros."]);
-    let corrected = correct(&mut manager, "u0#1", words("Ask me above 350 euros."));
+    let corrected = correct(&mut manager, "u0#1", &words("Ask me above 350 euros."));
     assert_eq!(
         (corrected.text.as_str(), corrected.said.as_deref()),
         ("Ask me above 350 euros.", Some("Ask me above 200 euros."))
@@ -177,14 +177,14 @@ fn what_is_corrected_stands_as_corrected_and_says_so() {
         assert_eq!(states(&mut again), states(&mut manager));
     }
     let withdrawn = RuleCorrection { state: Some(RuleState::Withdrawn), ..RuleCorrection::default() };
-    assert_eq!(correct(&mut manager, "u0#1", withdrawn).state, RuleState::Withdrawn);
+    assert_eq!(correct(&mut manager, "u0#1", &withdrawn).state, RuleState::Withdrawn);
     assert!(!prompt(&mut manager).contains("350"));
     let kind = RuleCorrection {
         kind: Some(StatementKind::Limit),
         state: Some(RuleState::InForce),
         ..RuleCorrection::default()
     };
-    let again = correct(&mut manager, "u0#1", kind);
+    let again = correct(&mut manager, "u0#1", &kind);
     assert_eq!((again.text.as_str(), again.kind), ("Ask me above 350 euros.", StatementKind::Limit));
 }
 
@@ -194,7 +194,7 @@ fn what_was_replaced_holds_again_when_its_successor_is_forgotten_or_the_caller_s
     let mut manager = talked(&turns);
     assert_eq!(states(&mut manager)[0].2, RuleState::Replaced);
     let holds = RuleCorrection { state: Some(RuleState::InForce), ..RuleCorrection::default() };
-    correct(&mut manager, "u0#1", holds);
+    correct(&mut manager, "u0#1", &holds);
     assert_eq!(in_force(&mut manager).len(), 2);
     let mut manager = talked(&turns);
     manager.forget_rule("u1#1").unwrap().done().unwrap();

@@ -229,9 +229,10 @@ impl UnitSelector<'_> {
         let Some(row) = self.rows.iter().find(is_first) else { return };
         let share = (FIRST_SHARE * self.limit as f64) as u64;
         let [index] = self.units[row.unit].rows[..] else { return };
-        let part = match row.quarters <= share {
-            true => row.whole(index),
-            false => self.planner.line(index, row, share.min(4 * LINE_TOKENS)),
+        let part = if row.quarters <= share {
+            row.whole(index)
+        } else {
+            self.planner.line(index, row, share.min(4 * LINE_TOKENS))
         };
         let has_room = part.quarters <= self.room(state, row.unit) && self.within_caps(state, row.unit);
         if has_room && !state.selection.has(row.unit) && part.says_something() {
