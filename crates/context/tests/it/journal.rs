@@ -195,21 +195,7 @@ impl Kept {
                     self.save(true);
                 }
             }
-            Step::Rule(n) => {
-                let rules = manager.rules().done().unwrap();
-                let rule = rules.get(usize::from(*n) % (rules.len() + 1)).map(|rule| rule.id.clone());
-                match rule {
-                    Some(id) if n % 2 == 0 => drop(manager.forget_rule(&id).unwrap()),
-                    Some(id) => {
-                        let text = Some(format!("Ship order {n} by bike."));
-                        drop(manager.correct_rule(&id, &RuleCorrection { text, ..RuleCorrection::default() }).unwrap());
-                    }
-                    None => {
-                        let text = format!("Never call customer {n}.");
-                        drop(manager.add_rule(&NewRule { text, kind: None, id: None }).unwrap());
-                    }
-                }
-            }
+            Step::Rule(n) => change_rule(manager, *n),
             Step::Save => self.save(false),
             Step::Compact => self.save(true),
         }
@@ -222,6 +208,23 @@ impl Kept {
         assert_eq!(restored.missing_blobs, Vec::<String>::new());
         assert_eq!(restored.cursor, self.cursor);
         restored.manager
+    }
+}
+
+/// Adds a rule, or corrects or forgets one that there is.
+fn change_rule(manager: &mut ContextManager, n: u8) {
+    let rules = manager.rules().done().unwrap();
+    let rule = rules.get(usize::from(n) % (rules.len() + 1)).map(|rule| rule.id.clone());
+    match rule {
+        Some(id) if n.is_multiple_of(2) => drop(manager.forget_rule(&id).unwrap()),
+        Some(id) => {
+            let text = Some(format!("Ship order {n} by bike."));
+            drop(manager.correct_rule(&id, &RuleCorrection { text, ..RuleCorrection::default() }).unwrap());
+        }
+        None => {
+            let text = format!("Never call customer {n}.");
+            drop(manager.add_rule(&NewRule { text, kind: None, id: None }).unwrap());
+        }
     }
 }
 
