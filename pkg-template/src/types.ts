@@ -412,11 +412,16 @@ export interface RecalledExcerpt {
 
 /** What a recall found. */
 export interface RecallAnswer {
-  /** The excerpts for a model, the best first, each below a line that says where it stands. Empty when nothing was found. */
+  /**
+   * Lines of the standing instructions that the query speaks of, and the excerpts for a model, the best first, each below a line that says
+   * where it stands. Empty when nothing was found.
+   */
   readonly text: string;
   /** Of `text`. */
   readonly tokens: number;
   readonly excerpts: readonly RecalledExcerpt[];
+  /** Standing instructions that the query speaks of, at most four and what took their place, with whether they hold. */
+  readonly rules: readonly StandingRule[];
   /** Artifacts that were not searched, at most 16: their bytes are not in memory, or the search had read 8 MiB before. */
   readonly unread: readonly string[];
 }
@@ -513,17 +518,21 @@ export type StatementKind =
  */
 export type RuleState = "in_force" | "once" | "replaced" | "withdrawn";
 
-/** An instruction that the user gave, as far as its form tells. */
+/** An instruction that the user gave, as far as its form tells, or that you added. */
 export interface StandingRule {
-  /** The item, and the place among the statements of it, from 1 on: `u1#1`. */
+  /** The item, and the place among what was found in it, from 1 on: `u1#1`. Of what you added, its own: `rule:0`. */
   readonly id: string;
-  /** The user's words, with secrets masked. */
+  /** The user's words, or those that you put in their place; secrets are masked. */
   readonly text: string;
   readonly kind: StatementKind;
   readonly state: RuleState;
-  /** The turn that it was said in. */
-  readonly item_id: string;
-  /** The instruction that took its place or took it back. */
+  /** What it was recognised by, for people to read: `says "never"`, `a limit with a number`, `added by the caller`. */
+  readonly why: string;
+  /** The turn that it was said in; absent where you added it. */
+  readonly item_id?: string;
+  /** The user's words, where you put others in their place. */
+  readonly said?: string;
+  /** The instruction that took its place or took it back; absent where you withdrew it. */
   readonly replaced_by?: string;
 }
 

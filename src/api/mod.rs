@@ -35,7 +35,9 @@ use contextweaver_context::callbacks::{Need, Outcome};
 use contextweaver_context::handoff::HandoffPack;
 use contextweaver_context::memory::{ConsolidationPolicy, MemoryQuery};
 use contextweaver_context::report::{BuildReport, Inspection, InspectionParts};
-use contextweaver_context::{BuildRequest, ContextManager, Ingested, ManagerOptions, ObservedUsage, ToolResult};
+use contextweaver_context::{
+    BuildRequest, ContextManager, Ingested, ManagerOptions, NewRule, ObservedUsage, RuleCorrection, ToolResult,
+};
 use contextweaver_model::json::{self, Fields};
 use contextweaver_model::{
     BuildStats, ContextItem, ContextPack, Explanation, ItemKind, MemoryEntry, Phase, ResultEnvelope, SelectableItem,
@@ -164,6 +166,17 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
         "rules" => {
             Fields::open(arguments, "")?.finish()?;
             answered(manager.rules())
+        }
+        "add_rule" => answered(manager.add_rule(&NewRule::from_value(arguments)?)?),
+        "correct_rule" => {
+            let (id, correction) = RuleCorrection::from_value(arguments)?;
+            answered(manager.correct_rule(&id, &correction)?)
+        }
+        "forget_rule" => {
+            let mut fields = Fields::open(arguments, "")?;
+            let id = fields.string("id")?;
+            fields.finish()?;
+            answered(manager.forget_rule(&id)?)
         }
         "costs" => {
             Fields::open(arguments, "")?.finish()?;

@@ -418,6 +418,27 @@ const ROWS = {
     () => manager.buildMessages({ phase: "answer", format: NAME }),
   ),
   "ContextManager.rules": ({ manager }) => manager.rules(),
+  "ContextManager.addRule": (_, cw) => {
+    const manager = new cw.ContextManager({ rules: true });
+    return each(
+      () => manager.addRule({ text: text("rule") }),
+      () => manager.addRule({ text: SECRET, kind: NAME }),
+      () => manager.addRule({ text: "Never.", id: NAME }) && manager.addRule({ text: "Always.", id: NAME }),
+      () => manager.rules().map((rule) => rule.text),
+      () => manager.build({ phase: "answer" }),
+    );
+  },
+  "ContextManager.correctRule": (_, cw) => {
+    const manager = new cw.ContextManager({ rules: true });
+    manager.addRule({ text: "Never.", id: "r" });
+    return each(
+      () => manager.correctRule("r", { text: text("rule") }),
+      () => manager.correctRule(NAME, { text: SECRET }),
+      () => manager.correctRule("r", { state: SECRET }),
+      () => manager.correctRule("r", { [NAME]: 1 }),
+    );
+  },
+  "ContextManager.forgetRule": ({ manager }) => each(() => manager.forgetRule(NAME), () => manager.forgetRule(SECRET)),
   "ContextManager.costs": ({ manager }) => {
     manager.buildMessages({ phase: "answer", format: "openai-chat", footer: SECRET, head: NAME, model: "m" });
     return each(() => manager.costs());

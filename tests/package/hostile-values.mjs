@@ -118,6 +118,10 @@ const ENTRIES = {
   "ingestEnvelope provenance": (cw, m, v) =>
     m.ingestEnvelope({ tool_call_id: "x", tool_name: "t", envelope: { status: "ok", summary: "s", provenance: { v } } }),
   "addFact": (cw, m, v) => m.addFact(v),
+  "addRule": (cw, m, v) => m.addRule(v),
+  "addRule text": (cw, m, v) => m.addRule({ text: [v] }),
+  "correctRule": (cw, m, v) => m.correctRule("u1#1", v),
+  "forgetRule": (cw, m, v) => m.forgetRule(v),
   "addFact metadata": (cw, m, v) => m.addFact({ key: "k", value: "v", metadata: { v } }),
   "addEpisode": (cw, m, v) => m.addEpisode(v),
   "addEpisode metadata": (cw, m, v) => m.addEpisode({ episode_id: "e", summary: "s", metadata: { v } }),

@@ -287,6 +287,29 @@ test("Page: context, what goes in and what stays", async (t) => {
     await shows(tab, "#artifact h3", /artifact:i0/);
   });
 
+  await t.test("rules of the user are listed with why, and switched on and off", async (t) => {
+    const tab = await open(t, { fragment: "#phase=answer" });
+    await tab.click("#settings summary");
+    for (const text of ["Never restart the checkout without me. Refunds above 200 euros go to me first.", "From now on only refunds above 350 euros go to me first."]) {
+      await tab.fill("#turn", text);
+      await tab.click("button:has-text('Add the turn')");
+      await until(() => tab.inputValue("#turn"), /^$/);
+    }
+    await shows(tab, "#context-status", /141 items/);
+    await tab.click("#view-tab-rules");
+    await tab.check("#setting-rules");
+    await addressed(tab, /set=rules/);
+    await shows(tab, "#rules", /in force.*Never restart the checkout without me.*prohibition, in force.*says “?"Never"/s);
+    await shows(tab, "#rules", /350 euros.*took the place of page:turn:1#2/s);
+    await tab.click("#rules summary");
+    await shows(tab, "#rules details", /Refunds above 200 euros.*replaced by page:turn:2#1/s);
+    await tab.locator("#rules .link", { hasText: "page:turn:1" }).first().click();
+    await shows(tab, "#item", /Never restart the checkout/);
+    await tab.click("#view-tab-rules");
+    await tab.uncheck("#setting-rules");
+    await until(() => tab.locator("#rules").count().then(String), /^0$/);
+  });
+
   await t.test("the address has the state", async (t) => {
     const tab = await open(t);
     const kept = async () => Number(/, (\d+) of/.exec(await tab.textContent("#numbers-answer"))[1]);
@@ -485,6 +508,6 @@ test("Page: context, what goes in and what stays", async (t) => {
     await shows(tab, "#item .item-title", /^i001/);
     await tab.focus("#view-tab-item");
     await tab.keyboard.press("End");
-    assert.equal(await tab.evaluate(() => document.activeElement.id), "view-tab-artifacts");
+    assert.equal(await tab.evaluate(() => document.activeElement.id), "view-tab-rules");
   });
 });

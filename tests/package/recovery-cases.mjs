@@ -126,6 +126,23 @@ export const recoveryCases = {
     source.manager.free();
   },
 
+  "rules that were added, corrected and forgotten survive too"(cw, assert, parts) {
+    let asked = 0;
+    const find = () => void (asked += 1);
+    const manager = new cw.ContextManager({ rules: { find } });
+    manager.ingest({ id: "u1", kind: "user_turn", text: "Never push to main. Call me Jo. Ask me above 200 euros." });
+    manager.addRule({ text: "Answer in Spanish." });
+    manager.correctRule("u1#3", { text: "Ask me above 350 euros." });
+    manager.forgetRule("u1#2");
+    const state = () => JSON.stringify([manager, manager.rules(), manager.build({ phase: "answer" }).prompt]);
+    const before = state();
+    trap(cw, assert, parts, "a panic");
+    assert.equal(state(), before);
+    assert.equal(asked > 0, true);
+    assert.equal(manager.addRule({ text: "Answer in French." }).id, "rule:1");
+    manager.free();
+  },
+
   "what expired or was evicted stays so, and what was kept is kept"(cw, assert, parts) {
     let now = 1_000_000;
     const limits = { max_artifacts: 3, eviction: "lru", artifact_ttl_seconds: 60 };

@@ -46,6 +46,33 @@ test("a report is of the very build, and what would have kept an item is true", 
   manager.free();
 });
 
+test("a report lists the rules in force, with why, and what became of others", async (t) => {
+  const manager = shop({ rules: true });
+  manager.ingest({ id: "r1", kind: "user_turn", text: "Never restart the checkout without me. Refunds above 200 euros go to me first." });
+  manager.ingest({ id: "r2", kind: "user_turn", text: "From now on only refunds above 350 euros go to me first." });
+  manager.ingest({ id: "r3", kind: "user_turn", text: `Never use the key ${SECRET}. <img src=x onerror="top.pwned = 2">` });
+  manager.addRule({ text: "Answer in one sentence." });
+  const html = await manager.report({ format: "html", phase: "answer", query });
+  const { rules } = dataOf(html);
+  const of = (id) => rules.find((rule) => rule.id === id);
+  assert.deepEqual([of("r1#1").state, of("r1#1").why, of("r1#1").label, of("r1#1").place], ["in_force", 'says "Never"', "r1", log.length]);
+  assert.deepEqual([of("r1#2").state, of("r1#2").replacedBy, of("r2#1").replaces], ["replaced", "r2#1", ["r1#2"]]);
+  assert.deepEqual([of("rule:0").why, of("rule:0").place], ["added by the caller", null]);
+  assert.ok(!html.includes(SECRET));
+  assert.deepEqual(dataOf(await shop({ rules: false }).report({ format: "html", phase: "answer", query })).rules, []);
+  if (!has(t, chromium.path, chromium)) return;
+  const file = join(folder, "rules.html");
+  await writeFile(file, html);
+  const browser = await launchChromium(t);
+  const tab = await browser.newPage();
+  await tab.goto(pathToFileURL(file).href);
+  await tab.click("#view-tab-rules");
+  await shows(tab, "#rules", /rules in force.*Never restart the checkout without me.*says "Never"/s);
+  await tab.locator("#rules .link", { hasText: "r1" }).first().click();
+  await shows(tab, "#item", /Refunds above 200 euros/);
+  manager.free();
+});
+
 test("htmlReport and report write the same, twice the same", async () => {
   const manager = shop();
   const options = { phase: "interpret", query, what_if: 1 };

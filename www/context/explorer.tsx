@@ -21,6 +21,7 @@ import { marksOf } from "./marked.tsx";
 import { FirstMissed } from "./missed.tsx";
 import { PhaseChart } from "./phase-chart.tsx";
 import { PromptPanel } from "./prompt-panel.tsx";
+import { RulesPanel } from "./rules-panel.tsx";
 import { SettingsForm } from "./settings.tsx";
 import { TakeAway } from "./take-away.tsx";
 import { PHASES } from "./words.ts";
@@ -30,6 +31,7 @@ const VIEWS = [
   { key: "prompt", title: "Prompt" },
   { key: "changes", title: "Compare" },
   { key: "artifacts", title: "Results" },
+  { key: "rules", title: "Rules" },
 ] as const;
 const VIEW_KEYS = VIEWS.map(({ key }) => key);
 
@@ -135,6 +137,9 @@ export function Explorer(props: ExplorerProps): JSX.Element {
         </TabPanel>
         <TabPanel id="view" name="artifacts" shown={view === "artifacts"}>
           {view === "artifacts" && <ArtifactsPanel version={String(log)} selected={artifact} onSelect={setArtifact} />}
+        </TabPanel>
+        <TabPanel id="view" name="rules" shown={view === "rules"}>
+          {view === "rules" && <RulesPanel version={String(log)} isOn={settings.rules} onSwitch={(rules) => onSettings({ ...settings, rules })} onItem={choose} />}
         </TabPanel>
       </section>
       <section aria-labelledby="items-title" class="items stack" ref={items}>

@@ -10,6 +10,7 @@ import { ProblemBox, number } from "../shared/parts.tsx";
 import { isReady, prepareWith, ready, recorded } from "../shared/record.ts";
 import { OWN, Sources, fetchSample, type Given } from "../shared/sources.tsx";
 import type { Request } from "../worker/builds.ts";
+import { DEFAULTS } from "../worker/defaults.ts";
 import type { Overview, Settings } from "../worker/log.ts";
 import type { Problem } from "../worker/text.ts";
 import { isBudget } from "./controls.tsx";
@@ -19,7 +20,7 @@ import { Headline, Ledger } from "./story.tsx";
 import { FORMATS, PHASE, PHASES, type Format } from "./words.ts";
 
 const SAMPLES = [{ key: "shop", title: "Recorded session: a failing checkout" }] as const;
-const SETTINGS = ["firewall", "redact", "running"] as const satisfies readonly (keyof Settings)[];
+const SETTINGS = ["firewall", "redact", "running", "rules"] as const satisfies readonly (keyof Settings)[];
 const MAX_QUERY = 2000;
 const NOTHING: Asked = { queries: {}, values: {} };
 /** Of data that come again with every reload, the address says nothing. */
@@ -169,7 +170,7 @@ export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
           request={request}
           settings={settings}
           isShared={sample !== ""}
-          onSettings={(next) => setSetText(SETTINGS.filter((key) => next[key]).join(" "))}
+          onSettings={(next) => setSetText(textOf(next))}
           onPins={(next) => setPinText(next.join(" "))}
           onTurn={(text) => change(ask("context.addTurn", { text }))}
         />
@@ -213,8 +214,14 @@ function usePreparation(sight: FirstSight | undefined): void {
 }
 
 function settingsOf(text: string): Settings {
-  const on = text.split(" ");
-  return { firewall: on.includes("firewall"), redact: on.includes("redact"), running: on.includes("running") };
+  const words = text.split(" ");
+  const isOn = (key: keyof Settings): boolean => words.includes(key) || (DEFAULTS[key] && !words.includes(`no-${key}`));
+  return { firewall: isOn("firewall"), redact: isOn("redact"), running: isOn("running"), rules: isOn("rules") };
+}
+
+/** The settings that are not as by default, as the address says them. */
+function textOf(settings: Settings): string {
+  return SETTINGS.filter((key) => settings[key] !== DEFAULTS[key]).map((key) => (settings[key] ? key : `no-${key}`)).join(" ");
 }
 
 /** Places of items, as far as there are such. */

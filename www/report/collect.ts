@@ -6,6 +6,7 @@ import { adopt, Log } from "../worker/log.ts";
 import { type Fate, type PhaseView, buildOnce, built, clear } from "../worker/builds.ts";
 import { pageOf, prompt } from "../worker/prompt.ts";
 import { type ItemView, type Row, item, rows } from "../worker/rows.ts";
+import { type RuleView, rulesOf } from "../worker/rules.ts";
 import { type Strip, strip } from "../worker/strip.ts";
 import type { PromptPage } from "../worker/prompt.ts";
 import { type Why, why } from "../worker/why.ts";
@@ -22,6 +23,8 @@ export interface Report {
   readonly items: Readonly<Record<number, ItemView>>;
   readonly whys: Readonly<Record<number, Why>>;
   readonly pages: readonly PromptPage[];
+  /** What the user said once and for all; none where the manager does not keep it. */
+  readonly rules: readonly RuleView[];
   /** By place, the page of the prompt on which an item begins. */
   readonly pageOf: Readonly<Record<number, number>>;
 }
@@ -56,7 +59,7 @@ async function collected(manager: ContextManager, { title = "", what_if = 0, ...
     // A model's scale is part of the budget already.
     const fixed: BuildOptions = pack?.stats.budget_tokens == null ? options : { ...options, budget_tokens: pack.stats.budget_tokens };
     const trial = copy && pack && options.model === undefined && isSame(copy, fixed, pack) ? copy : undefined;
-    const settings = { firewall: false, running: pack?.running !== undefined, redact: false };
+    const settings = { firewall: false, running: pack?.running !== undefined, redact: false, rules: false };
     const build = (): ContextPack => {
       if (outcome.pack) return outcome.pack;
       throw outcome.error;
@@ -64,7 +67,9 @@ async function collected(manager: ContextManager, { title = "", what_if = 0, ...
     const once = { build, events: manager.events, toJSON: () => manager.toJSON() } as unknown as ContextManager;
     adopt(new Log({ format: "session", items: [], warnings: [] }, settings, {}, { manager: once, copy: trial }));
     const view = buildOnce({ ...fixed, explain: true });
-    return clean(await reported(title, fixed, view, trial === undefined ? 0 : what_if));
+    const places = new Map(manager.events.list().map(({ id }, place) => [id, place]));
+    const rules = rulesOf(manager, (id) => places.get(id));
+    return clean({ ...(await reported(title, fixed, view, trial === undefined ? 0 : what_if)), rules });
   } finally {
     adopt(undefined);
     clear();
@@ -103,7 +108,7 @@ function isSame(copy: ContextManager, options: BuildOptions, pack: ContextPack):
   }
 }
 
-async function reported(title: string, options: BuildOptions, view: PhaseView, what_if: number): Promise<Report> {
+async function reported(title: string, options: BuildOptions, view: PhaseView, what_if: number): Promise<Omit<Report, "rules">> {
   const { phase } = options;
   const filter = { show: "all", kind: "", search: "" };
   const all: Row[] = [];

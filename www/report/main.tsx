@@ -7,6 +7,7 @@ import { ItemPanel } from "../context/item.tsx";
 import { LogStrip } from "../context/log-strip.tsx";
 import { PhaseChart } from "../context/phase-chart.tsx";
 import { PromptPanel } from "../context/prompt-panel.tsx";
+import { RuleList } from "../context/rules-panel.tsx";
 import { Headline, Ledger } from "../context/story.tsx";
 import { PHASE } from "../context/words.ts";
 import { TabPanel, Tabs, number } from "../shared/parts.tsx";
@@ -39,17 +40,22 @@ prepareWith(() => Promise.reject(new Error("this is not part of the report")));
 const VIEWS = [
   { key: "item", title: "Item" },
   { key: "prompt", title: "Prompt" },
+  ...(report.rules.length > 0 ? [{ key: "rules", title: "Rules in force" } as const] : []),
 ] as const;
 
 function Page(): JSX.Element {
   const { title, phase, query, view, rows } = report;
   const dropped = rows.filter(({ state, reason }) => state === "dropped" && reason === "budget").sort((a, b) => (b.score ?? 0) - (a.score ?? 0));
   const [place, setPlace] = useState(dropped[0]?.place ?? rows.at(-1)?.place ?? 0);
-  const [shown, setShown] = useState<"item" | "prompt">("item");
+  const [shown, setShown] = useState<"item" | "prompt" | "rules">("item");
   const [target, setTarget] = useState({ place: 0, times: 0 });
   const [filter, setFilter] = useState<Shown>({ show: "all", kind: "", search: "" });
   const items = useRef<HTMLElement>(null);
   const choose = (next: number): void => setPlace(next);
+  const chooseItem = (next: number): void => {
+    choose(next);
+    setShown("item");
+  };
   const enter = (): void => {
     setShown("item");
     requestAnimationFrame(() => document.getElementById("item-title")?.focus());
@@ -111,6 +117,11 @@ function Page(): JSX.Element {
             <TabPanel id="view" name="prompt" shown={shown === "prompt"}>
               {shown === "prompt" && (report.pages.length > 0 ? <PromptPanel phase={phase} version="" selected={place} target={target} onItem={choose} /> : <p>There is no prompt.</p>)}
             </TabPanel>
+            {report.rules.length > 0 && (
+              <TabPanel id="view" name="rules" shown={shown === "rules"}>
+                {shown === "rules" && <RuleList rules={report.rules} onItem={chooseItem} />}
+              </TabPanel>
+            )}
           </section>
           <section aria-labelledby="items-title" class="items stack" ref={items}>
             <h3 id="items-title">Every item, in log order</h3>

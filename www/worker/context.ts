@@ -5,6 +5,7 @@ import { addTurn, load, settle } from "./log.ts";
 import { changes, pageOf, prompt } from "./prompt.ts";
 import { strip } from "./strip.ts";
 import { find, ids, item, rows } from "./rows.ts";
+import { rules } from "./rules.ts";
 import { said, turns } from "./turns.ts";
 import { missed, why } from "./why.ts";
 
@@ -15,6 +16,7 @@ export const operations = {
   "context.build": build,
   "context.fix": fix,
   "context.rows": rows,
+  "context.rules": rules,
   "context.strip": strip,
   "context.find": find,
   "context.ids": ids,

@@ -1,6 +1,7 @@
 // The transcript that is loaded: its manager, its items, and what each would cost whole.
 import { ContextManager } from "contextweaver/slim";
 import type { BuildOptions, ContextItem, ContextManagerOptions, ContextPack, StoredItem } from "contextweaver/slim";
+import { DEFAULTS } from "./defaults.ts";
 import { type Transcript, type TranscriptFormat, decode, read } from "./read.ts";
 import { InputError, line, safe } from "./text.ts";
 
@@ -12,6 +13,8 @@ export interface Settings {
   readonly running: boolean;
   /** Sensitive items show as placeholders instead of not at all. */
   readonly redact: boolean;
+  /** What the user said once and for all stands in every prompt. */
+  readonly rules: boolean;
 }
 
 export interface Source {
@@ -149,9 +152,9 @@ export class Log {
 /** The most tokens that a result may have without becoming a digest. */
 const NO_FIREWALL = 1 << 24;
 
-function options({ firewall, redact }: Settings): ContextManagerOptions {
+function options({ firewall, redact, rules }: Settings): ContextManagerOptions {
   const policy = { sensitivity_action: redact ? "redact" : "drop" } as const;
-  return { policy, ...(!firewall && { firewall: { threshold_tokens: NO_FIREWALL } }) };
+  return { policy, rules, ...(!firewall && { firewall: { threshold_tokens: NO_FIREWALL } }) };
 }
 
 function ingested({ items, snapshot }: Transcript, settings: Settings): ContextManager {
@@ -192,7 +195,6 @@ function digests(manager: ContextManager, items: readonly StoredItem[]): Set<str
   return new Set(Object.entries(envelopes).filter(isDigest).map(([id]) => id));
 }
 
-const DEFAULTS: Settings = { firewall: false, running: false, redact: false };
 let present: Log | undefined;
 let name = "";
 
@@ -232,8 +234,8 @@ function overview(of: Log): Overview {
 }
 
 /** The settings that are not as they were. */
-function told({ firewall, redact, running }: Settings): string[] {
-  const parts = [firewall && "Large results are digests.", redact && "Sensitive items are redacted.", running && "Prompts go on, as in the loop of an agent."];
+function told({ firewall, redact, running, rules }: Settings): string[] {
+  const parts = [firewall && "Large results are digests.", redact && "Sensitive items are redacted.", running && "Prompts go on, as in the loop of an agent.", rules !== DEFAULTS.rules && (rules ? "Rules of the user are kept." : "Rules of the user are not kept.")];
   return parts.filter((part) => part !== false);
 }
 

@@ -13,6 +13,7 @@
 //! | [`MAX_BUDGET_TOKENS`] | 16,777,216 | tokens of one prompt |
 //! | [`MAX_TOKEN_ESTIMATE`] | 16,777,216 | tokens of one item |
 //! | [`MAX_MEMORY_ENTRIES`] | 10,000 | facts, and episodes, of one store |
+//! | [`MAX_RULES`] | 1,000 | standing instructions that the caller of one manager added, corrected or forgot |
 //! | [`MCP_RESULT_BYTES`] | 16 MiB | everything one MCP result unpacks to |
 //! | [`MCP_PARTS`] | 1,000 | content parts of one MCP result |
 //! | [`MAX_LISTING_BYTES`] | 16 MiB | UTF-8 bytes of what one MCP server lists |
@@ -110,6 +111,8 @@ pub const MIN_CALIBRATION_PERCENT: u64 = 40;
 pub const MAX_CALIBRATION_PERCENT: u64 = 250;
 /// Facts of one fact store, and episodes of one episodic store.
 pub const MAX_MEMORY_ENTRIES: usize = 10_000;
+/// Standing instructions of a manager that its caller added, corrected or forgot.
+pub const MAX_RULES: usize = 1_000;
 /// End of the numbers that count facts: whole numbers up to here are exact in JavaScript.
 pub const MAX_SEQUENCE: u64 = 1 << 53;
 

@@ -5,12 +5,15 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use serde::Serialize;
 
+use crate::rules::find::{MOST_OF_A_TURN, StatementKind};
+use crate::rules::stated::GivenStatement;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::{as_string, as_uint, wrong_type};
+use contextweaver_model::json::{Fields, as_string, as_uint, wrong_type};
 use contextweaver_model::{ContextItem, Sensitivity};
 use contextweaver_text::tokens::Estimator;
 
@@ -42,6 +45,12 @@ pub enum Need {
         item: ContextItem,
         /// The whole text of the result, secrets masked.
         text: String,
+    },
+    /// What does the user state in this turn once and for all? An array of texts or of `{text, kind?, once?}`, null for what
+    /// the built-in finder says, or `{"failed": message}`, which is the same.
+    FindRules {
+        /// The turn.
+        item: ContextItem,
     },
     /// What stands for this item's text? Text.
     Redact {
@@ -76,6 +85,8 @@ enum CallbackAnswer {
     Level(Sensitivity),
     Text(String),
     Texts(Vec<String>),
+    /// Statements of a turn; none where the built-in finder decides.
+    Statements(Option<Rc<[GivenStatement]>>),
     Failed(String),
 }
 
@@ -104,6 +115,7 @@ impl Need {
             Self::Classify { item } => format!("classify\0{}\0{}", item.id, item.text),
             Self::Summarize { item, text } => format!("summarize\0{}\0{text}", item.id),
             Self::Extract { item, text } => format!("extract\0{}\0{text}", item.id),
+            Self::FindRules { item } => format!("rules\0{}\0{}", item.id, item.text),
             Self::Redact { hook, item } => format!("redact\0{hook}\0{}\0{}", item.id, item.text),
         }
     }
@@ -187,6 +199,14 @@ impl CallbackAnswers {
         }
     }
 
+    /// Returns what the caller's function finds in a turn, or asks for it and gives none.
+    pub fn statements(&self, item: &ContextItem) -> Option<Rc<[GivenStatement]>> {
+        match self.answer(Need::FindRules { item: item.clone() }) {
+            Some(CallbackAnswer::Statements(given)) => given,
+            _ => None,
+        }
+    }
+
     /// Returns what the caller's hook makes of an item, or asks for it.
     pub fn redaction(&self, hook: &str, item: &ContextItem) -> Option<String> {
         match self.answer(Need::Redact { hook: hook.to_owned(), item: item.clone() }) {
@@ -232,6 +252,7 @@ fn read(need: &Need, answer: serde_json::Value, at: &str) -> Result<CallbackAnsw
         return as_string(message.clone(), at).map(CallbackAnswer::Failed);
     }
     match need {
+        Need::FindRules { .. } => read_statements(answer, at).map(CallbackAnswer::Statements),
         Need::Count { .. } => as_uint(&answer, at, limits::MAX_TOKEN_ESTIMATE).map(CallbackAnswer::Tokens),
         Need::Classify { .. } => Sensitivity::parse(&as_string(answer, at)?).map(CallbackAnswer::Level),
         Need::Summarize { .. } | Need::Redact { .. } => as_string(answer, at).map(CallbackAnswer::Text),
@@ -242,6 +263,31 @@ fn read(need: &Need, answer: serde_json::Value, at: &str) -> Result<CallbackAnsw
             other => Err(wrong_type(at, "an array of strings", &other)),
         },
     }
+}
+
+/// Reads what a function found in a turn.
+fn read_statements(answer: serde_json::Value, at: &str) -> Result<Option<Rc<[GivenStatement]>>> {
+    let list = match answer {
+        serde_json::Value::Null => return Ok(None),
+        serde_json::Value::Object(failure) if failure.contains_key("failed") => return Ok(None),
+        serde_json::Value::Array(list) => list,
+        other => return Err(wrong_type(at, "an array of statements", &other)),
+    };
+    let read = |value| match value {
+        serde_json::Value::String(text) => Ok(GivenStatement { text, kind: None, is_once: false }),
+        value => {
+            let mut fields = Fields::open(value, at)?;
+            let text = fields.string("text")?;
+            let kind = fields.parsed_or("kind", None, |text| StatementKind::parse(text).map(Some))?;
+            let given = GivenStatement { text, kind, is_once: fields.bool_or("once", false)? };
+            fields.finish()?;
+            Ok(given)
+        }
+    };
+    let says_something = |given: &GivenStatement| given.text.chars().any(char::is_alphanumeric);
+    let mut given = list.into_iter().take(MOST_OF_A_TURN).map(read).collect::<Result<Vec<_>>>()?;
+    given.retain(says_something);
+    Ok(Some(given.into()))
 }
 
 #[cfg(test)]

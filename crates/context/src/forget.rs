@@ -64,6 +64,7 @@ impl ContextManager {
             self.events.replace(position, left);
         }
         self.events.forget_unknown(id);
+        self.rule_book.erase(id);
         self.running.break_off("edited");
         self.reading = None;
         self.indexed_changes = None;

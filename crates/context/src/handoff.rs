@@ -9,8 +9,11 @@ use serde_json::Value;
 
 use crate::masking::mask_artifact;
 use crate::options::TextForm;
+use crate::rules::list::{RuleState, StandingRule};
+use crate::rules::ours::ADDED;
 use crate::store::ArtifactStore;
 use contextweaver_base::limits;
+use contextweaver_base::order::sort_by;
 use contextweaver_model::{ArtifactRef, ContextItem, ItemKind};
 use contextweaver_text::markdown::{list_item, one_line};
 use contextweaver_text::redact::{mask_secrets, redact_id};
@@ -20,6 +23,9 @@ use contextweaver_text::tokens::Estimator;
 pub const HANDOFF_VERSION: &str = "1";
 
 const TITLE: &str = "# Session handoff (v1)";
+const RULES_TITLE: &str = "## Rules in force";
+/// The part of the budget that they may have.
+const RULES_SHARE: u64 = 2;
 const REFS_TITLE: &str = "## Cited artefacts";
 /// Confidence in a category that the caller named.
 const NAMED: f64 = 1.0;
@@ -148,8 +154,10 @@ pub struct HandoffPack {
     entries: Vec<HandoffEntry>,
     artifact_refs: Vec<ArtifactRef>,
     sensitivity_dropped: u64,
-    token_estimate: u64,
+    /// Quarter tokens spent.
+    used: u64,
     form: TextForm,
+    rules: Vec<StandingRule>,
 }
 
 /// Picks what the next session should know, named categories first, as far as the budget goes; what does not fit is
@@ -177,7 +185,7 @@ pub fn build_handoff(
     options: HandoffOptions,
 ) -> HandoffPack {
     let mut found: Vec<_> = items.iter().filter_map(|item| Some((item, HandoffCategory::of(item)?))).collect();
-    contextweaver_base::order::sort_by(&mut found, |(_, (_, a)), (_, (_, b))| b.total_cmp(a));
+    sort_by(&mut found, |(_, (_, a)), (_, (_, b))| b.total_cmp(a));
     let mut builder = HandoffBuilder::new(items, artifacts, estimator, options);
     for (item, (category, confidence)) in found {
         builder.offer(item, category, confidence);
@@ -312,8 +320,9 @@ impl<'a> HandoffBuilder<'a> {
             entries: self.entries,
             artifact_refs: self.refs,
             sensitivity_dropped,
-            token_estimate: self.used / 4,
+            used: self.used,
             form: self.options.form,
+            rules: Vec::new(),
         }
     }
 }
@@ -322,12 +331,15 @@ impl Serialize for HandoffPack {
     fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = s.serialize_map(None)?;
         map.serialize_entry("version", HANDOFF_VERSION)?;
+        if !self.rules.is_empty() {
+            map.serialize_entry("rules", &self.rules)?;
+        }
         for category in HandoffCategory::ALL {
             map.serialize_entry(category.field(), &self.entries(*category).collect::<Vec<_>>())?;
         }
         map.serialize_entry("artifact_refs", &self.artifact_refs)?;
         map.serialize_entry("sensitivity_dropped", &self.sensitivity_dropped)?;
-        map.serialize_entry("token_estimate", &self.token_estimate)?;
+        map.serialize_entry("token_estimate", &self.token_estimate())?;
         map.end()
     }
 }
@@ -345,12 +357,21 @@ impl HandoffPack {
 
     /// Returns the tokens spent; of an empty handoff, those of its title.
     pub fn token_estimate(&self) -> u64 {
-        self.token_estimate
+        self.used / 4
+    }
+
+    /// Returns the standing instructions in force, oldest first.
+    pub fn rules(&self) -> &[StandingRule] {
+        &self.rules
     }
 
     /// Returns the Markdown for the start of the next session.
     pub fn to_markdown(&self) -> String {
         let mut lines = vec![TITLE.to_owned()];
+        if !self.rules.is_empty() {
+            lines.push(RULES_TITLE.to_owned());
+            lines.extend(self.rules.iter().map(rule_line));
+        }
         for category in HandoffCategory::ALL {
             let mut entries = self.entries(*category).peekable();
             if entries.peek().is_some() {
@@ -364,6 +385,50 @@ impl HandoffPack {
         }
         lines.join("\n") + "\n"
     }
+}
+
+/// The standing instructions of a handoff, with what they take of its budget.
+#[derive(Debug, Default)]
+pub struct HandoffRules {
+    rules: Vec<StandingRule>,
+    quarters: u64,
+}
+
+impl HandoffRules {
+    /// Takes what is in force: all that the caller added, then the newest, up to half of the budget.
+    pub fn of(rules: Vec<StandingRule>, budget_tokens: u64, estimator: &Estimator) -> Self {
+        let weigh = |line: &str| estimator.quarters(line) + estimator.quarters("\n");
+        let mut found: Vec<(usize, StandingRule)> =
+            rules.into_iter().filter(|rule| rule.state == RuleState::InForce).enumerate().collect();
+        sort_by(&mut found, |(a, one), (b, other)| one.item_id.is_some().cmp(&other.item_id.is_some()).then(b.cmp(a)));
+        let mut quarters = weigh(RULES_TITLE);
+        found.retain(|(_, rule)| {
+            let cost = weigh(&rule_line(rule));
+            let fits = quarters + cost <= 4 * budget_tokens / RULES_SHARE;
+            quarters += if fits { cost } else { 0 };
+            fits
+        });
+        sort_by(&mut found, |(a, _), (b, _)| a.cmp(b));
+        let rules: Vec<StandingRule> = found.into_iter().map(|(_, rule)| rule).collect();
+        Self { quarters: if rules.is_empty() { 0 } else { quarters }, rules }
+    }
+
+    /// Returns whole tokens that the rest of the handoff must do without.
+    pub fn tokens(&self) -> u64 {
+        self.quarters.div_ceil(4)
+    }
+
+    /// Puts them at the head of a handoff.
+    pub fn at_head_of(self, mut pack: HandoffPack) -> HandoffPack {
+        pack.used += self.quarters;
+        pack.rules = self.rules;
+        pack
+    }
+}
+
+fn rule_line(rule: &StandingRule) -> String {
+    let place = rule.item_id.as_deref().map_or(Cow::Borrowed(ADDED), redact_id);
+    format!("- {} ({})", list_item(&rule.text), one_line(&place))
 }
 
 fn entry_line(entry: &HandoffEntry, form: TextForm) -> String {

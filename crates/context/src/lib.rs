@@ -103,6 +103,7 @@ pub use options::{
 };
 pub use recall::request::{RecallAnswer, RecallRequest, RecalledExcerpt};
 pub use request::BuildRequest;
+pub use rules::edit::{NewRule, RuleCorrection};
 pub use rules::find::StatementKind;
 pub use rules::list::{RuleState, StandingRule};
 pub use running::{PROVIDERS, PriceModel, ProviderPrices};

@@ -14,13 +14,14 @@ use crate::compile::render::renderer::Renderer;
 use crate::compile::render::text::TextRenderer;
 use crate::drilldown::reading::ArtifactReading;
 use crate::event::Event;
-use crate::handoff::{HandoffOptions, HandoffPack, build_handoff};
+use crate::handoff::{HandoffOptions, HandoffPack, HandoffRules, build_handoff};
 use crate::index::LogIndex;
 use crate::journal::counts::JournalState;
 use crate::memory::{ConsolidationOptions, ConsolidationPolicy, ConsolidationReport, consolidate};
-use crate::options::ManagerOptions;
+use crate::options::{ManagerOptions, RuleFinder};
 use crate::report::{Metrics, MetricsSummary};
 use crate::request::BuildRequest;
+use crate::rules::book::RuleBook;
 use crate::running::RunningPrompts;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
 use crate::strategy::ManagerStrategy;
@@ -62,6 +63,8 @@ pub struct ContextManager {
     /// The messages that were read into the log.
     pub(super) known_messages: KnownMessages,
     pub(super) calibrations: Calibrations,
+    /// What the caller says of standing instructions.
+    pub(super) rule_book: RuleBook,
     pub(super) journal: JournalState,
     /// Fields of a snapshot that are not known.
     pub(super) unknown: JsonMap,
@@ -118,6 +121,7 @@ impl ContextManager {
             indexed_changes: Some(0),
             known_messages: KnownMessages::default(),
             calibrations: Calibrations::default(),
+            rule_book: RuleBook::default(),
             journal: JournalState::default(),
             unknown: JsonMap::new(),
             answers: CallbackAnswers::default(),
@@ -129,6 +133,8 @@ impl ContextManager {
 
     /// Makes a manager with an empty log, in which something else than the default stages does the work.
     pub fn with_strategy(options: ManagerOptions, strategy: &'static dyn ManagerStrategy) -> Self {
+        // It knows no standing instructions, and has no index to read them from.
+        let options = ManagerOptions { standing_rules: false, rule_finder: RuleFinder::BuiltIn, ..options };
         Self { strategy: Some(strategy), ..Self::new(options) }
     }
 
@@ -269,6 +275,7 @@ impl ContextManager {
             envelopes: &self.envelopes,
             options: &self.options,
             answers: &self.answers,
+            book: &self.rule_book,
         }
     }
 
@@ -448,7 +455,8 @@ impl ContextManager {
         }
     }
 
-    /// Sums up the session for the next one: the whole log after sensitivity and firewall, by category, under a budget.
+    /// Sums up the session for the next one: the whole log after sensitivity and firewall, by category, under a budget. Standing
+    /// instructions in force stand at its head with where they were said, in at most half of the budget.
     ///
     /// # Errors
     /// `INVALID_INPUT` for an unknown redaction hook.
@@ -468,6 +476,11 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn handoff(&mut self, budget_tokens: u64) -> Result<Outcome<HandoffPack>> {
+        let rules = match self.rules() {
+            _ if !self.options.standing_rules => HandoffRules::default(),
+            Outcome::Need(needs) => return Ok(Outcome::Need(needs)),
+            Outcome::Done(rules) => HandoffRules::of(rules, budget_tokens, &self.options.estimator),
+        };
         self.answers.reset();
         let all = self.events.items().iter().filter(|item| !item.is_superseded()).cloned().collect();
         let filtered = sensitivity::filter(all, &self.options, &self.answers);
@@ -476,7 +489,7 @@ impl ContextManager {
         }
         let (kept, withheld) = filtered?;
         let options = HandoffOptions {
-            budget_tokens,
+            budget_tokens: budget_tokens - rules.tokens(),
             form: self.options.rules.text_form,
             redact_secrets: self.options.redact_secrets,
         };
@@ -488,7 +501,8 @@ impl ContextManager {
             },
         };
         let dropped = withheld.len() as u64;
-        Ok(Outcome::Done(build_handoff(&shown, &self.artifacts, dropped, &self.options.estimator, options)))
+        let pack = build_handoff(&shown, &self.artifacts, dropped, &self.options.estimator, options);
+        Ok(Outcome::Done(rules.at_head_of(pack)))
     }
 
     /// Finds episodes that say the same and promotes what enough of them support to facts; only reports unless `apply`.

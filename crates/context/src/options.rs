@@ -87,6 +87,16 @@ pub(crate) fn provider_of(fields: &mut Fields) -> Result<JsonMap> {
     }
 }
 
+/// Who finds what the user states once and for all.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum RuleFinder {
+    /// The built-in one.
+    #[default]
+    BuiltIn,
+    /// The caller's function under this name, and the built-in one where that says nothing.
+    Custom(String),
+}
+
 /// What becomes of large results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FirewallOptions {
@@ -203,6 +213,8 @@ pub struct ManagerOptions {
     pub ledger: Option<bool>,
     /// Whether what the user states once and for all stays in every prompt. The compat mode knows none of it.
     pub standing_rules: bool,
+    /// Who finds it.
+    pub rule_finder: RuleFinder,
     /// What repeating a prompt costs; where that is not said, what goes with the format of its messages.
     pub prices: Option<PriceModel>,
     /// Where a running prompt stands between keeping what it can (0) and saving what it can (1).
@@ -242,6 +254,7 @@ impl Default for ManagerOptions {
             firewall: FirewallOptions::default(),
             ledger: None,
             standing_rules: false,
+            rule_finder: RuleFinder::BuiltIn,
             prices: None,
             thrift: limits::THRIFT,
             calibrate: true,
@@ -333,7 +346,7 @@ impl ManagerOptions {
             fields.take("prices").map(|value| PriceModel::from_value(value, &at)).transpose()?.or(self.prices);
         self.thrift = fields.number_or("thrift", self.thrift, 0.0, 1.0)?;
         self.ledger = fields.opt_bool("ledger")?;
-        self.standing_rules = fields.bool_or("rules", self.standing_rules)?;
+        self.read_rules(fields)?;
         self.calibrate = fields.bool_or("calibrate", true)?;
         self.trim_active_turn = fields.parsed_or("active_turn", self.trim_active_turn, |text| match text {
             "keep" => Ok(false),
@@ -354,6 +367,25 @@ impl ManagerOptions {
             store.ttl_seconds = bounds.opt_number("artifact_ttl_seconds", 0.0, limits::MAX_TTL_SECONDS)?;
             store.eviction = bounds.parsed_or("eviction", Eviction::None, Eviction::parse)?;
             bounds.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Reads whether what the user states is kept, or `{find}`: kept, and who finds it.
+    fn read_rules(&mut self, fields: &mut Fields) -> Result<()> {
+        let path = fields.at("rules");
+        match fields.take("rules") {
+            None => {}
+            Some(Value::Bool(is_on)) => self.standing_rules = is_on,
+            Some(value @ Value::Object(_)) => {
+                let mut given = Fields::open(value, &path)?;
+                self.standing_rules = true;
+                if let Some(find) = given.take("find") {
+                    self.rule_finder = RuleFinder::Custom(custom_name(find, &given.at("find"))?);
+                }
+                given.finish()?;
+            }
+            Some(other) => return Err(wrong_type(&path, "a boolean, or an object with `find`", &other)),
         }
         Ok(())
     }

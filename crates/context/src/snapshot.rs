@@ -7,6 +7,7 @@ use crate::calibration::Calibrations;
 use crate::journal::counts::JournalCounts;
 use crate::manager::ContextManager;
 use crate::options::ManagerOptions;
+use crate::rules::book::RuleBook;
 use crate::running::RunningPrompt;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, StoreBundle};
 use crate::sync::record::KnownMessages;
@@ -37,6 +38,8 @@ pub struct Snapshot<'a> {
     running: Vec<(Phase, &'a RunningPrompt)>,
     messages: &'a KnownMessages,
     calibration: &'a Calibrations,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rules: Option<&'a RuleBook>,
     #[serde(flatten)]
     journal: Option<JournalField>,
     #[serde(flatten)]
@@ -82,6 +85,7 @@ impl ContextManager {
             running: self.running.all().collect(),
             messages: &self.known_messages,
             calibration: &self.calibrations,
+            rules: Some(&self.rule_book).filter(|book| !book.records().is_empty()),
             journal: self.journal.is_kept.then(|| JournalField { journal: self.journal_counts() }),
             unknown: &self.unknown,
         }
@@ -147,6 +151,7 @@ impl ContextManager {
         }
         self.known_messages = KnownMessages::from_fields(&mut fields)?;
         self.calibrations = Calibrations::from_fields(&mut fields)?;
+        self.rule_book = RuleBook::from_fields(&mut fields)?;
         if fields.has("journal") {
             let counts = JournalCounts::from_list(&fields.list("journal")?);
             self.begin_journal(counts);

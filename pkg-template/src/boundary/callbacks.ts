@@ -20,10 +20,13 @@ export type Need =
   | { readonly kind: "classify"; readonly item: unknown }
   | { readonly kind: "summarize"; readonly item: unknown; readonly text: string }
   | { readonly kind: "extract"; readonly item: unknown; readonly text: string }
+  | { readonly kind: "find_rules"; readonly item: unknown }
   | { readonly kind: "redact"; readonly hook: string; readonly item: unknown };
 
 const HOOKS = ["firewall_triggered", "items_excluded", "budget_exceeded", "context_built", "build_failed", "tool_executed"];
 const PLUGINS = [["summarizer", "summarize"], ["extractor", "extract"]] as const;
+/** Failures that are remembered. */
+const MAX_FAILURES = 16;
 const LEVELS = ["public", "internal", "confidential", "restricted"];
 
 /** The options of a manager as its journal has them: those that are data, and the names of those that must be given again. @internal */
@@ -41,6 +44,8 @@ export class Callbacks {
   readonly #hooks = new Map<string, Fn>();
   /** Names of the options that are functions or hold some. */
   readonly #given: readonly string[];
+  /** What functions did that threw, until a build tells. */
+  #failures: string[] = [];
   /** Hooks that threw. */
   hookErrors = 0;
 
@@ -54,6 +59,7 @@ export class Callbacks {
       if (typeof own[key] === "function") own[key] = keep(key, own[key] as Fn, undefined, this.#functions);
     }
     takePlugins(own, this.#functions);
+    takeFinder(own, this.#functions);
     if (own["redaction_hooks"] !== undefined) {
       collect(own["redaction_hooks"], "/redaction_hooks", this.#redaction);
       own["redaction_hooks"] = [...this.#redaction.keys()];
@@ -79,6 +85,8 @@ export class Callbacks {
   get settings(): Settings {
     const { listens: _, ...options } = JSON.parse(this.json) as Record<string, unknown>;
     for (const name of this.#given) delete options[name];
+    // Without their function, what users state is found as everywhere.
+    if (this.#functions.has("rules")) options["rules"] = true;
     return { options, functions: this.#given };
   }
 
@@ -93,7 +101,7 @@ export class Callbacks {
    * Asks one of the functions; `lent` ones come first. An answer that cannot be used is CALLBACK_FAILED. A result is worth
    * more than its summary: where a function that works on results throws, the engine is told so and goes on without it.
    */
-  answer(need: Need, lent?: Functions): string | number | readonly string[] | Failure {
+  answer(need: Need, lent?: Functions): string | number | readonly unknown[] | Failure | null {
     switch (need.kind) {
       case "count":
         return ask("estimator", this.#functions.get("estimator"), [need.text], isCount, "a whole number from 0");
@@ -103,9 +111,30 @@ export class Callbacks {
         return this.#work("summarizer", lent, need, isString, "a string");
       case "extract":
         return this.#work("extractor", lent, need, isStrings, "an array of strings");
+      case "find_rules":
+        return this.#statements(need.item);
       case "redact":
         return ask("redaction hook", this.#redaction.get(need.hook), [need.item], isString, "a string");
     }
+  }
+
+  /** What went wrong since it was asked last, where the operation has nowhere to say it. */
+  takeFailures(): readonly string[] {
+    return this.#failures.splice(0);
+  }
+
+  /** What the caller's function finds in a turn; where it throws, or says nothing, ours is asked. */
+  #statements(item: unknown): readonly unknown[] | Failure | null {
+    const failed = (cause: unknown): Failure => {
+      if (isReentrant(cause)) throw threw("function of the option rules", cause);
+      this.hookErrors += 1;
+      const { id } = item as { readonly id: string };
+      const message = `/rules/find: the function threw at the item ${JSON.stringify(id.slice(0, 80))}: the built-in finder was used`;
+      if (this.#failures.length < MAX_FAILURES) this.#failures.push(message);
+      return { failed: "the function threw" };
+    };
+    const wanted = "an array of texts or { text, kind, once }, or undefined";
+    return ask("function of the option rules", this.#functions.get("rules"), [item], isStatements, wanted, failed) ?? null;
   }
 
   get hasClock(): boolean {
@@ -181,6 +210,16 @@ function takePlugins(options: Record<string, unknown>, into: Map<string, Fn>): v
     if (typeof fn !== "function") throw notAFunction(`/${key}/${method}`);
     options[key] = { ...rest, ...keep(key, fn as Fn, name, into) };
   }
+}
+
+/** Takes the function that finds what users state out of the option `rules`. */
+function takeFinder(options: Record<string, unknown>, into: Map<string, Fn>): void {
+  const { rules } = options;
+  if (typeof rules !== "object" || rules === null) return;
+  const { find, ...rest } = fields(rules, "/rules");
+  if (find === undefined) return;
+  if (typeof find !== "function") throw notAFunction("/rules/find");
+  options["rules"] = { ...rest, find: keep("rules", find as Fn, undefined, into) };
 }
 
 function keep(key: string, fn: Fn, name: unknown, into: Map<string, Fn>): { custom: unknown } {
@@ -280,6 +319,14 @@ const isString = (value: unknown): value is string => typeof value === "string";
 const isStrings = (value: unknown): value is readonly string[] => {
   try {
     return Array.isArray(value) && value.every(isString);
+  } catch {
+    return false; // a proxy that throws
+  }
+};
+const isStatement = (value: unknown): boolean => isString(value) || (isObject(value) && isString((value as { text?: unknown }).text));
+const isStatements = (value: unknown): value is readonly unknown[] | undefined | null => {
+  try {
+    return value === undefined || value === null || (Array.isArray(value) && value.every(isStatement));
   } catch {
     return false; // a proxy that throws
   }

@@ -35,10 +35,12 @@ import type {
   HandoffOptions,
   HydrateOptions,
   InspectOptions,
+  NewRule,
   SelectMemoryOptions,
   SummaryRequestOptions,
   SuppliedSummary,
   ObservedUsage,
+  RuleCorrection,
   ToolResultInput,
 } from "./options.js";
 import { disposable } from "../boundary/engine-object.js";
@@ -366,16 +368,50 @@ export class ContextManager {
   }
 
   /**
-   * Lists what the user stated once and for all, oldest first, with what was replaced or withdrawn since: with `rules: true`, else
-   * nothing. Nothing is told of turns at or above the sensitivity floor.
+   * Lists what the user stated once and for all, oldest first, with what was replaced or withdrawn since, and what you added: with
+   * `rules: true`, else nothing. Nothing is told of turns at or above the sensitivity floor.
    *
    * ```js
    * manager.ingest({ id: "u1", kind: "user_turn", text: "Never push to main. What is left to do?" });
-   * manager.rules()[0]; // { id: "u1#1", text: "Never push to main.", kind: "prohibition", state: "in_force", item_id: "u1" }
+   * const { id, text, state, why } = manager.rules()[0]; // "u1#1", "Never push to main.", "in_force", 'says "Never"'
    * ```
    */
   rules(): readonly StandingRule[] {
     return this.#session.run<readonly StandingRule[]>("rules", "{}").value;
+  }
+
+  /**
+   * Adds a standing instruction that no turn states. It is in force until you correct or forget it, whatever is said later, and goes before
+   * others where room is short. Words that you added before are not added twice: what stands is returned.
+   *
+   * `OUT_OF_RANGE` at `/text` without words or above 400 characters; `DUPLICATE_ID` at `/id`; `QUOTA_EXCEEDED` above 1,000 that were added,
+   * corrected or forgotten; `UNSUPPORTED` without `rules: true`, and under `compat: "0.18"`.
+   */
+  addRule(rule: NewRule): StandingRule {
+    return this.#session.run<StandingRule>("add_rule", encode(fields(rule)), { mutates: true }).value;
+  }
+
+  /**
+   * Gives a standing instruction other words, another kind or another state. That stands until you correct it again, whatever is said
+   * later; the turn itself stays as it is.
+   *
+   * `NOT_FOUND` at `/id`, with ids that are near in the hint; `MISSING_FIELD` where nothing is corrected; `QUOTA_EXCEEDED` and
+   * `UNSUPPORTED` as of {@link ContextManager.addRule}.
+   */
+  correctRule(id: string, correction: RuleCorrection): StandingRule {
+    const args = { ...fields(correction), id: text(id, "/id") };
+    return this.#session.run<StandingRule>("correct_rule", encode(args), { mutates: true }).value;
+  }
+
+  /**
+   * Takes an instruction for none from now on, and returns it: it leaves the list and all prompts, and what it had replaced is in force
+   * again. It does not come back where its turn is read again, or an earlier prompt is handed over as history. A later turn that says
+   * the same is another instruction. What a turn says is removed by {@link ContextManager.forget}.
+   *
+   * Errors: those of {@link ContextManager.correctRule}.
+   */
+  forgetRule(id: string): StandingRule {
+    return this.#session.run<StandingRule>("forget_rule", encode({ id: text(id, "/id") }), { mutates: true }).value;
   }
 
   /** Compiles the prompt for filling in a tool's arguments: phase `call` with the tool's schema as its header. */
@@ -771,7 +807,7 @@ export class ContextManager {
     try {
       const { value, warnings } = this.#session.run<T>(op, encode(args), { mutates: isRunning });
       const more = [...(isAsked && !near ? [NOT_EMBEDDED] : []), ...(isCut ? [`/query: ${HALF}`] : [])];
-      return { value, warnings: [...warnings, ...more] };
+      return { value, warnings: [...warnings, ...callbacks.takeFailures(), ...more] };
     } catch (error) {
       this.#tellFailure(error, op === "build_call" ? "call" : args["phase"], performance.now() - began);
       throw error;

@@ -12,8 +12,10 @@ import type {
   JsonObject,
   MemoryEntry,
   Phase,
+  RuleState,
   SelectableItem,
   Sensitivity,
+  StatementKind,
   StoredItem,
 } from "../types.js";
 
@@ -34,6 +36,48 @@ export type Classifier = (item: StoredItem) => Sensitivity;
  * stands in its place and the envelope's status is `partial`. A summary is cut at the threshold.
  */
 export type Summarizer = (item: StoredItem, text: string) => string;
+
+/**
+ * Finds what the user states once and for all in a turn, in place of the built-in finder: a list of texts, each at most 400 characters, or
+ * of {@link FoundStatement}; at most 64 count. An empty list says that there is nothing, `undefined` leaves the turn to the built-in finder. Must be
+ * synchronous and give the same for the same turn: what a model is to say of it is prepared before. Where it throws, `pack.warnings`
+ * says so and the built-in finder is used; what is no such list is `CALLBACK_FAILED`. Turns at or above the sensitivity floor are not shown.
+ */
+export type RuleFinder = (turn: StoredItem) => readonly (string | FoundStatement)[] | undefined;
+
+/** A statement that a {@link RuleFinder} found. */
+export interface FoundStatement {
+  /** The words that are to stand in prompts: best those of the user. */
+  readonly text: string;
+  /** Default: by the form of the words. */
+  readonly kind?: StatementKind;
+  /** Whether it is for this one time alone. Default: false. */
+  readonly once?: boolean;
+}
+
+/** How what the user states is kept. */
+export interface RulesOptions {
+  /** Default: the built-in finder. */
+  readonly find?: RuleFinder;
+}
+
+/** A standing instruction that you add. */
+export interface NewRule {
+  /** One statement, at most 400 characters. */
+  readonly text: string;
+  /** Default: by the form of the words. */
+  readonly kind?: StatementKind;
+  /** Without `#`. Default: `rule:<n>`. */
+  readonly id?: string;
+}
+
+/** What you correct of a standing instruction; what is left out stays. */
+export interface RuleCorrection {
+  /** Other words, at most 400 characters. */
+  readonly text?: string;
+  readonly kind?: StatementKind;
+  readonly state?: Exclude<RuleState, "replaced">;
+}
 
 /** Finds the facts of a tool result, one string each; as with {@link Summarizer}, it must be synchronous and may throw. */
 export type Extractor = (item: StoredItem, text: string) => readonly string[];
@@ -238,10 +282,10 @@ export interface ContextManagerOptions {
    * Keep in every prompt what the user states once and for all: rules, limits, formats, names, decisions. What is in force and stands
    * nowhere in the prompt is said in a block below the instructions, in the user's words with the item, at most a twelfth of the
    * budget and 360 tokens; in messages it is one of the user. In a running prompt it changes only at a cut. Short turns of the user
-   * also have a fiftieth of the budget before other items. `manager.rules()` lists what was found. Default: false. Without effect
-   * under `compat`.
+   * also have a fiftieth of the budget before other items. `manager.rules()` lists what was found. An object is as `true`, and may have
+   * a function that finds them. Default: false. Without effect under `compat`.
    */
-  readonly rules?: boolean;
+  readonly rules?: boolean | RulesOptions;
   /**
    * What happens to the last user turn and everything after it when it does not fit. `trim`: the user turn and the last
    * step stay, the steps between compete for the room like older items; those left out are in `stats.dropped_items`.

@@ -13,6 +13,7 @@ import type {
   Phase,
   ResultEnvelope,
   Sensitivity,
+  StandingRule,
   StoredEpisode,
   StoredFact,
   StoredItem,
@@ -87,6 +88,8 @@ export interface HandoffEntry {
 /** What the next session must know. */
 export interface HandoffPack {
   readonly version: string;
+  /** Standing instructions in force, oldest first, in at most half of the budget; absent where there are none. */
+  readonly rules?: readonly StandingRule[];
   readonly decisions: readonly HandoffEntry[];
   readonly conventions: readonly HandoffEntry[];
   readonly unresolved_tasks: readonly HandoffEntry[];
@@ -239,6 +242,8 @@ export interface Snapshot {
   readonly messages: JsonObject;
   /** What calls of models cost, by model: tokens that were estimated and counted. */
   readonly calibration: JsonObject;
+  /** Standing instructions that you added, corrected or forgot; absent when there are none. */
+  readonly rules?: readonly JsonObject[];
 }
 
 /** The log. It grows by `ingest` and its kin; nothing is ever taken out. */

@@ -55,6 +55,8 @@ const WITHOUT_DECLARATION: &[&str] = &[
     "Abridged",
     "Ledger",
     "Calibrations",
+    "RuleBook",
+    "RuleRecord",
     "KnownMessages",
     "JournalCounts",
     // A record without the fields that say nothing.
@@ -194,13 +196,14 @@ fn readable(declaration: &str) -> String {
 
 /// The fields of answers that are put together without a record.
 fn answer_keys() -> BTreeMap<&'static str, BTreeSet<String>> {
-    let mut manager = api::new_manager("{}").unwrap();
+    let mut manager = api::new_manager(r#"{"rules":true}"#).unwrap();
     let mut call = |operation: &str, arguments: Value| -> Value {
         let answer = api::call(&mut manager, operation, &arguments.to_string()).unwrap();
         serde_json::from_str::<Value>(&answer).unwrap()["done"].take()
     };
     let item = json!({ "id": "u", "kind": "user_turn", "text": "Which invoices are overdue?" });
     call("ingest", json!({ "items": [item] }));
+    call("add_rule", json!({ "text": "Never pay twice." }));
     let pack = call("build", json!({ "phase": "answer", "explain": true }));
     let report = api::text_call("report", &json!({ "stats": pack["stats"], "phase": "answer" }).to_string());
     let report = serde_json::from_str::<Value>(&report.unwrap()).unwrap()["done"].take();

@@ -87,6 +87,7 @@ import type {
   PriceModel,
   ProviderTools,
   RedactionHook,
+  RuleFinder,
   ReferenceScoring,
   ReferenceWeights,
   RenderedAs,
@@ -241,6 +242,7 @@ export const records: { readonly [Name in keyof Records]: true } = {
     | { kind: "classify"; item: Parameters<Classifier>[0] }
     | { kind: "summarize"; item: Parameters<Summarizer>[0]; text: Parameters<Summarizer>[1] }
     | { kind: "extract"; item: Parameters<Extractor>[0]; text: Parameters<Extractor>[1] }
+    | { kind: "find_rules"; item: Parameters<RuleFinder>[0] }
     | { kind: "redact"; hook: string; item: Parameters<RedactionHook>[0] }
   >(),
   OverflowAction: same<Records["OverflowAction"], Policy["overflow_action"]>(),

@@ -419,6 +419,8 @@ export type Need = { "kind": "count",
 } | { "kind": "extract",
   item: ContextItem,
   text: string,
+} | { "kind": "find_rules",
+  item: ContextItem,
 } | { "kind": "redact",
   hook: string,
   item: ContextItem,
@@ -485,6 +487,7 @@ export type RecallAnswer = {
   text: string,
   tokens: number,
   excerpts: Array<RecalledExcerpt>,
+  rules: Array<StandingRule>,
   unread: Array<string>,
 };
 
@@ -722,7 +725,9 @@ export type StandingRule = {
   text: string,
   kind: StatementKind,
   state: RuleState,
-  item_id: string,
+  why: string,
+  item_id?: string,
+  said?: string,
   replaced_by?: string,
 };
 
@@ -1195,7 +1200,7 @@ export interface AnswerKeys {
   ChoiceGraphNode: "child_types" | "children" | "label" | "node_id" | "routing_hint" | "stats";
   CompatCompactResult: "artifact_ref" | "facts" | "firewalled" | "payload" | "stats" | "summary";
   Handoff: "markdown" | "pack";
-  HandoffPack: "artifact_refs" | "conventions" | "decisions" | "next_inspections" | "pitfalls" | "sensitivity_dropped" | "token_estimate" | "unresolved_tasks" | "version";
+  HandoffPack: "artifact_refs" | "conventions" | "decisions" | "next_inspections" | "pitfalls" | "rules" | "sensitivity_dropped" | "token_estimate" | "unresolved_tasks" | "version";
   InspectedCandidate: "dependency_closure" | "drop_reason" | "included" | "item_id" | "kind" | "score" | "sensitivity";
   Inspection: "markdown" | "report";
   InspectionReport: "artifacts" | "build" | "candidates" | "phase" | "routing" | "version";
@@ -1203,7 +1208,7 @@ export interface AnswerKeys {
   NamespaceCount: "namespace" | "tools";
   PackedCards: "cards" | "dropped" | "shortened" | "skipped" | "text" | "tokens";
   RouteExplanation: "data" | "markdown";
-  Snapshot: "artifact_store" | "calibration" | "envelopes" | "episodic_store" | "event_log" | "fact_sequence" | "fact_store" | "messages" | "running" | "schema_version";
+  Snapshot: "artifact_store" | "calibration" | "envelopes" | "episodic_store" | "event_log" | "fact_sequence" | "fact_store" | "messages" | "rules" | "running" | "schema_version";
   SnapshotArtifacts: "data" | "expired" | "pinned" | "refs" | "use_order";
   SnapshotEpisodes: "episodes";
   SnapshotEvents: "items";

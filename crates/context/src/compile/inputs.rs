@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::callbacks::CallbackAnswers;
 use crate::index::LogIndex;
 use crate::options::ManagerOptions;
+use crate::rules::book::RuleBook;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
 use contextweaver_model::ResultEnvelope;
 
@@ -20,6 +21,8 @@ pub struct BuildInputs<'a> {
     pub options: &'a ManagerOptions,
     /// Answers of the caller's functions.
     pub answers: &'a CallbackAnswers,
+    /// What the caller says of standing instructions.
+    pub book: &'a RuleBook,
 }
 
 impl BuildInputs<'_> {

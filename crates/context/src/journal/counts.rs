@@ -22,6 +22,7 @@ pub enum Count {
     Running,
     Messages,
     Calibrations,
+    Rules,
 }
 
 impl From<[u64; Self::LENGTH]> for JournalCounts {
@@ -31,7 +32,7 @@ impl From<[u64; Self::LENGTH]> for JournalCounts {
 }
 
 impl JournalCounts {
-    pub const LENGTH: usize = Count::Calibrations as usize + 1;
+    pub const LENGTH: usize = Count::Rules as usize + 1;
 
     pub fn of(&self, count: Count) -> u64 {
         self.0[count as usize]

@@ -195,6 +195,9 @@ impl Changes<'_> {
         if self.manager.journal.calibrations > from(Count::Calibrations) || since.is_none() {
             self.add(&Tagged("calibration", &self.manager.calibrations))?;
         }
+        for record in self.manager.rule_book.changed_since(after(Count::Rules)) {
+            self.add(&Tagged("rule", record))?;
+        }
         if since.is_none() && !self.manager.unknown.is_empty() {
             self.add(&Tagged("unknown", &self.manager.unknown))?;
         }

@@ -35,7 +35,11 @@ impl Cursor {
     fn parse(text: &str) -> Result<Self> {
         let read = || {
             let (end, counts) = text.rsplit_once('-')?;
-            let counts = counts.split('.').map(|count| count.parse().ok()).collect::<Option<Vec<u64>>>()?;
+            let mut counts = counts.split('.').map(|count| count.parse().ok()).collect::<Option<Vec<u64>>>()?;
+            // Those of earlier releases count no rules.
+            if counts.len() + 1 == JournalCounts::LENGTH {
+                counts.push(0);
+            }
             let counts = <[u64; JournalCounts::LENGTH]>::try_from(counts).ok()?.into();
             Some(Self { end: JournalEnd::parse(end)?, counts })
         };
@@ -60,6 +64,7 @@ impl ContextManager {
         set(Count::Running, self.running.changes());
         set(Count::Messages, self.known_messages.changes());
         set(Count::Calibrations, self.journal.calibrations);
+        set(Count::Rules, self.rule_book.changes());
         counts
     }
 
@@ -77,6 +82,7 @@ impl ContextManager {
         self.running.count_from(counts.of(Count::Running));
         self.known_messages.count_from(counts.of(Count::Messages));
         self.journal.calibrations = counts.of(Count::Calibrations);
+        self.rule_book.count_from(counts.of(Count::Rules));
         self.journal.base = self.journal_counts();
     }
 }

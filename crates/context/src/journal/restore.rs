@@ -21,7 +21,7 @@ use contextweaver_model::{ArtifactRef, ContextItem, ResultEnvelope};
 use contextweaver_text::hash::hex;
 
 /// The fields that say what a change is of; the first one that is there counts.
-const KINDS: [&str; 15] = [
+const KINDS: [&str; 16] = [
     "item",
     "artifact_of",
     "artifact_gone",
@@ -36,6 +36,7 @@ const KINDS: [&str; 15] = [
     "messages",
     "running",
     "calibration",
+    "rule",
     "unknown",
 ];
 
@@ -157,6 +158,7 @@ impl<'a, B: Fn(&str) -> Option<&'a [u8]>> Reader<B> {
             }
             "messages" => stores.known_messages.apply(value, "/messages"),
             "running" => stores.running.apply(value, "/running", self.items.len()),
+            "rule" => stores.rule_book.put_record(value, "/rule"),
             "calibration" => {
                 let holder = JsonMap::from_iter([("calibration".to_owned(), value)]);
                 stores.calibrations = Calibrations::from_fields(&mut Fields::open(Value::Object(holder), "")?)?;

@@ -3,15 +3,18 @@
 use std::collections::HashSet;
 
 pub mod request;
+mod rules;
 mod search;
 pub(crate) mod sources;
 mod write;
 
 use self::request::{RecallAnswer, RecallRequest};
+use self::rules::RecalledRules;
 use crate::callbacks::Outcome;
 use crate::compile::prompt::EntryContent;
 use crate::digest_note;
 use crate::manager::ContextManager;
+use crate::rules::list::StandingRule;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::RenderedAs;
 
@@ -21,7 +24,8 @@ impl ContextManager {
     ///
     /// Words count the more the rarer they are, and most where they stand together. What an edit replaced is not searched, nor
     /// is an item that is at or above the sensitivity floor or redacted, unless the policy allows that for drilldowns. Secrets
-    /// are masked before anything is compared. Answers of earlier recalls come after what they quote. Items are found by the
+    /// are masked before anything is compared. Standing instructions that the query speaks of stand above the excerpts, in at most
+    /// half of the tokens, with whether they hold. Answers of earlier recalls come after what they quote. Items are found by the
     /// index and read from the likeliest on, artifacts that it does not know after them, together at most
     /// [`limits::MAX_RECALL_BYTES`](contextweaver_base::limits::MAX_RECALL_BYTES).
     ///
@@ -50,9 +54,14 @@ impl ContextManager {
             let message = format!("recall does not exist in {}", strategy.version());
             return Err(Error::new(ErrorCode::Unsupported, message));
         }
+        let listed = match self.rules() {
+            Outcome::Need(needs) => return Ok(Outcome::Need(needs)),
+            Outcome::Done(listed) => listed,
+        };
         self.answers.reset();
         self.refresh_index();
-        let answer = self.found(request);
+        let told: &[StandingRule] = if request.handles.is_none() { &listed } else { &[] };
+        let answer = self.found(request, told);
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
@@ -60,13 +69,15 @@ impl ContextManager {
         Ok(Outcome::Done(answer))
     }
 
-    fn found(&self, request: &RecallRequest) -> RecallAnswer {
+    fn found(&self, request: &RecallRequest, listed: &[StandingRule]) -> RecallAnswer {
         let wanted = search::Wanted::of(&request.query, &self.index);
         let visible = if request.hidden_only { self.visible() } else { HashSet::new() };
         let is_visible = |at: usize| visible.contains(&at);
         let mut texts = sources::Texts::new(self, request, &is_visible);
         texts.read(&wanted);
-        write::answer(&texts, request.max_tokens, &self.options.estimator)
+        let estimator = &self.options.estimator;
+        let rules = RecalledRules::of(listed, &wanted, request.max_tokens, estimator);
+        write::answer(&texts, rules, request.max_tokens, estimator)
     }
 
     /// Returns the positions of items that stand whole in the running prompts; none where there is no such.

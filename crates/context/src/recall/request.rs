@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::rules::list::StandingRule;
 use contextweaver_base::{Error, ErrorCode, Result, limits};
 use contextweaver_model::ItemKind;
 use contextweaver_model::json::Fields;
@@ -80,12 +81,14 @@ pub struct RecalledExcerpt {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RecallAnswer {
-    /// The excerpts for a model, the best first, each below a line that says where it stands. Empty when nothing was found.
+    /// What is said of standing instructions, and the excerpts for a model, the best first, each below a line that says where it stands. Empty when nothing was found.
     pub text: String,
     /// Tokens of `text`, by the estimator of the manager.
     pub tokens: u64,
     /// The excerpts, the best first.
     pub excerpts: Vec<RecalledExcerpt>,
+    /// Standing instructions that the query speaks of, with whether they hold; their lines are at the head of `text`.
+    pub rules: Vec<StandingRule>,
     /// Artifacts that were not searched, at most 16 of them: their bytes are not in memory, or the search took too many steps
     /// before.
     pub unread: Vec<String>,

@@ -85,6 +85,11 @@ impl Wanted {
         found
     }
 
+    /// Returns the share of the query, rare words counting more, that stands in a text.
+    pub(super) fn share(&self, text: &str) -> f64 {
+        self.worth(self.within(text)) / self.weights.iter().sum::<f64>().max(f64::MIN_POSITIVE)
+    }
+
     fn worth(&self, terms: TermSet) -> f64 {
         let of = |(place, weight): (usize, &f64)| if terms >> place & 1 == 1 { *weight } else { 0.0 };
         self.weights.iter().enumerate().map(of).sum()

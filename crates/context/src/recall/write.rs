@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::request::{RecallAnswer, RecalledExcerpt};
+use super::rules::RecalledRules;
 use super::sources::{Place, ReadText, Texts};
 use crate::compile::excerpt::split;
 use crate::compile::explain::round4;
@@ -91,16 +92,19 @@ impl<'a> PiecedText<'a> {
 }
 
 /// Writes the best places within so many tokens, with as much around them as there is room for.
-pub(super) fn answer(found: &Texts, max_tokens: u64, estimator: &Estimator) -> RecallAnswer {
+pub(super) fn answer(found: &Texts, rules: RecalledRules, max_tokens: u64, estimator: &Estimator) -> RecallAnswer {
+    let above = if rules.text.is_empty() { 0 } else { estimator.quarters(&rules.text) + estimator.quarters(SEPARATOR) };
     let mut writer = Writer { texts: found.read.iter().map(|_| None).collect(), estimator };
     for Place { text, .. } in &found.places {
         writer.texts[*text].get_or_insert_with(|| PiecedText::of(&found.read[*text]));
     }
-    let stretches = writer.choose(&found.places, 4 * max_tokens);
+    let stretches = writer.choose(&found.places, (4 * max_tokens).saturating_sub(above));
     let excerpts: Vec<RecalledExcerpt> = stretches.iter().filter_map(|stretch| writer.excerpt(stretch)).collect();
-    let sections: Vec<String> = excerpts.iter().map(section).collect();
+    let above = Some(rules.text).filter(|text| !text.is_empty());
+    let sections: Vec<String> = above.into_iter().chain(excerpts.iter().map(section)).collect();
     let text = sections.join(SEPARATOR);
-    RecallAnswer { tokens: estimator.tokens(&text), text, excerpts, unread: found.unread.clone() }
+    let unread = found.unread.clone();
+    RecallAnswer { tokens: estimator.tokens(&text), text, excerpts, rules: rules.rules, unread }
 }
 
 struct Writer<'a> {

@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::ours::{EARLIER, TITLE};
+use super::ours::{ADDED, CORRECTED, EARLIER, TITLE};
 use super::record::{Held, record};
+use super::stated::NOWHERE;
 use crate::compile::frame::PromptFrame;
 use crate::compile::ledger::Fates;
 use crate::compile::prompt::{EntryContent, PromptEntry};
@@ -49,11 +50,9 @@ impl<'a> RulesPlan<'a> {
         if !state.sources.options.standing_rules {
             return None;
         }
-        let index = state.sources.index;
         let fates = Fates::of(state);
         let is_open = |at: usize| fates.is_open(at) || state.ours.contains(&at);
-        let places = index.stated().iter().copied().filter(|at| is_open(*at));
-        let held = record(places.flat_map(|at| index.entry(at).said.iter().map(move |said| (at, said))));
+        let held = record(state.sources.stated(is_open));
         let budget = state.budget.unwrap_or(frame.budget);
         let most = (4 * budget / SHARE).min(4 * MOST_TOKENS).min(4 * frame.budget / CUT_SHARE).min(room / 2);
         let mut plan = Self { held, chosen: Vec::new(), quarters: 0 };
@@ -64,10 +63,12 @@ impl<'a> RulesPlan<'a> {
     /// Takes the surest first, of these the newest; never one without those that later speak of the same.
     fn choose(&mut self, state: &BuildState, most: u64) {
         let stands = standing_whole(state);
-        let is_told = |held: &Held| held.ended.is_none() && !held.said.statement.is_once && !stands.contains(&held.at);
+        let is_shown = |held: &Held| !held.said.is_callers && stands.contains(&held.at);
+        let is_told = |held: &Held| held.ended.is_none() && !held.said.statement.is_once && !is_shown(held);
         let mut order: Vec<usize> = (0..self.held.len()).filter(|at| is_told(&self.held[*at])).collect();
         let is_firm = |at: &usize| self.held[*at].said.statement.weight >= FIRM;
-        sort_by(&mut order, |a, b| is_firm(b).cmp(&is_firm(a)).then(b.cmp(a)));
+        let rank = |at: &usize| (self.held[*at].record.is_some(), is_firm(at), *at);
+        sort_by(&mut order, |a, b| rank(b).cmp(&rank(a)));
         let mut is_chosen = vec![false; self.held.len()];
         let mut used = state.renderer.frame_quarters(state.sources, "", TITLE);
         let mut unsure = most / UNSURE_SHARE;
@@ -106,25 +107,22 @@ impl<'a> RulesPlan<'a> {
 
     /// Writes those that the entries of a prompt do not show.
     pub fn write(&self, state: &BuildState, entries: &[PromptEntry], after: usize) -> Option<RulesBlock> {
-        let mut lines: Vec<(usize, String)> = Vec::new();
+        let mut lines: Vec<(&Held, String)> = Vec::new();
         let (said, after) = self.said(entries, after);
         let mut block = RulesBlock { text: TITLE.to_owned(), after, count: 0, homes: Vec::new() };
         for held in said.into_iter().map(|at| &self.held[at]) {
             block.count += 1;
             match lines.last_mut() {
-                Some((at, line)) if *at == held.at && !held.said.is_carried => {
+                Some((before, line)) if is_of_one(before, held) => {
                     line.push(' ');
                     line.push_str(&held.said.text);
                 }
-                _ => lines.push((held.at, held.said.text.to_string())),
+                _ => lines.push((held, held.said.text.to_string())),
             }
-            block.homes.push(held.at);
+            block.homes.extend((held.at != NOWHERE).then_some(held.at));
         }
-        let items = state.items();
-        for (at, line) in &lines {
-            let is_carried = state.ours.contains(at);
-            let place = if is_carried { EARLIER.to_owned() } else { safe_handle(&items[*at].id) };
-            block.text.extend(["\n- ", line, " (", &place, ")"]);
+        for (held, line) in &lines {
+            block.text.extend(["\n- ", line, " (", &place(state, held), ")"]);
         }
         sort_distinct(&mut block.homes);
         (!lines.is_empty()).then_some(block)
@@ -138,7 +136,10 @@ impl RulesPlan<'_> {
         let places: HashMap<usize, usize> =
             entries.iter().enumerate().map(|(place, entry)| (entry.at, place)).collect();
         let place = |at: usize| places.get(&self.held[at].at).copied();
-        let shown = |at: usize| place(at).filter(|place| shows(&entries[*place], &self.held[at].said.text));
+        let shown = |at: usize| {
+            let said = &self.held[at].said;
+            place(at).filter(|place| !said.is_callers && shows(&entries[*place], &said.text))
+        };
         let mut said: Vec<usize> = self.chosen.iter().copied().filter(|at| shown(*at).is_none()).collect();
         let older = said.iter().flat_map(|at| &self.held[*at].older);
         let after = older.filter_map(|old| place(*old)).map(|place| place + 1).fold(after, usize::max);
@@ -151,8 +152,17 @@ impl RulesPlan<'_> {
     }
 }
 
+/// Says where a statement was said.
 fn place(state: &BuildState, held: &Held) -> String {
-    if held.said.is_carried { EARLIER.to_owned() } else { safe_handle(&state.items()[held.at].id) }
+    let Some(item) = state.items().get(held.at) else { return ADDED.to_owned() };
+    let place = if held.said.is_carried { EARLIER.to_owned() } else { safe_handle(&item.id) };
+    if held.record.is_some_and(|record| record.text.is_some()) { format!("{place}, {CORRECTED}") } else { place }
+}
+
+/// Tells whether two statements stand on one line: the user's words of one turn.
+fn is_of_one(before: &Held, held: &Held) -> bool {
+    let is_plain = |held: &Held| !held.said.is_carried && !held.said.is_callers;
+    before.at == held.at && is_plain(before) && is_plain(held)
 }
 
 /// Tells whether an entry shows the words of a statement of its item.

@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
-use super::find::StatementKind;
-use super::record::{Ended, record};
+use super::book::{RuleRecord, Subject};
+use super::find::{self, StatementKind};
+use super::record::{Ended, Held, record};
 use crate::callbacks::Outcome;
 use crate::manager::ContextManager;
-use crate::store::EventLog;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_text::quote::quote;
 
 /// Whether an instruction of the user holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,10 +39,36 @@ impl RuleState {
             Self::Withdrawn => "withdrawn",
         }
     }
+
+    /// Parses the wire string.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for anything else, with the accepted values in the hint.
+    pub fn parse(text: &str) -> Result<Self> {
+        named(text, "state", Self::ALL, Self::as_str)
+    }
+}
+
+impl StatementKind {
+    /// Parses the wire string.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for anything else, with the accepted values in the hint.
+    pub fn parse(text: &str) -> Result<Self> {
+        named(text, "kind", Self::ALL, Self::as_str)
+    }
+}
+
+fn named<T: Copy>(text: &str, what: &str, all: &[T], name: fn(T) -> &'static str) -> Result<T> {
+    all.iter().copied().find(|one| name(*one) == text).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
+        Error::new(ErrorCode::InvalidInput, format!("unknown {what} {}", quote(text)))
+            .hint(format!("one of: {}", names.join(" ")))
+    })
 }
 
 impl Serialize for RuleState {
-    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
         s.serialize_str(self.as_str())
     }
 }
@@ -49,16 +77,24 @@ impl Serialize for RuleState {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct StandingRule {
-    /// The item, and the place among the statements of it, from 1 on.
+    /// The item, and the place among what was found in it, from 1 on; of what the caller added, its own.
     pub id: String,
-    /// The user's words, with secrets masked.
+    /// The user's words, or those that the caller put in their place; secrets are masked.
     pub text: String,
     /// What it does.
     pub kind: StatementKind,
     /// Whether it holds.
     pub state: RuleState,
-    /// The turn that it was said in.
-    pub item_id: String,
+    /// What it was recognised by, for people to read.
+    pub why: String,
+    /// The turn that it was said in; absent where the caller added it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub item_id: Option<String>,
+    /// The user's words, where the caller put others in their place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub said: Option<String>,
     /// The instruction that took its place or took it back.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
@@ -82,42 +118,76 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn rules(&mut self) -> Outcome<Vec<StandingRule>> {
+        match self.standing() {
+            Outcome::Need(needs) => Outcome::Need(needs),
+            Outcome::Done(told) => Outcome::Done(self.listed(&told).into_iter().map(|(rule, _)| rule).collect()),
+        }
+    }
+
+    /// Tells of each item whether what it states may be told, once all is known that the statements depend on.
+    pub(crate) fn standing(&mut self) -> Outcome<Vec<bool>> {
+        if !self.options.standing_rules {
+            return Outcome::Done(vec![false; self.events.len()]);
+        }
         self.refresh_index();
-        let withheld = self.judged(|items, is_withheld| items.iter().map(is_withheld).collect::<Vec<bool>>());
-        let withheld = match withheld {
-            Outcome::Need(needs) => return Outcome::Need(needs),
-            Outcome::Done(withheld) => withheld,
-        };
+        let told = self.judged(|items, is_withheld| {
+            items.iter().map(|item| !item.is_superseded() && !is_withheld(item)).collect::<Vec<bool>>()
+        });
+        let Outcome::Done(told) = told else { return told };
+        drop(self.sources().stated(|at| told[at]));
+        if self.answers.is_waiting() {
+            return Outcome::Need(self.answers.take_needs());
+        }
+        Outcome::Done(told)
+    }
+
+    /// Returns the statements of the items that may be told, each with what a record of the caller is about.
+    pub(crate) fn listed(&self, told: &[bool]) -> Vec<(StandingRule, Subject)> {
         let items = self.events.items();
-        let is_told = |at: &usize| !withheld[*at] && !items[*at].is_superseded();
-        let places = self.index.stated().iter().copied().filter(is_told);
-        let said = places.flat_map(|at| self.index.entry(at).said.iter().map(move |said| (at, said)));
-        let held = record(said);
-        let ids = ids(&self.events, held.iter().map(|held| held.at));
-        let rules = held.iter().zip(&ids).map(|(held, id)| StandingRule {
-            id: id.clone(),
-            text: held.said.text.to_string(),
-            kind: held.said.statement.kind,
-            state: match held.ended {
+        let held = record(self.sources().stated(|at| told[at]));
+        let item_id = |held: &Held| items.get(held.at).map(|item| item.id.clone());
+        let id = |held: &Held| match held.record.map(|record| &record.subject) {
+            Some(Subject::Added { id, .. }) => id.clone(),
+            _ => format!("{}#{}", item_id(held).unwrap_or_default(), held.place),
+        };
+        let rule = |one: &Held| StandingRule {
+            id: id(one),
+            text: one.said.text.to_string(),
+            kind: one.said.statement.kind,
+            state: match one.ended {
                 Some(Ended { withdrawn: true, .. }) => RuleState::Withdrawn,
                 Some(_) => RuleState::Replaced,
-                None if held.said.statement.is_once => RuleState::Once,
+                None if one.said.statement.is_once => RuleState::Once,
                 None => RuleState::InForce,
             },
-            item_id: items[held.at].id.clone(),
-            replaced_by: held.ended.and_then(|ended| ids.get(ended.by).cloned()),
-        });
-        Outcome::Done(rules.collect())
+            why: why(one),
+            item_id: item_id(one),
+            said: words_before(one),
+            replaced_by: one.ended.and_then(|ended| Some(id(&held[ended.by?]))),
+        };
+        let subject = |one: &Held| match one.record {
+            Some(record) => record.subject.clone(),
+            None => Subject::Found { item_id: item_id(one).unwrap_or_default(), said: one.said.text.to_string() },
+        };
+        held.iter().map(|one| (rule(one), subject(one))).collect()
     }
 }
 
-/// Names statements by their items, counted in each.
-fn ids(events: &EventLog, places: impl Iterator<Item = usize>) -> Vec<String> {
-    let (mut last, mut count) = (usize::MAX, 0);
-    let name = |at: usize| {
-        count = if at == last { count + 1 } else { 1 };
-        last = at;
-        format!("{}#{count}", events.items()[at].id)
-    };
-    places.map(name).collect()
+/// Returns the words that the caller put others in place of.
+fn words_before(held: &Held) -> Option<String> {
+    match held.record {
+        Some(RuleRecord { subject: Subject::Found { said, .. }, text: Some(_), .. }) => Some(said.clone()),
+        _ => None,
+    }
+}
+
+/// Says in plain words why a statement is taken for one.
+fn why(held: &Held) -> String {
+    match held.record {
+        Some(record) if record.is_added() => "added by the caller".to_owned(),
+        Some(RuleRecord { text: Some(_), .. }) => "corrected by the caller".to_owned(),
+        _ if held.said.is_given => "found by the function of the option `rules`".to_owned(),
+        _ if held.said.is_carried => format!("in force in an earlier prompt: {}", find::why(&held.said.text)),
+        _ => find::why(&held.said.text),
+    }
 }

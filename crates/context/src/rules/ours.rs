@@ -7,6 +7,9 @@ pub const LEDGER_TITLE: &str = "[LEFT OUT]";
 pub const LEDGER_OPENING: &str = "recall finds: ";
 /// The place of what was said before the log begins.
 pub const EARLIER: &str = "earlier";
+/// The place of what the caller added, and what is said of a place where it put other words.
+pub const ADDED: &str = "added";
+pub const CORRECTED: &str = "corrected";
 
 /// Tells whether a turn is one that a prompt of this package had beside those of the conversation.
 pub fn is_ours(text: &str) -> bool {

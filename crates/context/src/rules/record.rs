@@ -1,9 +1,16 @@
 //! What is in force of all that was stated in a log.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::Said;
+use super::book::RuleRecord;
 use super::find::Statement;
+use super::list::RuleState;
+use super::stated::Stated;
+use crate::compile::inputs::BuildInputs;
+use crate::sensitivity::classified;
+use contextweaver_model::ItemKind;
 
 /// Statements on one word that a later one is compared with.
 const MOST_OF_A_WORD: usize = 8;
@@ -18,8 +25,8 @@ const KIN_SHARE: f32 = 0.3;
 /// How a statement ended.
 #[derive(Debug, Clone, Copy)]
 pub struct Ended {
-    /// The one that ended it, by its place among all.
-    pub by: usize,
+    /// The one that ended it, by its place among all; none where the caller did.
+    pub by: Option<usize>,
     /// Whether that says that it holds no more.
     pub withdrawn: bool,
 }
@@ -27,9 +34,14 @@ pub struct Ended {
 /// A statement of the log.
 #[derive(Debug)]
 pub struct Held<'a> {
-    /// Position of the item, and place among the statements of it.
+    /// Position of the item, or that of what stands in none, and the place among what was found in it, from 1 on.
     pub at: usize,
-    pub said: &'a Said,
+    pub place: usize,
+    pub said: Cow<'a, Said>,
+    /// What the caller says of it.
+    pub record: Option<&'a RuleRecord>,
+    /// Whether the caller says that it holds, whatever was said later.
+    pub is_settled: bool,
     /// Whether a later one took its place, or took it back.
     pub ended: Option<Ended>,
     /// Earlier and later ones that speak of the same.
@@ -37,27 +49,48 @@ pub struct Held<'a> {
     pub newer: Vec<usize>,
 }
 
-/// Returns the statements of a log, in its order. `said` are those of its items.
-pub fn record<'a>(said: impl Iterator<Item = (usize, &'a Said)>) -> Vec<Held<'a>> {
+impl BuildInputs<'_> {
+    /// Returns what is stated in an item and holds no more.
+    pub fn ended_in(&self, at: usize) -> Vec<Box<str>> {
+        if !self.options.standing_rules || self.events.items()[at].kind != ItemKind::UserTurn {
+            return Vec::new();
+        }
+        let floor = self.options.policy.sensitivity_floor;
+        let is_open = |at: usize| {
+            let item = &self.events.items()[at];
+            !item.is_superseded() && classified(item, self.options, self.answers) < floor
+        };
+        let held = record(self.stated(is_open));
+        let ended = held.iter().filter(|held| held.at == at && held.ended.is_some());
+        ended.map(|held| held.said.text.clone()).collect()
+    }
+}
+
+/// Returns the statements of a log, in its order.
+pub fn record(stated: Vec<Stated>) -> Vec<Held> {
     let mut held: Vec<Held> = Vec::new();
     let mut by_word: HashMap<u64, Vec<usize>> = HashMap::new();
-    let mut by_text: HashMap<&str, usize> = HashMap::new();
-    for (at, said) in said {
+    let mut by_text: HashMap<Box<str>, usize> = HashMap::new();
+    for one in stated {
+        let state = one.state();
+        let Stated { at, place, said, record } = one;
         let here = held.len();
-        let mut next = Held { at, said, ended: None, older: Vec::new(), newer: Vec::new() };
         let statement = &said.statement;
         if !statement.is_sure() && statement.is_once {
             continue;
         }
-        let before = by_text.get(&*said.text).copied();
-        if !statement.is_once {
+        let before = by_text.get(&said.text).copied();
+        let mut older = Vec::new();
+        if state == Some(RuleState::Withdrawn) {
+            // It says nothing of others any more.
+        } else if !statement.is_once {
             // "Forget that" is about what was said last.
             let mut last = held.iter_mut().rev().take(MOST_OF_A_WORD);
             if statement.drops
                 && statement.subject.is_empty()
-                && let Some(last) = last.find(|held| held.ended.is_none())
+                && let Some(last) = last.find(|held| held.ended.is_none() && !held.is_settled)
             {
-                last.ended = Some(Ended { by: here, withdrawn: true });
+                last.ended = Some(Ended { by: Some(here), withdrawn: true });
             }
             let kin = kin(&by_word, statement);
             let speaks_again = |(old, shared): &(usize, usize)| {
@@ -75,22 +108,34 @@ pub fn record<'a>(said: impl Iterator<Item = (usize, &'a Said)>) -> Vec<Held<'a>
                 let (is_kin, is_same) = compare(&before.said.statement, statement, shared, &by_word);
                 if is_kin || is_same {
                     before.newer.push(here);
-                    if is_same {
-                        before.ended.get_or_insert(Ended { by: here, withdrawn: statement.drops });
+                    if is_same && !before.is_settled {
+                        before.ended.get_or_insert(Ended { by: Some(here), withdrawn: statement.drops });
                     }
-                    next.older.push(old);
+                    older.push(old);
                 }
             }
         }
-        // A statement that was repeated stands where it was said last.
-        if let Some(before) = before {
-            held[before].ended = Some(Ended { by: here, withdrawn: false });
+        if said.is_callers {
+            // What the item itself says is what it takes the place of.
+            older.push(here);
         }
-        by_text.insert(&said.text, here);
+        let is_settled = state.is_some_and(|state| state != RuleState::Withdrawn);
+        let mut ended = (state == Some(RuleState::Withdrawn)).then_some(Ended { by: None, withdrawn: true });
+        if let Some(before) = before {
+            if is_settled || !held[before].is_settled {
+                // A statement that was repeated stands where it was said last.
+                held[before].ended = Some(Ended { by: Some(here), withdrawn: false });
+            } else {
+                ended.get_or_insert(Ended { by: Some(before), withdrawn: false });
+            }
+        }
+        if before.is_none_or(|before| held[before].ended.is_some()) {
+            by_text.insert(said.text.clone(), here);
+        }
         for word in &statement.subject {
             by_word.entry(*word).or_default().push(here);
         }
-        held.push(next);
+        held.push(Held { at, place, said, record, is_settled, ended, older, newer: Vec::new() });
     }
     held
 }

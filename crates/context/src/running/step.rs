@@ -142,6 +142,9 @@ impl RunningRequest<'_> {
             return compile(anew.unwrap_or("uncached"), CutDepth::ALL);
         }
         let reason = match anew {
+            Some(reason) if draft.tokens <= scale.budget && self.has_callers_rules() => {
+                return compile(reason, CutDepth::ALL);
+            }
             Some(reason) => (draft.tokens > scale.budget).then_some(reason),
             None if draft.tokens > scale.budget => Some("full"),
             None if cold.is_some() && draft.tokens > scale.share().of(self.room(), 0) && draft.is_new() => cold,
@@ -266,14 +269,22 @@ impl RunningRequest<'_> {
     fn begin(&self, head: PromptHead, account: Account, reason: &'static str) -> Result<RunningOutput> {
         let new = self.enter(None)?;
         match self.draft(None, &head.text, new)? {
-            Some(draft) if draft.tokens <= self.room() => Ok(self.extended(None, head, account, Some(reason), draft)),
+            Some(draft) if draft.tokens <= self.room() && !self.has_callers_rules() => {
+                Ok(self.extended(None, head, account, Some(reason), draft))
+            }
             Some(draft) => {
-                let depth = self.depth(&self.scale(&account, &draft), reason);
+                let fits = draft.tokens <= self.room();
+                let depth = if fits { CutDepth::ALL } else { self.depth(&self.scale(&account, &draft), reason) };
                 let header = &head.text;
                 self.compile(&Anew { base: None, header, account, reason, new: &draft.new, whole: draft.whole, depth })
             }
             None => Err(Error::new(ErrorCode::Internal, "instructions behind the beginning")),
         }
+    }
+
+    /// Tells whether there are standing instructions in words of the caller, which no item shows.
+    fn has_callers_rules(&self) -> bool {
+        self.sources.options.standing_rules && self.sources.book.has_words()
     }
 
     /// Says how deep a cut is that must be. Where nobody knows that other prompts come, all of the room is used.

@@ -6,7 +6,7 @@ use contextweaver_base::ErrorCode;
 use contextweaver_context::store::{Eviction, StoreOptions};
 use contextweaver_context::{
     BuildRequest, ContextManager, Conversation, DrilldownRequest, JournalOptions, ManagerLimits, ManagerOptions,
-    ObservedUsage, Outcome, ToolResult,
+    NewRule, ObservedUsage, Outcome, RuleCorrection, ToolResult,
 };
 use contextweaver_convert::providers::{Format, WriteOptions};
 use contextweaver_model::{ContextItem, Episode, Fact, ItemKind, Phase};
@@ -32,6 +32,8 @@ enum Step {
     Build(u8),
     Usage(u8),
     Forget(u8),
+    /// A rule is added, corrected or forgotten.
+    Rule(u8),
     /// What changed is stored.
     Save,
     /// Everything is stored anew.
@@ -54,6 +56,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         3 => (0_u8..4).prop_map(Step::Build),
         1 => (0_u8..3).prop_map(Step::Usage),
         1 => (0_u8..20).prop_map(Step::Forget),
+        2 => any::<u8>().prop_map(Step::Rule),
         5 => Just(Step::Save),
         1 => Just(Step::Compact),
     ];
@@ -66,7 +69,8 @@ fn options(evicts: bool) -> ManagerOptions {
         eviction: if evicts { Eviction::Lru } else { Eviction::None },
         ..StoreOptions::default()
     };
-    ManagerOptions { limits: ManagerLimits { store, ..ManagerLimits::default() }, ..ManagerOptions::default() }
+    let limits = ManagerLimits { store, ..ManagerLimits::default() };
+    ManagerOptions { limits, standing_rules: true, ..ManagerOptions::default() }
 }
 
 /// A manager with what was stored of it.
@@ -107,7 +111,9 @@ impl Kept {
         let id = format!("s{}", self.said);
         match step {
             Step::Say(n) => {
-                let text = format!("turn {n} about the orders of \"Lisbon\" ").repeat(usize::from(*n) % 9 * 20 + 1);
+                let rule = if n % 3 == 0 { format!("Never ship order {n} by train. ") } else { String::new() };
+                let text =
+                    rule + &format!("turn {n} about the orders of \"Lisbon\" ").repeat(usize::from(*n) % 9 * 20 + 1);
                 manager.ingest(ContextItem::new(id, ItemKind::UserTurn, text)).unwrap();
             }
             Step::Result(size) => {
@@ -189,6 +195,7 @@ impl Kept {
                     self.save(true);
                 }
             }
+            Step::Rule(n) => change_rule(manager, *n),
             Step::Save => self.save(false),
             Step::Compact => self.save(true),
         }
@@ -201,6 +208,23 @@ impl Kept {
         assert_eq!(restored.missing_blobs, Vec::<String>::new());
         assert_eq!(restored.cursor, self.cursor);
         restored.manager
+    }
+}
+
+/// Adds a rule, or corrects or forgets one that there is.
+fn change_rule(manager: &mut ContextManager, n: u8) {
+    let rules = manager.rules().done().unwrap();
+    let rule = rules.get(usize::from(n) % (rules.len() + 1)).map(|rule| rule.id.clone());
+    match rule {
+        Some(id) if n.is_multiple_of(2) => drop(manager.forget_rule(&id).unwrap()),
+        Some(id) => {
+            let text = Some(format!("Ship order {n} by bike."));
+            drop(manager.correct_rule(&id, &RuleCorrection { text, ..RuleCorrection::default() }).unwrap());
+        }
+        None => {
+            let text = format!("Never call customer {n}.");
+            drop(manager.add_rule(&NewRule { text, kind: None, id: None }).unwrap());
+        }
     }
 }
 

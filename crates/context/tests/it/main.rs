@@ -15,6 +15,7 @@ mod policy;
 mod properties;
 mod recall;
 mod results;
+mod rule_book;
 mod rules;
 mod running;
 mod shown;

@@ -99,6 +99,13 @@ pub struct PlannedPart {
     pub omitted_chars: Option<u64>,
 }
 
+impl PlannedPart {
+    /// Tells whether any text of the item is left.
+    pub fn says_something(&self) -> bool {
+        !matches!(&self.content, EntryContent::Quote { text, .. } if text.trim().is_empty())
+    }
+}
+
 /// How hard a pinned unit is squeezed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SqueezeLevel {
@@ -152,6 +159,16 @@ impl<'a> Planner<'a> {
         let said: usize =
             self.indexed(at).said.iter().filter(|said| said.statement.is_sure()).map(|said| said.text.len()).sum();
         said > 0 && STATED_PART.0 * said >= STATED_PART.1 * self.item(at).text.len()
+    }
+
+    /// Tells whether an item is what an earlier prompt said of itself.
+    pub fn says_ours(&self, at: usize) -> bool {
+        self.indexed(at).is_ours
+    }
+
+    /// Returns a row as the parts of it that matter most, in about so many quarter tokens.
+    pub fn line(&self, index: usize, row: &CandidateRow, room: u64) -> PlannedPart {
+        if row.redacted.is_some() { row.whole(index) } else { self.quote(index, row, "", room / 4) }
     }
 
     fn indexed(&self, at: usize) -> &'a IndexEntry {

@@ -6,7 +6,7 @@ use super::units::{INSTRUCTIONS, NEAR_REPEAT, NO_ROOM, SelectionUnit, UnitSelect
 use crate::compile::prompt::EntryContent;
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_convert::providers::has_more_than_text;
+use contextweaver_convert::providers::{has_more_than_text, is_approval};
 use contextweaver_model::{ContextPolicy, ItemKind, RenderedAs, TakenBy};
 
 /// Share of the budget that goes to the newest units where the query says nothing; it falls with the square of what the
@@ -46,6 +46,8 @@ const LINES_SHARE: f64 = 0.25;
 /// Tokens of a turn of the user that is short, and share of the budget that short ones have before others.
 const TURN_TOKENS: u64 = 100;
 const TURNS_SHARE: f64 = 0.02;
+/// Share of the budget that the first request may have.
+const FIRST_SHARE: f64 = 0.05;
 /// Share of the budget one unit may take without being cut, and its floor in tokens.
 const CAP_SHARE: f64 = 0.33;
 const MIN_CAP_TOKENS: u64 = 120;
@@ -96,6 +98,7 @@ impl UnitSelector<'_> {
             }
             self.lower_cap(&state);
             if self.planner.sources.options.standing_rules {
+                self.take_first(&mut state);
                 self.take_turns(&mut state);
             }
             self.take_newest(&mut state);
@@ -214,6 +217,26 @@ impl UnitSelector<'_> {
             let rest = (self.limit - state.selection.used) / 4;
             let cap = ((rest as f64 * STEP_CAP_SHARE) as u64).max(MIN_CAP_TOKENS);
             self.planner.cap.set(self.planner.cap.get().min(cap));
+        }
+    }
+
+    /// Gives the first request of the user its place, as a line where it is long: all that follows is about it.
+    fn take_first(&self, state: &mut SelectionState) {
+        let is_first = |row: &&CandidateRow| {
+            let item = self.planner.item(row.at);
+            item.kind == ItemKind::UserTurn && !row.stub && !is_approval(item) && !self.planner.says_ours(row.at)
+        };
+        let Some(row) = self.rows.iter().find(is_first) else { return };
+        let share = (FIRST_SHARE * self.limit as f64) as u64;
+        let [index] = self.units[row.unit].rows[..] else { return };
+        let part = if row.quarters <= share {
+            row.whole(index)
+        } else {
+            self.planner.line(index, row, share.min(4 * LINE_TOKENS))
+        };
+        let has_room = part.quarters <= self.room(state, row.unit) && self.within_caps(state, row.unit);
+        if has_room && !state.selection.has(row.unit) && part.says_something() {
+            self.take(state, row.unit, vec![part], TakenBy::Priority);
         }
     }
 

@@ -12,10 +12,12 @@ mod romance;
 mod sentences;
 mod speakers;
 mod weigh;
+mod why;
 
 use std::ops::Range;
 
 use self::speakers::Speakers;
+pub use self::why::why;
 use contextweaver_text::unicode::floor_char_boundary;
 use serde::{Serialize, Serializer};
 
@@ -24,7 +26,7 @@ const READ_AT_ENDS: usize = 32 << 10;
 /// Bytes of what the user wrote in a turn up to which it is short.
 const SHORT_TURN: usize = 240;
 /// Statements of one turn.
-const MOST_OF_A_TURN: usize = 64;
+pub const MOST_OF_A_TURN: usize = 64;
 
 /// What a statement does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
