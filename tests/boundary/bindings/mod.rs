@@ -73,8 +73,6 @@ const WITHOUT_DECLARATION: &[&str] = &[
     "RoutingDecision",
     "ToolId",
     "ArgumentRepair",
-    "IngestReport",
-    "SkippedTool",
     // A map of pins that is borrowed.
     "Pins",
 ];

@@ -812,27 +812,17 @@ export type CallInfo = {
   cache_hit: boolean,
 };
 
-export type CallKind = "tool" | "search" | "drilldown" | "recall" | "resource" | "prompt";
+export type CallKind = "tool" | "search" | "drilldown" | "recall";
 
 export type CallStep = { "reply": JsonObject } | { "error": RpcError } | { "drilldown": {
   handle: string,
   selector: JsonObject,
   max_tokens?: number,
-  plain?: boolean,
 } } | { "recall": {
   query: string,
   max_tokens?: number,
   handles?: Array<string>,
-} } | { "forward": ForwardedCall } | { "read_resource": {
-  call: number,
-  server: string,
-  uri: string,
-} } | { "get_prompt": {
-  call: number,
-  server: string,
-  name: string,
-  arguments: JsonObject,
-} } | { "confirm": {
+} } | { "forward": ForwardedCall } | { "confirm": {
   call: number,
   message: string,
 } } | { "retry": {
@@ -871,7 +861,7 @@ export type FoundResource = {
   uri: string,
 };
 
-export type FrontMode = "firewall" | "search" | "reference";
+export type FrontMode = "firewall" | "search";
 
 export type GatewayStats = {
   mode: FrontMode,
@@ -944,21 +934,11 @@ export type NextStep = {
   handle: string,
   selector: JsonObject,
   max_tokens?: number,
-  plain?: boolean,
 } } | { "recall": {
   query: string,
   max_tokens?: number,
   handles?: Array<string>,
-} } | { "forward": ForwardedCall } | { "read_resource": {
-  call: number,
-  server: string,
-  uri: string,
-} } | { "get_prompt": {
-  call: number,
-  server: string,
-  name: string,
-  arguments: JsonObject,
-} } | { "confirm": {
+} } | { "forward": ForwardedCall } | { "confirm": {
   call: number,
   message: string,
 } } | { "retry": {
@@ -1268,7 +1248,7 @@ export interface Inputs {
   ViewSpec: { required: "label" | "view_id"; fields: never };
 }
 export interface GatewayInputs {
-  GatewayRuntimeOptions: { required: "servers"; fields: "accepted" | "cache" | "drift" | "lint" | "meta_allow" | "mode" | "names" | "pinned_tools" | "pins" | "pins_lost" | "policy" | "preset" | "rate_limits" | "recent_tools" | "reference" | "retry" | "search_above" | "servers" | "tolerant_args" | "validate" | "visibility" };
+  GatewayRuntimeOptions: { required: "servers"; fields: "accepted" | "cache" | "drift" | "lint" | "meta_allow" | "mode" | "names" | "pinned_tools" | "pins" | "pins_lost" | "policy" | "preset" | "rate_limits" | "recent_tools" | "retry" | "search_above" | "servers" | "tolerant_args" | "validate" | "visibility" };
   GatewayServer: { required: "name"; fields: "drift" | "lint" | "name" | "policy" };
   ToolPolicy: { required: never; fields: "default" | "rules" };
   PolicyRule: { required: "action"; fields: "action" | "caller" | "destructive" | "meta_tool" | "namespace" | "read_only" | "reason" | "server" | "tags" | "tool" };
@@ -1277,6 +1257,5 @@ export interface GatewayInputs {
   RetryPolicy: { required: never; fields: "base_delay" | "jitter" | "max_attempts" | "max_delay" | "retry_writes" | "retryable_codes" };
   CachePolicy: { required: never; fields: "max_bytes" | "max_entries" | "tools" | "ttl_seconds" };
   VisibilityProfile: { required: "name"; fields: "allow_side_effects" | "environments" | "exclude_domains" | "exclude_lifecycles" | "exclude_namespaces" | "exclude_risk_levels" | "include_domains" | "include_namespaces" | "name" };
-  ReferenceModeOptions: { required: never; fields: "cache_stable" | "proxy" | "top_k" };
   GatewayToolNames: { required: never; fields: "call_tool" | "drilldown" | "recall" | "search_tools" };
 }
