@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at the first thing that is wrong")]
 
 use contextweaver::api::convert::{convert_call, convert_result};
-use contextweaver::api::routing::{new_catalog, new_router};
 use contextweaver::api::{new_manager, restore_manager};
 use contextweaver_base::{Error, ErrorCode, Result};
 use serde_json::{Value, json};
@@ -18,7 +17,6 @@ fn asked(version: &Value) -> Vec<(&'static str, Option<Error>)> {
         convert_call(operation, &arguments.to_string())
     };
     let options = json!({ "compat": version }).to_string();
-    let catalog = new_catalog("{\"items\": []}").unwrap();
     let result = json!({ "result": { "content": [] }, "tool_name": "t", "compat": version }).to_string();
     let snapshot = contextweaver::api::call(&mut new_manager("{}").unwrap(), "snapshot", "{}").unwrap();
     let snapshot = serde_json::from_str::<Value>(&snapshot).unwrap()["done"].to_string();
@@ -26,7 +24,6 @@ fn asked(version: &Value) -> Vec<(&'static str, Option<Error>)> {
     vec![
         ("manager", failed(new_manager(&options))),
         ("restored manager", failed(restore_manager(&snapshot, &options))),
-        ("router", failed(new_router(&catalog, &options))),
         ("tool", failed(convert("mcp_tool_to_selectable", json!({ "tool": tool })))),
         ("session", failed(convert("load_mcp_session", json!({ "text": "" })))),
         ("messages", failed(convert("messages_to_items", json!({ "messages": [], "format": "gemini" })))),
@@ -52,9 +49,8 @@ fn whatever_has_the_option_takes_it_or_says_that_the_build_does_not() {
 #[test]
 fn other_versions_are_unknown() {
     for (what, error) in asked(&json!("0.17")) {
-        let code = if what == "router" { ErrorCode::InvalidInput } else { ErrorCode::Unsupported };
         let error = error.unwrap();
-        assert_eq!((error.code(), error.path()), (code, "/compat"), "{what}");
+        assert_eq!((error.code(), error.path()), (ErrorCode::Unsupported, "/compat"), "{what}");
     }
 }
 

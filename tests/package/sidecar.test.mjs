@@ -21,7 +21,7 @@ const utf8 = (text) => new TextEncoder().encode(text);
 function optionsOf({ router, config = {} }, of) {
   const { api_key, rate_limit, max_body_bytes } = config;
   return {
-    ...(router && { router: new Router(recorded.fixtures.catalog, { compat: "0.18" }) }),
+    ...(router && { router: new Router(recorded.fixtures.catalog) }),
     manager: new ContextManager(of),
     token: api_key ?? false,
     ...(rate_limit && { rate_limit }),

@@ -1,8 +1,7 @@
 //! What contextweaver 0.18 for Python decides differently. No other library crate imports this one: programs that want
 //! these decisions pass what is here to the default crates, and programs that do not leave it out of their build.
 //!
-//! [`messages`] and [`mcp`] convert, [`routing`] has the settings, the tree and the cards of a router. The pipeline of a
-//! manager is in `contextweaver_context::compat`.
+//! [`messages`] and [`mcp`] convert. The pipeline of a manager is in `contextweaver_context::compat`.
 //!
 //! ```
 //! use contextweaver_compat::messages::from_openai;
@@ -17,4 +16,3 @@
 
 pub mod mcp;
 pub mod messages;
-pub mod routing;

@@ -17,7 +17,7 @@ const CARD: CardOptions = CardOptions {
     target_tokens: 60,
     hard_cap_tokens: 80,
     redact: true,
-    style: CardStyle { bare: false, scores: true },
+    style: CardStyle { scores: true },
 };
 
 /// The tools that may be called, by the names that clients see.
@@ -88,9 +88,7 @@ pub(crate) fn cards<'a>(
     for item in items {
         let score = scores.get(&item.id).copied();
         // One by one: a tool too large for a card leaves the others as they are.
-        if let Ok(made) = make_choice_cards(std::iter::once(item), Some(&|_| score), &CARD, &count) {
-            out.extend(made.cards);
-        }
+        out.extend(make_choice_cards(std::iter::once(item), Some(&|_| score), &CARD, &count).cards);
     }
     out
 }

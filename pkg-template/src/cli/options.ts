@@ -1,7 +1,7 @@
 // The command line: what it may say and how that becomes options of a build.
 import { parseArgs } from "node:util";
 import { nearest } from "../nearest.js";
-import type { BuildOptions, ContextManagerOptions, Phase, RouteOptions, RouterOptions, Selector } from "../api.js";
+import type { BuildOptions, ContextManagerOptions, Phase, RouteOptions, Selector } from "../api.js";
 
 /** A problem with the command line or with the input: reported on stderr, exit code 2. */
 export class UsageError extends Error {
@@ -86,7 +86,6 @@ const HELP: Readonly<Record<string, string>> = {
   --pin <id>            a tool that must be chosen; may be repeated
   --budget <tokens>     print the cards that a model gets, in so many tokens
   --debug               say what each tool was found by
-  --compat <version>    0.18: choose as the Python library does
   --explain             explain the choice as Markdown
 `,
   lint: `Options of lint
@@ -241,7 +240,7 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   drilldown: "views lines rows search path head selector max-tokens json",
   recall: "max-tokens json",
   inspect: "port no-open",
-  route: "query top namespace exclude pin budget debug compat explain json",
+  route: "query top namespace exclude pin budget debug explain json",
   lint: "pin pinned json",
   diff: "check json",
   convert: "server id-form to from tool artifacts json",
@@ -334,14 +333,13 @@ export function buildOptions(values: Values): BuildOptions {
 }
 
 /** What `route` passes on; the engine checks the values. */
-export function routeOptions(values: Values): { options: RouteOptions; compat: RouterOptions["compat"] } {
-  const options = defined<RouteOptions>({
+export function routeOptions(values: Values): RouteOptions {
+  return defined<RouteOptions>({
     top_k: wholeNumber(values, "top"),
     allowed_namespaces: values["namespace"],
     exclude_ids: values["exclude"],
     pin_ids: values["pin"],
   });
-  return { options, compat: values["compat"] as RouterOptions["compat"] };
 }
 
 /** The selector that the command line describes, if it does. */

@@ -6,7 +6,6 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::ContextManager;
 use contextweaver_convert::mcp::ConvertedResult;
 use contextweaver_model::json::Fields;
-use contextweaver_routing::router::RouterOptions;
 
 /// The mode, which no value of this type can ask for.
 #[derive(Debug, Clone, Copy)]
@@ -27,10 +26,6 @@ impl Compat {
     }
 
     pub fn manager(self, _: Fields) -> Result<ContextManager> {
-        match self {}
-    }
-
-    pub fn router_options(self) -> RouterOptions {
         match self {}
     }
 }

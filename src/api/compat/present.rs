@@ -4,13 +4,12 @@ use serde_json::{Value, json};
 
 use crate::api::{done, unknown};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_compat::{mcp, messages, routing};
+use contextweaver_compat::{mcp, messages};
 use contextweaver_context::{ContextManager, ManagerOptions, compat};
 use contextweaver_convert::mcp::{ConvertedResult, mcp_tool_to_capability};
 use contextweaver_convert::providers::{Format, ReadMessages, WrittenMessages};
 use contextweaver_model::ContextItem;
 use contextweaver_model::json::{Fields, wrong_type};
-use contextweaver_routing::router::RouterOptions;
 
 /// The mode.
 #[derive(Debug, Clone, Copy)]
@@ -42,11 +41,6 @@ impl Compat {
     /// Makes a manager from the fields of its options, over those of the mode.
     pub fn manager(self, options: Fields) -> Result<ContextManager> {
         Ok(compat::manager(ManagerOptions::from_fields(options, compat::options())?))
-    }
-
-    /// Returns the settings of a router where the caller gives none.
-    pub fn router_options(self) -> RouterOptions {
-        routing::router_options()
     }
 }
 

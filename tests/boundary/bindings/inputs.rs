@@ -176,7 +176,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ),
     (
         "RouterOptions",
-        "compat navigator preset top_k ambiguity_ratio min_score min_confidence lexicon fuzzy embedding_weight scorer \
+        "navigator preset top_k ambiguity_ratio min_score min_confidence lexicon fuzzy embedding_weight scorer \
          beam_width max_depth confidence_gap max_children target_group_size strategy graph",
         Function(|value| {
             let catalog = api::routing::new_catalog(r#"{"items":[]}"#)?;

@@ -1234,7 +1234,7 @@ export interface Inputs {
   RouteHistory: { required: never; fields: "called_tool_ids" | "last_result_summary" | "repeat_penalty" | "result_boost_weight" | "step_number" };
   RouteOptions: { required: "query"; fields: "allowed_namespaces" | "allowed_tags" | "context_hints" | "conversation" | "debug" | "exclude_ids" | "exclude_tags" | "feedback" | "history" | "include_items" | "namespace_quota" | "pin_ids" | "query" | "query_embedding" | "top_k" };
   RouteTurn: { required: "kind"; fields: "id" | "is_open" | "kind" | "text" | "tool" };
-  RouterOptions: { required: never; fields: "ambiguity_ratio" | "beam_width" | "compat" | "confidence_gap" | "embedding_weight" | "fuzzy" | "graph" | "lexicon" | "max_children" | "max_depth" | "min_confidence" | "min_score" | "navigator" | "preset" | "scorer" | "strategy" | "target_group_size" | "top_k" };
+  RouterOptions: { required: never; fields: "ambiguity_ratio" | "beam_width" | "confidence_gap" | "embedding_weight" | "fuzzy" | "graph" | "lexicon" | "max_children" | "max_depth" | "min_confidence" | "min_score" | "navigator" | "preset" | "scorer" | "strategy" | "target_group_size" | "top_k" };
   SessionOptions: { required: never; fields: "compat" | "strict" };
   SelectMemoryOptions: { required: never; fields: "budget_tokens" | "entries" | "ingest" | "max_entries" | "now" | "phase" | "query" };
   SelectableItem: { required: "description" | "id" | "kind" | "name"; fields: never };
