@@ -23,11 +23,9 @@ mod drilldown_policy;
 mod firewall;
 mod mcp;
 mod mcp_gateway;
-mod mcp_messages;
 mod mcp_results;
 mod mcp_tools;
 mod routing;
-mod sessions;
 mod stores;
 mod summarize;
 mod tool_definition;
@@ -132,7 +130,7 @@ fn runner(area: &str) -> Option<Runner> {
         "mcp" => Some(mcp::run),
         "routing" => Some(routing::run),
         "summarize" => Some(summarize::run),
-        "views" => Some(views::run),
+        "views" => Some(|_, _| Err(GONE.to_owned())),
         "stores" => Some(stores::run),
         "tool-definition" => Some(tool_definition::run),
         _ => None,
@@ -261,6 +259,9 @@ fn main() -> ExitCode {
     }
     for failure in &total.failures {
         println!("{failure}");
+    }
+    if !total.gone.is_empty() {
+        println!("\n{} cases were not run: they ask for decisions of 0.18 alone", total.gone.len());
     }
     let verdict = if total.failures.is_empty() { "ok" } else { "FAILED" };
     let passed = total.matched + total.deviating;

@@ -7,7 +7,7 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{JsonMap, nearest};
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, mask_secrets, redact_value};
+use contextweaver_text::redact::{SECRET_MASK, mask_secrets, redact_value};
 use contextweaver_text::unicode::visible;
 
 use crate::front::{NameTable, safe_line, without_reserved};
@@ -213,7 +213,7 @@ impl Gateway {
 
 /// An entry as its server wrote it, made safe to show.
 fn shown(entry: &Value) -> JsonMap {
-    let Value::Object(mut map) = redact_value(entry, SecretRules::Full, SECRET_MASK) else { return JsonMap::new() };
+    let Value::Object(mut map) = redact_value(entry, SECRET_MASK) else { return JsonMap::new() };
     without_reserved(&mut map);
     for key in ["title", "description"] {
         if let Some(Value::String(text)) = map.get_mut(key) {

@@ -57,7 +57,6 @@ const HELP: Readonly<Record<string, string>> = {
   --header <text>       text above the items
   --footer <text>       text below the items
   --profile <name>      fast, balanced or accurate
-  --compat <version>    0.18: decide as the Python library does
   --no-redact           leave secrets in the prompt
   --explain             say for every item why it was kept or dropped
 `,
@@ -184,7 +183,6 @@ const OPTIONS = {
   header: { type: "string" },
   footer: { type: "string" },
   profile: { type: "string" },
-  compat: { type: "string" },
   "no-redact": { type: "boolean" },
   explain: { type: "boolean" },
   json: { type: "boolean" },
@@ -236,7 +234,7 @@ const OPTIONS_OF_LINT = { ...OPTIONS, pin: { type: "boolean" } } as const;
 /** Which options a command takes beside `color`, `help` and `version`. */
 const OF_COMMAND: Readonly<Record<string, string>> = {
   init: "framework list force json",
-  build: "phase query tag budget pin header footer profile compat no-redact explain json",
+  build: "phase query tag budget pin header footer profile no-redact explain json",
   drilldown: "views lines rows search path head selector max-tokens json",
   recall: "max-tokens json",
   inspect: "port no-open",
@@ -408,7 +406,6 @@ export function wholeNumber(values: Values, name: string): number | undefined {
 export function managerOptions(values: Values): ContextManagerOptions {
   return defined<ContextManagerOptions>({
     profile: values["profile"],
-    compat: values["compat"],
     redact_secrets: values["no-redact"] ? false : undefined,
   });
 }

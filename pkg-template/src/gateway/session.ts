@@ -174,7 +174,7 @@ export class GatewaySessions {
   #managerOptions(masking: Masking | undefined): ContextManagerOptions {
     const { limits, ...rest } = this.#options.manager ?? {};
     // Said in any case: what was stored says how it was masked then.
-    const redact_secrets = masking ?? rest.redact_secrets ?? rest.compat === undefined;
+    const redact_secrets = masking ?? rest.redact_secrets ?? true;
     return { ...rest, redact_secrets, limits: { eviction: "lru", ...limits } };
   }
 

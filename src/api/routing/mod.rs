@@ -25,7 +25,7 @@ use contextweaver_routing::catalog::LoadedCatalog;
 use contextweaver_routing::graph::{ChoiceGraph, PageOptions};
 use contextweaver_routing::router::{QueryCompletion, RouteExplanation, RouteOptions, Router, RouterOptions, vector};
 use contextweaver_text::quote::quote;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_id, redact_secrets};
+use contextweaver_text::redact::{SECRET_MASK, redact_id, redact_secrets};
 use contextweaver_text::tokens::Estimator;
 
 /// Tokens of the cards in a prompt, unless the caller says otherwise.
@@ -346,7 +346,7 @@ fn explain(result: Value) -> Result<Value> {
     let candidates = Candidates::take(&mut fields)?;
     let scores = candidates.scores.unwrap_or_default().into_iter().chain(std::iter::repeat(0.0));
     let ranked: Vec<(String, f64)> = candidates.ids.into_iter().zip(scores).collect();
-    let masked = |text: String| redact_secrets(&text, SecretRules::Full, SECRET_MASK).into_owned();
+    let masked = |text: String| redact_secrets(&text, SECRET_MASK).into_owned();
     let hints: Vec<String> = fields.strings("context_hints")?.into_iter().map(masked).collect();
     let question = fields.opt_string("clarifying_question")?.map(|text| redact_id(&text).into_owned());
     let mut count = |key: &'static str| fields.uint_or(key, 0, limits::MAX_SEQUENCE).map(|count| count as usize);

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_context::TextForm;
 use contextweaver_context::call_prompt::{SchemaOverrides, schema_header};
 use contextweaver_model::{ContextItem, SelectableItem};
 use contextweaver_routing::Catalog;
@@ -155,7 +154,7 @@ fn hydration(input: &Value) -> Answer {
                 examples: serde_json::from_value(input["examples"].clone()).ok(),
                 constraints: input["constraints"].as_object().cloned(),
             };
-            schema_header(tool, &overrides, TextForm::Verbatim).into()
+            schema_header(tool, &overrides).into()
         }
         other => return Err(format!("no runner for {other}")),
     })

@@ -143,16 +143,6 @@ export type CompactResult = {
   stats: FirewallStats,
 };
 
-export type CompatWeights = {
-  recency_weight: number,
-  tag_match_weight: number,
-  kind_priority_weight: number,
-  token_cost_penalty: number,
-  dedup_threshold: number,
-  kind_priority?: { [key in ItemKind]?: number },
-  phase_overrides?: { [key in Phase]?: CompatWeights },
-};
-
 export type CompletionReason = "agreement" | "follow_up";
 
 export type ConsolidationPolicy = {
@@ -449,7 +439,6 @@ export type ProfileConfig = {
   seed: number | null,
   budget: ContextBudget,
   policy: ContextPolicy,
-  scoring: CompatWeights,
   routing: RoutingConfig,
 };
 
@@ -1043,7 +1032,6 @@ export interface Records {
   ChangedItem: ChangedItem;
   ChoiceCard: ChoiceCard;
   CompactResult: CompactResult;
-  CompatWeights: CompatWeights;
   CompletionReason: CompletionReason;
   ConsolidationPolicy: ConsolidationPolicy;
   ConsolidationReport: ConsolidationReport;
@@ -1173,7 +1161,6 @@ export interface AnswerKeys {
   CatalogJson: "items";
   ChoiceGraph: "build_meta" | "edges" | "items" | "max_children" | "nodes" | "root_id";
   ChoiceGraphNode: "child_types" | "children" | "label" | "node_id" | "routing_hint" | "stats";
-  CompatCompactResult: "artifact_ref" | "facts" | "firewalled" | "payload" | "stats" | "summary";
   Handoff: "markdown" | "pack";
   HandoffPack: "artifact_refs" | "conventions" | "decisions" | "next_inspections" | "pitfalls" | "sensitivity_dropped" | "token_estimate" | "unresolved_tasks" | "version";
   InspectedCandidate: "dependency_closure" | "drop_reason" | "included" | "item_id" | "kind" | "score" | "sensitivity";
@@ -1197,11 +1184,10 @@ export interface Inputs {
   BuildCallOptions: { required: "tool"; fields: "budget_tokens" | "constraints" | "examples" | "explain" | "footer" | "head" | "header" | "hidden_tokens" | "hints" | "item_scores" | "list_dropped" | "model" | "now" | "pin" | "prices" | "query" | "query_tags" | "reserved_tokens" | "running" | "schema" | "tool" };
   BuildOptions: { required: "phase"; fields: "budget_tokens" | "explain" | "footer" | "head" | "header" | "hidden_tokens" | "hints" | "item_scores" | "list_dropped" | "model" | "now" | "phase" | "pin" | "prices" | "query" | "query_tags" | "reserved_tokens" | "running" };
   CompactOptions: { required: never; fields: "budget_tokens" | "data" | "keep" | "media_type" | "strategy" };
-  CompatCompactOptions: { required: never; fields: "budget" | "deterministic" | "extractor" | "keep" | "overwrite_sidecar" | "redact_secrets" | "strategy" | "summarizer" | "threshold_chars" };
   ConsolidateOptions: { required: never; fields: "apply" | "as_of" | "policy" };
   ConsolidationPolicy: { required: never; fields: "decay_after_days" | "min_occurrences" | "min_sessions" | "session_key" | "similarity_threshold" | "timestamp_key" };
   ContextItem: { required: "id" | "kind" | "text"; fields: never };
-  ContextManagerOptions: { required: never; fields: "active_turn" | "budget" | "calibrate" | "classifier" | "compat" | "estimator" | "extractor" | "firewall" | "ledger" | "limits" | "listens" | "policy" | "prices" | "profile" | "redact_secrets" | "redaction_hooks" | "rules" | "scoring" | "summarizer" | "thrift" };
+  ContextManagerOptions: { required: never; fields: "active_turn" | "budget" | "calibrate" | "classifier" | "estimator" | "extractor" | "firewall" | "ledger" | "limits" | "listens" | "policy" | "prices" | "profile" | "redact_secrets" | "redaction_hooks" | "rules" | "scoring" | "summarizer" | "thrift" };
   ContextPolicy: { required: never; fields: "allow_redacted_drilldown" | "allowed_kinds_per_phase" | "extra" | "max_items_per_kind" | "overflow_action" | "overflow_raise_kinds" | "redaction_hooks" | "sensitivity_action" | "sensitivity_floor" };
   DrilldownOptions: { required: "handle" | "selector"; fields: "handle" | "inject" | "max_tokens" | "parent_id" | "selector" };
   PriceModel: { required: never; fields: "cached" | "kept_seconds" | "least_tokens" | "step_tokens" | "written" };
@@ -1229,13 +1215,13 @@ export interface Inputs {
   McpCatalogOptions: { required: never; fields: "id_form" | "on_invalid" | "server" | "verb_namespaces" };
   McpListOptions: { required: never; fields: "server" };
   McpReadOptions: { required: never; fields: "max_bytes" };
-  McpToolOptions: { required: never; fields: "compat" | "id_form" | "server" | "verb_namespaces" };
+  McpToolOptions: { required: never; fields: "id_form" | "server" | "verb_namespaces" };
   MemoryEntry: { required: "id" | "text"; fields: never };
   RouteHistory: { required: never; fields: "called_tool_ids" | "last_result_summary" | "repeat_penalty" | "result_boost_weight" | "step_number" };
   RouteOptions: { required: "query"; fields: "allowed_namespaces" | "allowed_tags" | "context_hints" | "conversation" | "debug" | "exclude_ids" | "exclude_tags" | "feedback" | "history" | "include_items" | "namespace_quota" | "pin_ids" | "query" | "query_embedding" | "top_k" };
   RouteTurn: { required: "kind"; fields: "id" | "is_open" | "kind" | "text" | "tool" };
   RouterOptions: { required: never; fields: "ambiguity_ratio" | "beam_width" | "confidence_gap" | "embedding_weight" | "fuzzy" | "graph" | "lexicon" | "max_children" | "max_depth" | "min_confidence" | "min_score" | "navigator" | "preset" | "scorer" | "strategy" | "target_group_size" | "top_k" };
-  SessionOptions: { required: never; fields: "compat" | "strict" };
+  SessionOptions: { required: never; fields: "strict" };
   SelectMemoryOptions: { required: never; fields: "budget_tokens" | "entries" | "ingest" | "max_entries" | "now" | "phase" | "query" };
   SelectableItem: { required: "description" | "id" | "kind" | "name"; fields: never };
   SelectionOptions: { required: never; fields: "candidate_ids" | "repair" | "selected" };

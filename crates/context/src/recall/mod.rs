@@ -12,7 +12,7 @@ use crate::callbacks::Outcome;
 use crate::compile::prompt::EntryContent;
 use crate::digest_note;
 use crate::manager::ContextManager;
-use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_base::Result;
 use contextweaver_model::RenderedAs;
 
 impl ContextManager {
@@ -26,8 +26,7 @@ impl ContextManager {
     /// [`limits::MAX_RECALL_BYTES`](contextweaver_base::limits::MAX_RECALL_BYTES).
     ///
     /// # Errors
-    /// `INVALID_INPUT` at `/query` for a query without words, when the request is read; `UNSUPPORTED` in the compat mode, which
-    /// has no index.
+    /// `INVALID_INPUT` at `/query` for a query without words, when the request is read.
     ///
     /// # Examples
     /// ```
@@ -46,10 +45,6 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn recall(&mut self, request: &RecallRequest) -> Result<Outcome<RecallAnswer>> {
-        if let Some(strategy) = self.strategy {
-            let message = format!("recall does not exist in {}", strategy.version());
-            return Err(Error::new(ErrorCode::Unsupported, message));
-        }
         self.answers.reset();
         self.refresh_index();
         let answer = self.found(request);

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use contextweaver_base::Result;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_value};
+use contextweaver_text::redact::{SECRET_MASK, redact_value};
 
 use super::Gateway;
 use super::info::NextStep;
@@ -159,7 +159,7 @@ fn passed_on(failure: UpstreamFailure) -> RpcError {
     let code = failure.code.unwrap_or(INTERNAL_ERROR);
     let masked = |data: Value| match code {
         URL_ELICITATION => data,
-        _ => redact_value(&data, SecretRules::Full, SECRET_MASK),
+        _ => redact_value(&data, SECRET_MASK),
     };
     RpcError { code, message: upstream_detail(&failure.message), data: failure.data.map(masked) }
 }
