@@ -51,7 +51,6 @@ fn options() -> impl Strategy<Value = StoreOptions> {
             max_artifacts: count,
             ttl_seconds: ttl.map(f64::from),
             eviction: if lru { Eviction::Lru } else { Eviction::None },
-            ..StoreOptions::default()
         }
     })
 }

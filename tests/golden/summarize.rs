@@ -14,7 +14,7 @@ pub fn run(file: &str, input: &Value) -> std::result::Result<Value, String> {
         "extract" => Ok(extract(text(input, "text"))),
         "parse_path" => parse_path(text(input, "path")),
         "project" => run_project(input),
-        "structured_extractor" => run_extractor(input),
+        "structured_extractor" => Ok(run_extractor(input)),
         "rule_based_summarizer" => Ok(summarize(input)),
         "structured_firewall" | "rule_engine" => return Err(GONE.to_owned()),
         other => return Err(format!("no runner for file {other:?}")),
@@ -53,9 +53,9 @@ fn run_project(input: &Value) -> Result<Value> {
     Ok(json!({ "projected": project(&input["data"], &keep) }))
 }
 
-fn run_extractor(input: &Value) -> Result<Value> {
+fn run_extractor(input: &Value) -> Value {
     let extractor = StructuredExtractor { max_chars: chars(input, "max_chars") };
-    Ok(json!({ "facts": extractor.extract(text(input, "raw")) }))
+    json!({ "facts": extractor.extract(text(input, "raw")) })
 }
 
 fn summarize(input: &Value) -> Value {

@@ -343,11 +343,11 @@ impl HandoffPack {
             if entries.peek().is_some() {
                 lines.push(category.heading().to_owned());
             }
-            lines.extend(entries.map(|entry| entry_line(entry)));
+            lines.extend(entries.map(entry_line));
         }
         if !self.artifact_refs.is_empty() {
             lines.push(REFS_TITLE.to_owned());
-            lines.extend(self.artifact_refs.iter().map(|artifact| ref_line(artifact)));
+            lines.extend(self.artifact_refs.iter().map(ref_line));
         }
         lines.join("\n") + "\n"
     }

@@ -51,7 +51,7 @@ impl RuleBasedSummarizer {
         let text = unicode::trim(text);
         let summary = match parse_container(text) {
             _ if text.is_empty() => "(empty)".to_owned(),
-            Some(json) => return unicode::prefix(&self.outline(&json), self.max_chars).to_owned(),
+            Some(json) => return unicode::prefix(&Self::outline(&json), self.max_chars).to_owned(),
             None => self.telling_lines(text).unwrap_or_else(|| self.both_ends(text)),
         };
         unicode::prefix(&summary, self.max_chars).to_owned()
@@ -62,7 +62,7 @@ impl RuleBasedSummarizer {
         i64::try_from(self.max_chars).unwrap_or(i64::MAX)
     }
 
-    fn outline(&self, json: &Value) -> String {
+    fn outline(json: &Value) -> String {
         match json {
             Value::Object(map) => {
                 let keys: Vec<&str> = map.keys().take(KEYS).map(String::as_str).collect();

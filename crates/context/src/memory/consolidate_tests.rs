@@ -90,14 +90,7 @@ fn decay_needs_a_moment_and_is_strict() {
         {"episode_id": "edge", "summary": "b", "metadata": {"timestamp": "2026-01-01T00:00:01Z"}},
     ]));
     let policy = ConsolidationPolicy { decay_after_days: Some(1), ..loose() };
-    let at = |as_of| {
-        consolidate(
-            &list,
-            &FactStore::new(),
-            &policy,
-            &ConsolidationOptions { as_of, ..ConsolidationOptions::default() },
-        )
-    };
+    let at = |as_of| consolidate(&list, &FactStore::new(), &policy, &ConsolidationOptions { as_of });
     assert_eq!(at(Some("2026-01-02T00:00:01")).unwrap().decayed_episode_ids, ["old"]);
     assert!(at(None).unwrap().decayed_episode_ids.is_empty());
     let error = at(Some("soon")).unwrap_err();

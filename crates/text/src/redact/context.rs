@@ -118,7 +118,7 @@ impl Scanner<'_> {
             return None;
         }
         let secret = rest(tail, user + 1);
-        let length = self.url_secret_length(secret)?;
+        let length = Self::url_secret_length(secret)?;
         let start = self.text.len() - secret.len();
         let masked = self.is_mask(start, start + length);
         let kept = masked || is_placeholder(part(secret, 0, length));
@@ -139,7 +139,7 @@ impl Scanner<'_> {
     }
 
     /// Measures a password up to the last `@` that a host follows.
-    fn url_secret_length(&self, secret: &str) -> Option<usize> {
+    fn url_secret_length(secret: &str) -> Option<usize> {
         let mut best = None;
         let mut at_sign = None;
         for (at, c) in secret.char_indices() {
