@@ -21,7 +21,7 @@ const utf8 = (text) => new TextEncoder().encode(text);
 function optionsOf({ router, config = {} }) {
   const { api_key, rate_limit, max_body_bytes } = config;
   return {
-    ...(router && { router: new Router(recorded.fixtures.catalog) }),
+    ...(router && { router: new Router(recorded.fixtures.catalog, { navigator: "beam" }) }),
     manager: new ContextManager(),
     token: api_key ?? false,
     ...(rate_limit && { rate_limit }),

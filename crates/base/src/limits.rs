@@ -124,8 +124,6 @@ pub const LIVE_HANDLES: usize = 16;
 pub const SUMMARY_REQUESTS: u64 = 16;
 /// Facts of one envelope that the caller's summarizer may give.
 pub const MAX_FACTS: usize = 256;
-/// Tokens of what `compact_tool_result` of 0.18 returns of a text.
-pub const COMPACT_TOKENS: u64 = 800;
 /// Characters of the default summary of 0.18.
 pub const SUMMARY_CHARS: usize = 500;
 

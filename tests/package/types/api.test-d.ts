@@ -201,9 +201,8 @@ manager.drilldown("h", { type: "middle" });
 same<ReturnType<typeof manager.hydrate>["missing"], readonly string[] | undefined>(true);
 const compacted: CompactResult = manager.compact({ rows: [] }, { keep: ["rows[].id"], budget_tokens: 100 });
 same<typeof compacted.payload, JsonValue>(true);
-manager.compact("text", { threshold_chars: 10, summarizer: (item, raw) => item.id + raw }).summary;
-// @ts-expect-error options of two modes
-manager.compact("text", { threshold_chars: 10, budget_tokens: 10 });
+// @ts-expect-error no option of that name
+manager.compact("text", { threshold_chars: 10 });
 // @ts-expect-error bytes are no data
 manager.compact(new Uint8Array(1));
 manager.hydrate({ tool: { id: "t", kind: "tool", name: "n", description: "d" }, arguments: { a: 1 } }).context_used;
