@@ -140,7 +140,7 @@ function orama({ create, insertMultiple, search }) {
 async function engines() {
   const found = [
     ["contextweaver", ours({})],
-    ["tf-idf beam (compat)", ours({ compat: "0.18" })],
+    ["tf-idf beam", ours({ navigator: "beam" })],
   ];
   if (!args.peers || (args.json && !args.compare)) return found;
   const missing = PEERS.map((peer) => [peer, install(args.work, peer)]).filter(([, why]) => why);

@@ -4,7 +4,6 @@
 
 mod build;
 mod bytes;
-mod compat;
 mod content;
 mod convert;
 mod decisions;
@@ -16,7 +15,7 @@ mod text;
 pub type Target = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Target); 18] = [
+pub const TARGETS: [(&str, Target); 17] = [
     ("pattern", text::pattern),
     ("json", text::json),
     ("redact", text::redact),
@@ -34,7 +33,6 @@ pub const TARGETS: [(&str, Target); 18] = [
     ("manager_snapshots", snapshots::manager_snapshots),
     ("decision_snapshots", snapshots::decision_snapshots),
     ("journals", snapshots::journals),
-    ("compat", compat::compat),
 ];
 
 /// Finds a target by its name.

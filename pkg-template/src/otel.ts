@@ -21,8 +21,6 @@ const SHORTENED: readonly string[] = ["summary", "structured", "llm_summary", "m
  * `contextweaver.firewall`. Spans are children of the one that is active. Counts only, unless `content` is set. A tracer that throws
  * disturbs nothing: `stats().hook_errors` counts it.
  *
- * Under `compat: "0.18"` the engine tells of no build that succeeded.
- *
  * ```js
  * const manager = new ContextManager({ hooks: otel(trace.getTracer("my-agent")) });
  * ```

@@ -303,8 +303,6 @@ export type RowCondition = {
  *
  * Of all types but `head`, `tail` and `around`, `start` and `end` choose among what {@link Slice.unit} counts, and
  * `offset` skips so many characters of the first unit: `next` of a slice that was cut sets it.
- *
- * Under `compat: "0.18"` there are `head`, `lines`, `rows` (which are lines) and `json_keys`, without `offset`.
  */
 export type Selector =
   /** Characters from `start` (0) on; `chars` is 500 by default. */
@@ -455,9 +453,9 @@ export interface Slice {
 export interface DroppedItem {
   readonly item_id: string;
   readonly reason: DropReason;
-  /** The stage that decided; absent under `compat: "0.18"`. */
+  /** The stage that decided. */
   readonly stage?: Stage;
-  /** Tokens it would have cost; absent under `compat: "0.18"`. */
+  /** Tokens it would have cost. */
   readonly tokens?: number;
 }
 
@@ -480,9 +478,9 @@ export interface BuildStats {
   readonly header_footer_tokens: number;
   readonly token_estimator: string;
   readonly firewall_events: readonly FirewallStats[];
-  /** Tokens of the whole prompt, at most the budget; absent under `compat: "0.18"`. */
+  /** Tokens of the whole prompt, at most the budget. */
   readonly prompt_tokens?: number;
-  /** Tokens the prompt may have; absent under `compat: "0.18"`. */
+  /** Tokens the prompt may have. */
   readonly budget_tokens?: number;
   /** What made other tokens of the budget that was asked for; absent where nothing is known of the model. */
   readonly calibration?: TokenCalibration;
@@ -628,7 +626,7 @@ export interface CandidateExplanation {
   /** Empty when included. */
   readonly drop_reason: DropReason | "";
   readonly dependency_closure: boolean;
-  /** This and all below: absent under `compat: "0.18"` and in what `inspect` returns. */
+  /** This and all below: absent in what `inspect` returns. */
   readonly stage?: Stage;
   /** Tokens it costs in the prompt, or would cost whole. */
   readonly tokens?: number;
@@ -682,7 +680,7 @@ export interface ContextPack {
   readonly phase: Phase;
   /** Digests of the results in the prompt, without their views: `artifacts.views` has those. */
   readonly envelopes: readonly ResultEnvelope[];
-  /** The items of the prompt in prompt order; absent under `compat: "0.18"`. */
+  /** The items of the prompt in prompt order. */
   readonly items?: readonly RenderedItem[];
   /** What you should know; absent when there is nothing. */
   readonly warnings?: readonly string[];

@@ -2,11 +2,10 @@
 //! Only in a module that has the converters beside the context.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::compat::Compat;
 use super::convert::withholds_links;
-use super::{answered, done, done_with, ingested, need};
+use super::{answered, done_with, ingested, need};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
@@ -14,7 +13,7 @@ use contextweaver_context::{
     BuildRequest, ContextManager, Conversation, IngestedItems, McpResult, NotedMessage, ToolResult, message_owners,
     open_calls,
 };
-use contextweaver_convert::mcp::{McpResultOptions, Revision, mcp_result_with_bytes, put_back};
+use contextweaver_convert::mcp::{McpResultOptions, Revision, mcp_result_with_bytes};
 use contextweaver_convert::providers::{
     Format, MessageWarning, ReadOptions, WriteOptions, messages_to_items, read_options,
 };
@@ -82,7 +81,7 @@ pub fn sync_messages(manager: &mut ContextManager, arguments: &str) -> Result<St
 }
 
 /// Reads what was said before a query in a conversation that the log is not in line with: `{query, messages, format}` answers the
-/// turns, which have no ids, as they are no items. Empty in the compat mode.
+/// turns, which have no ids, as they are no items.
 pub fn turns_before(manager: &mut ContextManager, arguments: &str) -> Result<String> {
     let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
     let query = fields.string("query")?;
@@ -90,9 +89,6 @@ pub fn turns_before(manager: &mut ContextManager, arguments: &str) -> Result<Str
     let messages = fields.require("messages")?;
     fields.finish()?;
     let items = messages_to_items(messages, format, &ReadOptions::default())?.items;
-    if manager.strategy().is_some() {
-        return done(&json!([]));
-    }
     answered(manager.judged(|_, is_withheld| {
         let turns = RouteTurn::from_log(&items, &query, is_withheld);
         turns.into_iter().map(|turn| RouteTurn { id: None, ..turn }).collect::<Vec<_>>()
@@ -122,17 +118,17 @@ pub fn ingest_mcp_result(
     result: &str,
     attached: Vec<Vec<u8>>,
 ) -> Result<String> {
-    let result = read_mcp_result(manager.strategy().is_some(), call, result, attached)?;
+    let result = read_mcp_result(call, result, attached)?;
     ingested(manager.ingest_mcp_result(result)?)
 }
 
 /// Takes a result of an MCP tool apart. `call` is `{tool_call_id, tool_name, sensitivity?, metadata?}`, `result` is `{result,
 /// revision?, resource_links?, attached?, cut?}`; `attached` lists where in the result base64 stood that comes as bytes, in their order,
 /// and `cut` how many bytes are missing where.
-pub fn read_mcp_result(is_compat: bool, call: &str, result: &str, attached: Vec<Vec<u8>>) -> Result<McpResult> {
+pub fn read_mcp_result(call: &str, result: &str, attached: Vec<Vec<u8>>) -> Result<McpResult> {
     // A result comes with its images, so the limit is that of a snapshot.
     let mut fields = Fields::open(json::parse_snapshot(result)?, "")?;
-    let mut value = fields.require("result")?;
+    let value = fields.require("result")?;
     let revision = fields.opt_string("revision")?.map(|name| Revision::parse(&name)).transpose();
     let revision = revision.map_err(|error| error.at("/revision"))?;
     let withholds_links = withholds_links(&mut fields)?;
@@ -147,13 +143,8 @@ pub fn read_mcp_result(is_compat: bool, call: &str, result: &str, attached: Vec<
     }
     let tool = call.string("tool_name")?;
     let attached: Vec<(String, Vec<u8>)> = places.into_iter().zip(attached).collect();
-    let converted = if is_compat {
-        put_back(&mut value, &attached);
-        Compat::get()?.mcp_result_to_envelope(&value, &tool)?
-    } else {
-        let options = McpResultOptions { revision, max_bytes: limits::MCP_RESULT_BYTES, withholds_links, cut };
-        mcp_result_with_bytes(value, attached, &tool, &options)?
-    };
+    let options = McpResultOptions { revision, max_bytes: limits::MCP_RESULT_BYTES, withholds_links, cut };
+    let converted = mcp_result_with_bytes(value, attached, &tool, &options)?;
     let mut rest = call.rest();
     rest.insert("tool_name".into(), tool.into());
     Ok(McpResult::new(ToolResult::from_value(Value::Object(rest))?, converted))

@@ -7,7 +7,6 @@ use contextweaver_base::Result;
 use contextweaver_base::limits::MAX_SEQUENCE;
 use contextweaver_gateway::{
     CallRequest, FailedCall, FinishedCall, Gateway, GatewayOptions, MeasuredResult, ServerStatus, UpstreamFailure,
-    ViewOutcome,
 };
 use contextweaver_model::json::{self, Fields};
 use contextweaver_routing::RouteOptions;
@@ -88,12 +87,6 @@ pub fn call(gateway: &mut Gateway, operation: &str, arguments: &str) -> Result<S
             fields.finish()?;
             if is_resource { done(&gateway.find_resource(&wanted)?) } else { done(&gateway.find_prompt(&wanted)?) }
         }
-        "view_reply" => {
-            let handle = fields.string("handle")?;
-            let outcome = view_outcome(&mut fields)?;
-            fields.finish()?;
-            done(&One("reply", &gateway.view_reply(&handle, outcome)))
-        }
         "own_handles" => {
             let session = fields.string("session")?;
             let handles = fields.records("handles", owned_handle)?;
@@ -152,27 +145,6 @@ fn number(fields: &mut Fields) -> Result<u64> {
     fields.uint_or("call", 0, MAX_SEQUENCE)
 }
 
-/// Reads what became of a part of a stored result: `slice`, or the `error`.
-fn view_outcome(fields: &mut Fields) -> Result<ViewOutcome> {
-    if let Some(mut error) = fields.nested("error")? {
-        let failed = ViewOutcome::Failed { code: error.string("code")?, message: error.string_or("message", "")? };
-        error.finish()?;
-        return Ok(failed);
-    }
-    let mut slice = Fields::open(fields.require("slice")?, "/slice")?;
-    let mut count = |key: &'static str| slice.uint_or(key, 0, MAX_SEQUENCE);
-    let (start, end, total) = (count("start")?, count("end")?, count("total")?);
-    // The others say where it is from, and how to go on.
-    Ok(ViewOutcome::Slice {
-        text: slice.string("text")?,
-        unit: slice.string_or("unit", "chars")?,
-        start,
-        end,
-        total,
-        truncated: slice.bool_or("truncated", false)?,
-    })
-}
-
 fn owned_handle(value: Value, path: &str) -> Result<(String, String, String)> {
     let mut fields = Fields::open(value, path)?;
     let handle = (fields.string("handle")?, fields.string("server")?, fields.string("tool")?);
@@ -189,13 +161,6 @@ fn failed_call(fields: &mut Fields) -> Result<FailedCall> {
 fn finished_call(fields: &mut Fields) -> Result<FinishedCall> {
     let call = number(fields)?;
     let reply = Value::Object(fields.object("reply")?);
-    let envelope = fields.take("envelope").filter(|envelope| !envelope.is_null());
     let measured = fields.take("measured").map(|measured| MeasuredResult::from_value(measured, "/measured"));
-    Ok(FinishedCall {
-        call,
-        reply,
-        envelope,
-        measured: measured.transpose()?.unwrap_or_default(),
-        now_ms: time(fields)?,
-    })
+    Ok(FinishedCall { call, reply, measured: measured.transpose()?.unwrap_or_default(), now_ms: time(fields)? })
 }

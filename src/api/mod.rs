@@ -8,7 +8,6 @@ mod agent;
 #[cfg(not(all(feature = "context-exports", feature = "convert-exports")))]
 #[path = "without_converters.rs"]
 mod agent;
-mod compat;
 pub mod convert;
 pub mod decisions;
 pub mod gateway;
@@ -45,7 +44,7 @@ use contextweaver_model::{
 };
 use contextweaver_routing::router::{RouteHistory, RouteTurn};
 use contextweaver_text::quote::quote;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_id, redact_names, redact_secrets};
+use contextweaver_text::redact::{SECRET_MASK, redact_id, redact_names, redact_secrets};
 use contextweaver_text::tokens::Estimator;
 use contextweaver_text::{tokenize, unicode};
 
@@ -56,7 +55,7 @@ pub fn error_record(error: &Error) -> Value {
         *value = match value.take() {
             // Its tokens are keys, nothing is assigned in it.
             Value::String(path) if part == "path" => redact_id(&path).into(),
-            value => redact_names(&value, SecretRules::Full, SECRET_MASK),
+            value => redact_names(&value, SECRET_MASK),
         };
     }
     record
@@ -104,18 +103,9 @@ fn no_json(error: &serde_json::Error) -> Error {
     Error::new(ErrorCode::Internal, format!("no JSON for it: {error}"))
 }
 
-/// Makes an empty manager from its options, in the compat mode where they ask for it.
-pub fn empty_manager(options: Value) -> Result<ContextManager> {
-    let mut fields = Fields::open(options, "")?;
-    match compat::requested(&mut fields, ErrorCode::Unsupported)? {
-        Some(compat) => compat.manager(fields),
-        None => Ok(ContextManager::new(ManagerOptions::from_fields(fields, ManagerOptions::default())?)),
-    }
-}
-
 /// Makes a manager from the JSON of its options.
 pub fn new_manager(options: &str) -> Result<ContextManager> {
-    empty_manager(json::parse(options)?)
+    Ok(ContextManager::new(ManagerOptions::from_value(json::parse(options)?)?))
 }
 
 /// Makes a manager from the JSON of a snapshot and of its options.
@@ -271,13 +261,10 @@ fn built(outcome: Outcome<contextweaver_context::BuildOutput>) -> Result<String>
 fn build(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
     let goal = fields.opt_string("goal")?;
-    // In the compat mode an answer is the default, as it is of contextweaver 0.18.
-    let is_compat = manager.strategy().is_some();
-    let mut request =
-        if is_compat { BuildRequest::take_for(Phase::Answer, &mut fields) } else { BuildRequest::take(&mut fields) }?;
+    let mut request = BuildRequest::take(&mut fields)?;
     fields.finish()?;
     if let Some(goal) = goal.filter(|_| request.header.is_empty()) {
-        request.header = goal_header(&goal, manager.options().rules.text_form);
+        request.header = goal_header(&goal);
     }
     built(manager.build(&request)?)
 }
@@ -297,20 +284,19 @@ fn build_call(manager: &mut ContextManager, arguments: Value) -> Result<String> 
 }
 
 /// Returns what choosing a tool needs to know of the conversation: the budget of the phase, what was called, and what was said
-/// before the query. In the compat mode no query is completed, as none is by contextweaver 0.18.
+/// before the query.
 fn route_plan(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
     let query = fields.string("query")?;
     fields.finish()?;
     let budget = manager.options().budget.of(Phase::Route);
-    let is_compat = manager.strategy().is_some();
     answered(manager.judged(|items, is_withheld| {
         let mut history = RouteHistory::from_log(items);
         let last = items.iter().rfind(|item| item.kind == ItemKind::ToolResult);
         if let Some(history) = history.as_mut().filter(|_| last.is_some_and(is_withheld)) {
             history.last_result_summary = None;
         }
-        let conversation = if is_compat { Vec::new() } else { RouteTurn::from_log(items, &query, is_withheld) };
+        let conversation = RouteTurn::from_log(items, &query, is_withheld);
         json!({ "budget_tokens": budget, "history": history, "conversation": conversation })
     }))
 }
@@ -375,7 +361,6 @@ fn select_memory(manager: &mut ContextManager, arguments: Value) -> Result<Strin
         phase: fields.parsed_or("phase", Phase::Answer, Phase::parse)?,
         now: fields.number_or("now", 0.0, f64::MIN, f64::MAX)?,
         max_entries: fields.opt_uint("max_entries", limits::MAX_ITEMS as u64)?.map(|count| count as usize),
-        words: manager.options().rules.memory_words,
     };
     let budget = fields.uint_or("budget_tokens", 0, limits::MAX_BUDGET_TOKENS)?;
     let ingest = fields.bool_or("ingest", false)?;
@@ -402,7 +387,7 @@ pub fn text_call(operation: &str, arguments: &str) -> Result<String> {
         }
         "redact_secrets" => {
             let mask = fields.string_or("mask", SECRET_MASK)?;
-            json!({ "text": redact_secrets(&fields.string("text")?, SecretRules::Full, &mask) })
+            json!({ "text": redact_secrets(&fields.string("text")?, &mask) })
         }
         "sanitize_text" => json!({ "text": unicode::sanitize(&fields.string("text")?) }),
         "drilldown_tool" => json!(contextweaver_content::drilldown_tool()),

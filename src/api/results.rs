@@ -61,10 +61,7 @@ fn hydrate(manager: &mut ContextManager, arguments: Value) -> Result<String> {
 }
 
 fn compact(manager: &mut ContextManager, arguments: Value) -> Result<String> {
-    match manager.strategy() {
-        None => answered(manager.compact(&CompactRequest::from_value(arguments)?)?),
-        Some(strategy) => answered(strategy.compact(manager, arguments)?),
-    }
+    answered(manager.compact(&CompactRequest::from_value(arguments)?)?)
 }
 
 fn summary_requests(manager: &mut ContextManager, arguments: Value) -> Result<String> {

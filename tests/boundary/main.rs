@@ -3,13 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 mod architecture;
-// The types of the package are those of a build with everything.
-#[cfg(feature = "compat")]
 mod bindings;
 mod built_messages;
-mod compat;
-#[cfg(feature = "compat")]
-mod compat_manager;
 mod decisions_service;
 mod decisions_weaknesses;
 mod mcp_properties;

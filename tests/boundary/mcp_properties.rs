@@ -184,8 +184,6 @@ proptest! {
         prop_assert!(converted.full_text.starts_with('['), "{}", converted.full_text);
         let lines = format!("{value}\n{text}\r\n{{\"type\":\"policy\",\"text\":{value}}}");
         let _ = load_mcp_session_jsonl(&lines, strict);
-        #[cfg(feature = "compat")]
-        let _ = contextweaver_compat::mcp::load_mcp_session_jsonl(&lines);
         let operations = [
             "mcp_tool_to_selectable",
             "mcp_resource_to_selectable",

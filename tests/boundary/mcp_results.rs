@@ -60,45 +60,35 @@ fn codes(converted: &ConvertedResult) -> Vec<&str> {
     converted.warnings.iter().map(|warning| warning.code).collect()
 }
 
-type Convert = fn(&Value, &str) -> contextweaver_base::Result<ConvertedResult>;
-
-/// The converters of this build; whether it is that of the compat mode comes before each.
-fn modes() -> impl Iterator<Item = (bool, Convert)> {
-    let all: &[(bool, Convert)] = &[
-        (false, |result, tool| mcp_result_to_envelope(result, tool, &McpResultOptions::default())),
-        #[cfg(feature = "compat")]
-        (true, contextweaver_compat::mcp::mcp_result_to_envelope),
-    ];
-    all.iter().copied()
+fn tool_result(result: &Value, tool: &str) -> contextweaver_base::Result<ConvertedResult> {
+    mcp_result_to_envelope(result, tool, &McpResultOptions::default())
 }
 
 #[test]
-fn documented_examples_hold_in_both_modes() {
-    for (compat, convert) in modes() {
-        let read = |result: Value, tool: &str| convert(&result, tool).unwrap();
-        let query = json!({ "content": [{ "type": "text", "text": "query done" }], "structuredContent": { "count": 42, "status": "done" } });
-        let query = read(query, "query");
-        assert_eq!(query.full_text, "query done\ncount: 42\nstatus: done");
-        assert_eq!(query.envelope.facts, ["count: 42", "status: done"]);
-        assert_eq!(query.binaries[0].handle, "mcp:query:structured_content");
-        assert_eq!(query.binaries[0].bytes, br#"{"count": 42, "status": "done"}"#);
-        assert_eq!(json!(query.envelope.provenance), json!({ "tool": "query", "protocol": "mcp" }));
+fn documented_examples_hold() {
+    let read = |result: Value, tool: &str| tool_result(&result, tool).unwrap();
+    let query = json!({ "content": [{ "type": "text", "text": "query done" }], "structuredContent": { "count": 42, "status": "done" } });
+    let query = read(query, "query");
+    assert_eq!(query.full_text, "query done\ncount: 42\nstatus: done");
+    assert_eq!(query.envelope.facts, ["count: 42", "status: done"]);
+    assert_eq!(query.binaries[0].handle, "mcp:query:structured_content");
+    assert_eq!(query.binaries[0].bytes, br#"{"count": 42, "status": "done"}"#);
+    assert_eq!(json!(query.envelope.provenance), json!({ "tool": "query", "protocol": "mcp" }));
 
-        let annotated = json!({ "content": [{ "type": "text", "text": "...", "annotations": { "audience": ["human"], "priority": 0.9 } }] });
-        let provenance = read(annotated, "tool").envelope.provenance;
-        let noted = json!([{ "part_index": 0, "audience": ["human"], "priority": 0.9 }]);
-        assert_eq!(provenance["content_annotations"], noted);
+    let annotated = json!({ "content": [{ "type": "text", "text": "...", "annotations": { "audience": ["human"], "priority": 0.9 } }] });
+    let provenance = read(annotated, "tool").envelope.provenance;
+    let noted = json!([{ "part_index": 0, "audience": ["human"], "priority": 0.9 }]);
+    assert_eq!(provenance["content_annotations"], noted);
 
-        let long = read(json!({ "content": [{ "type": "text", "text": "é".repeat(600) }] }), "tool");
-        assert_eq!(long.envelope.summary, "é".repeat(500));
-        assert_eq!(long.full_text, "é".repeat(600));
-        assert_eq!(long.envelope.provenance.contains_key("truncated"), !compat);
+    let long = read(json!({ "content": [{ "type": "text", "text": "é".repeat(600) }] }), "tool");
+    assert_eq!(long.envelope.summary, "é".repeat(500));
+    assert_eq!(long.full_text, "é".repeat(600));
+    assert!(long.envelope.provenance.contains_key("truncated"));
 
-        let failed = read(json!({ "content": [{ "type": "text", "text": "no" }], "isError": true }), "tool");
-        assert_eq!((failed.envelope.status, failed.envelope.summary.as_str()), (Status::Error, "no"));
-        let empty = read(json!({ "content": [] }), "tool");
-        assert_eq!((empty.envelope.status, empty.full_text.as_str()), (Status::Ok, "(no content)"));
-    }
+    let failed = read(json!({ "content": [{ "type": "text", "text": "no" }], "isError": true }), "tool");
+    assert_eq!((failed.envelope.status, failed.envelope.summary.as_str()), (Status::Error, "no"));
+    let empty = read(json!({ "content": [] }), "tool");
+    assert_eq!((empty.envelope.status, empty.full_text.as_str()), (Status::Ok, "(no content)"));
 }
 
 #[test]
@@ -438,7 +428,7 @@ fn arguments_are_closed() {
         (json!({ "result": {} }), ErrorCode::MissingField, "/tool_name"),
         (json!({ "result": 1, "tool_name": "t" }), ErrorCode::InvalidInput, "/result"),
         (json!({ "result": {}, "tool_name": "t", "x": 1 }), ErrorCode::UnknownField, "/x"),
-        (json!({ "result": {}, "tool_name": "t", "compat": "1" }), ErrorCode::Unsupported, "/compat"),
+        (json!({ "result": {}, "tool_name": "t", "compat": "0.18" }), ErrorCode::UnknownField, "/compat"),
         (json!({ "result": {}, "tool_name": "t", "revision": "1" }), ErrorCode::Unsupported, "/revision"),
         (json!({ "result": {}, "tool_name": "t", "max_bytes": 1_u64 << 40 }), ErrorCode::OutOfRange, "/max_bytes"),
     ] {
@@ -458,8 +448,7 @@ fn arguments_are_closed() {
 
 /// Takes a result apart and lets it into a log, as the package does.
 fn ingest_as(manager: &mut ContextManager, call: &Value, result: &Value) -> Result<Ingested> {
-    let is_compat = manager.strategy().is_some();
-    let result = read_mcp_result(is_compat, &call.to_string(), &json!({ "result": result }).to_string(), Vec::new())?;
+    let result = read_mcp_result(&call.to_string(), &json!({ "result": result }).to_string(), Vec::new())?;
     match manager.ingest_mcp_result(result)? {
         Outcome::Done(ingested) => Ok(ingested),
         Outcome::Need(needs) => panic!("nobody to ask: {needs:?}"),
@@ -569,12 +558,11 @@ fn all_is_stored_or_nothing() {
     // Results that are not the converter's.
     let call = json!({ "tool_call_id": "x", "tool_name": "t" }).to_string();
     let mut twice =
-        read_mcp_result(false, &call, &json!({ "result": { "content": [picture(2)] } }).to_string(), Vec::new())
-            .unwrap();
+        read_mcp_result(&call, &json!({ "result": { "content": [picture(2)] } }).to_string(), Vec::new()).unwrap();
     twice.binaries.push(twice.binaries[0].clone());
     assert_eq!(manager.ingest_mcp_result(twice).unwrap_err().code(), ErrorCode::DuplicateId);
     let keeps = json!({ "tool_call_id": "x", "tool_name": "t", "keep": ["a"] }).to_string();
-    let error = read_mcp_result(false, &keeps, "{\"result\":{}}", Vec::new()).unwrap_err();
+    let error = read_mcp_result(&keeps, "{\"result\":{}}", Vec::new()).unwrap_err();
     assert_eq!((error.code(), error.path()), (ErrorCode::UnknownField, "/keep"));
 }
 
@@ -604,19 +592,17 @@ fn bytes_beside_the_json_give_what_their_text_gives() {
     let lists = [json!({ "content": parts }), json!({ "content": vec![parts[0].clone(); limits::MCP_PARTS + 1] })];
     let beyond = format!("/content/{}/data", limits::MCP_PARTS);
     for (list, paths) in lists.iter().zip([paths.to_vec(), vec!["/content/0/data", &beyond]]) {
-        for is_compat in [false, true].into_iter().filter(|is| !is || cfg!(feature = "compat")) {
-            let call = json!({ "tool_call_id": "c", "tool_name": "t" }).to_string();
-            let plain = read_mcp_result(is_compat, &call, &json!({ "result": list }).to_string(), Vec::new()).unwrap();
-            let mut hollow = list.clone();
-            let bytes = paths.iter().filter_map(|path| {
-                let place = hollow.pointer_mut(path)?;
-                Some(STANDARD.decode(std::mem::replace(place, json!("")).as_str()?).unwrap())
-            });
-            let bytes: Vec<Vec<u8>> = bytes.collect();
-            assert_eq!(bytes.len(), paths.len());
-            let beside = json!({ "result": hollow, "attached": paths }).to_string();
-            assert_eq!(read_mcp_result(is_compat, &call, &beside, bytes).unwrap(), plain, "{is_compat}");
-        }
+        let call = json!({ "tool_call_id": "c", "tool_name": "t" }).to_string();
+        let plain = read_mcp_result(&call, &json!({ "result": list }).to_string(), Vec::new()).unwrap();
+        let mut hollow = list.clone();
+        let bytes = paths.iter().filter_map(|path| {
+            let place = hollow.pointer_mut(path)?;
+            Some(STANDARD.decode(std::mem::replace(place, json!("")).as_str()?).unwrap())
+        });
+        let bytes: Vec<Vec<u8>> = bytes.collect();
+        assert_eq!(bytes.len(), paths.len());
+        let beside = json!({ "result": hollow, "attached": paths }).to_string();
+        assert_eq!(read_mcp_result(&call, &beside, bytes).unwrap(), plain);
     }
 }
 
@@ -713,12 +699,10 @@ proptest! {
             let n = n as u64 * 5;
             json!({ "type": kind, "text": pick(n), "data": pick(n + 1), "resource": pick(n + 2), "uri": pick(n + 3), "annotations": pick(n + 4) })
         }).collect();
-        for (_, convert) in modes() {
-            let result = json!({ "content": parts, "structuredContent": pick(31), "isError": pick(32), "resultType": pick(33), "task": pick(34) });
-            prop_assert!(convert(&result, "t").is_ok());
-            let odd = json!({ "content": pick(35) });
-            prop_assert!(convert(&odd, "t").is_ok());
-        }
+        let result = json!({ "content": parts, "structuredContent": pick(31), "isError": pick(32), "resultType": pick(33), "task": pick(34) });
+        prop_assert!(tool_result(&result, "t").is_ok());
+        let odd = json!({ "content": pick(35) });
+        prop_assert!(tool_result(&odd, "t").is_ok());
     }
 
     #[test]

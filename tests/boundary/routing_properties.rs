@@ -333,7 +333,6 @@ const KEYS: &[&str] = &[
     "lexicon",
     "phrases",
     "navigator",
-    "compat",
     "strategy",
 ];
 
@@ -375,8 +374,6 @@ fn good_calls() -> Vec<(usize, &'static str, Value)> {
         (1, "impact", json!({ "next": next, "probes": [{ "query": "q", "expected": "a" }], "top_k": 2, "router": {} })),
         (1, "lint", json!({ "pinned": { "a": "x" } })),
         (1, "items", json!({})),
-        #[cfg(feature = "compat")]
-        (2, "", json!({ "compat": "0.18", "navigator": "beam", "scorer": "bm25", "graph": graph })),
         (2, "", json!({ "navigator": "beam", "scorer": "bm25", "graph": graph })),
         (
             2,

@@ -56,11 +56,7 @@ fn found(router: &mut Router, query: &str, options: &Value) -> Vec<String> {
 
 /// Options of the routers of this build, one of each kind.
 fn kinds() -> Vec<Value> {
-    let mut kinds = vec![json!({}), json!({ "navigator": "beam" })];
-    if cfg!(feature = "compat") {
-        kinds.push(json!({ "compat": "0.18" }));
-    }
-    kinds
+    vec![json!({}), json!({ "navigator": "beam" })]
 }
 
 /// A small catalog with near relatives in two namespaces.
@@ -629,15 +625,10 @@ fn the_impact_of_a_change_is_told() {
     assert_eq!((&told["impact"]["recall_before"], &told["impact"]["recall_after"]), (&json!(1.0), &json!(0.0)));
     let lines = "- 'send mail': `b` -> `` b`2 ``\n- 'find *invoices*\\\\n': `a` -> `c`\n";
     assert!(told["markdown"].as_str().unwrap().ends_with(lines), "{told}");
-    // Without queries, those that the tools suggest are asked; in the compat mode nothing is escaped.
+    // Without queries, those that the tools suggest are asked.
     let told = impact(json!({ "next": next })).unwrap();
     assert_eq!(told["impact"]["probes_total"], 3);
     assert!(told["markdown"].as_str().unwrap().contains("- 'beta send mail': `b` -> `` b`2 ``\n"), "{told}");
-    if cfg!(feature = "compat") {
-        let told = impact(json!({ "next": next, "router": { "compat": "0.18" } })).unwrap();
-        assert_eq!(told["impact"]["probes_total"], 3);
-        assert!(told["markdown"].as_str().unwrap().contains("- 'beta send mail': `b` -> `b`2`\n"), "{told}");
-    }
     for (arguments, code, path) in [
         (json!({}), ErrorCode::MissingField, "/next"),
         (json!({ "next": next, "probes": [] }), ErrorCode::InvalidInput, "/probes"),

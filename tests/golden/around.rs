@@ -2,15 +2,15 @@
 
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_context::TextForm;
 use contextweaver_context::call_prompt::{SchemaOverrides, schema_header};
 use contextweaver_context::callbacks::Outcome;
 use contextweaver_context::memory::{
-    ConsolidationOptions, ConsolidationPolicy, MemoryQuery, MemoryWords, consolidate as run_consolidation, rank_memory,
+    ConsolidationOptions, ConsolidationPolicy, MemoryQuery, consolidate as run_consolidation, rank_memory,
     select_memory,
 };
 use contextweaver_context::report::BuildReport;
 use contextweaver_context::store::FactStore;
+use contextweaver_context::{ContextManager, ManagerOptions};
 use contextweaver_model::{BuildStats, ContextPolicy, Episode, Fact, MemoryEntry, Phase, SelectableItem};
 use contextweaver_text::tokens::Estimator;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ pub fn schema(input: &Value) -> Result<Value> {
         examples: input.get("examples").filter(|value| !value.is_null()).map(strings),
         constraints: input["constraints"].as_object().cloned(),
     };
-    Ok(schema_header(&tool, &overrides, TextForm::Verbatim).into())
+    Ok(schema_header(&tool, &overrides).into())
 }
 
 pub fn memory_select(input: &Value) -> Result<Value> {
@@ -60,7 +60,6 @@ pub fn memory_select(input: &Value) -> Result<Value> {
         phase: Phase::parse(input["phase"].as_str().unwrap_or("answer"))?,
         now: input["now"].as_f64().unwrap_or(4e9),
         max_entries: input["max_entries"].as_i64().and_then(|count| usize::try_from(count).ok()),
-        words: MemoryWords::Ascii,
     };
     let budget = input["budget_tokens"].as_i64().map_or(0, |tokens| u64::try_from(tokens).unwrap_or(0));
     let ranked = rank_memory(&entries, &query).map_err(as_config_error)?;
@@ -78,7 +77,7 @@ pub fn consolidate(input: &Value) -> Result<Value> {
     for fact in list(&input["facts"], Fact::from_value)? {
         facts.put(fact)?;
     }
-    let options = ConsolidationOptions { as_of: input["as_of"].as_str(), words: MemoryWords::Ascii };
+    let options = ConsolidationOptions { as_of: input["as_of"].as_str() };
     let mut report = run_consolidation(&episodes, &facts, &policy, &options).map_err(as_config_error)?;
     if input["apply"] == true {
         report.apply(&mut facts, &policy)?;
@@ -87,11 +86,11 @@ pub fn consolidate(input: &Value) -> Result<Value> {
 }
 
 pub fn handoff(input: &Value) -> Result<Value> {
-    let mut options = contextweaver_context::compat::options();
+    let mut options = ManagerOptions::default();
     if let Some(policy) = input.get("policy").filter(|value| !value.is_null()) {
-        options.policy = ContextPolicy::from_value(policy.clone(), "/policy", ContextPolicy::compat(), false)?;
+        options.policy = ContextPolicy::from_value(policy.clone(), "/policy", ContextPolicy::default(), false)?;
     }
-    let mut manager = contextweaver_context::compat::manager(options);
+    let mut manager = ContextManager::new(options);
     for entry in input["artifacts"].as_array().into_iter().flatten() {
         let (media_type, label) = (text(entry, "media_type"), text(entry, "label"));
         manager.put_artifact(text(entry, "handle"), text(entry, "content").as_bytes(), media_type, label)?;

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use crate::PENDING;
 use crate::{decisions_finding, decisions_judgement, decisions_records, decisions_surface};
 
 /// Runs one case of a file.
@@ -14,5 +13,8 @@ pub fn run(file: &str, case: &Value) -> Result<Value, String> {
         return answer;
     }
     let runners = [decisions_judgement::run, decisions_finding::run];
-    runners.iter().find_map(|run| run(file, &case["input"])).unwrap_or_else(|| Err(PENDING.to_owned()))
+    runners
+        .iter()
+        .find_map(|run| run(file, &case["input"]))
+        .unwrap_or_else(|| Err(format!("no runner for file {file:?}")))
 }

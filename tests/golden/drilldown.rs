@@ -1,9 +1,11 @@
 //! Slices of stored texts.
 
 use contextweaver_base::ErrorCode;
-use contextweaver_context::compat::drilldown::select;
+use contextweaver_content::{Selector, slice};
+use contextweaver_text::tokens::Estimator;
 use serde_json::{Value, json};
 
+use crate::context::text;
 use crate::drilldown_policy;
 use crate::views::content;
 
@@ -18,9 +20,11 @@ pub fn run(file: &str, input: &Value) -> Result<Value, String> {
 
 fn selectors(input: &Value) -> Value {
     let bytes = content(input);
-    let selector = input["selector"].as_object().cloned().unwrap_or_default();
-    match select(&selector, &String::from_utf8_lossy(&bytes)) {
-        Ok(slice) => json!({ "result": slice }),
+    let stored = String::from_utf8_lossy(&bytes);
+    let part = Selector::from_value(input["selector"].clone(), "")
+        .and_then(|selector| slice(&stored, text(input, "media_type"), &selector, None, &Estimator::V3));
+    match part {
+        Ok(part) => json!({ "result": part.text }),
         Err(error) if error.code() == ErrorCode::Unsupported => {
             json!({ "error": "ContextWeaverError", "code": "CW_ERROR" })
         }

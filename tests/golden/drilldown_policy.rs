@@ -2,7 +2,7 @@
 
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
-use contextweaver_context::{ContextManager, DrilldownRequest};
+use contextweaver_context::{ContextManager, DrilldownRequest, ManagerOptions};
 use serde_json::{Value, json};
 
 use crate::context::{items, reference_error, text};
@@ -13,8 +13,8 @@ pub fn run(input: &Value) -> Value {
 }
 
 fn run_calls(input: &Value) -> Result<Value> {
-    let options = json!({ "compat": "0.18", "policy": input.get("policy") });
-    let mut manager = contextweaver::api::empty_manager(options)?;
+    let options = ManagerOptions::from_value(json!({ "policy": input.get("policy") }))?;
+    let mut manager = ContextManager::new(options);
     manager.ingest_all(items(&input["items"])?)?;
     for artifact in input["artifacts"].as_array().into_iter().flatten() {
         let bytes = text(&artifact["content"], "utf8").as_bytes();

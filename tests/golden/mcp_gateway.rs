@@ -1,20 +1,20 @@
-//! Cases of the gateway: policies, limits, retries, listings, arguments, paths.
+//! Cases of the gateway: policies, limits, retries, arguments, schemas.
 
 use std::sync::OnceLock;
 
 use contextweaver_base::Error;
 use contextweaver_gateway::failure::upstream_detail_within;
 use contextweaver_gateway::{
-    BrowsePath, GatewayError, GatewayErrorCode, PolicyAction, PolicySubject, RateLimits, RateState, RetryPolicy,
-    ToolPolicy, VisibilityProfile, cache_key, check_tools, repair_arguments,
+    GatewayError, GatewayErrorCode, PolicyAction, PolicySubject, RateLimits, RateState, RetryPolicy, ToolPolicy,
+    VisibilityProfile, cache_key, repair_arguments,
 };
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::JsonMap;
-use contextweaver_routing::{Catalog, InvalidTools, SchemaSource, hydrate_with_schema};
+use contextweaver_routing::{Catalog, SchemaSource, hydrate_with_schema};
 use serde_json::{Value, json};
 
 use crate::context::{reference_class, strings, text};
-use crate::{PENDING, read, vectors};
+use crate::{GONE, read, vectors};
 
 /// Runs one case of a file that belongs here.
 pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
@@ -25,18 +25,13 @@ pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
         "retry_config" => (retry(&input["config"]).map(|retry| config_of(&retry)), "ConfigError"),
         "backoff" => (backoff(input), "ConfigError"),
         "visibility" => (visibility(input), "ConfigError"),
-        "parse_path" => (
-            BrowsePath::parse(text(input, "path")).map(|path| json!({ "segments": path.segments })),
-            "PathInvalidError",
-        ),
-        "register" => (register(input), "CatalogError"),
         "cache_key" => (Ok(json!({ "key": cache_key(text(input, "tool_id"), &input["args"]) })), ""),
         "normalize_args" => (Ok(normalize(input)), ""),
         "redact_upstream_detail" => (Ok(detail(input)), ""),
         "gateway_error" => (error(input), ""),
         "schema_source_from_mcp_tools" => (schema_source(input), "CatalogError"),
         "hydrate_with_schema" => (hydrate(input), ""),
-        _ => return Some(Err(PENDING.to_owned())),
+        _ => return Some(Err(GONE.to_owned())),
     };
     Some(Ok(result.unwrap_or_else(|error| {
         let class = if class.is_empty() { reference_class(&error) } else { class };
@@ -145,26 +140,6 @@ fn visibility(input: &Value) -> Result<Value, Error> {
     let profile = VisibilityProfile::from_value(input["profile"].clone(), "/profile")?;
     let (allowed, reason) = profile.ruling(&SelectableItem::from_value(input["item"].clone(), "/item")?);
     Ok(json!({ "allowed": allowed, "reason": reason }))
-}
-
-fn register(input: &Value) -> Result<Value, Error> {
-    let mode = if text(input, "on_invalid") == "raise" { InvalidTools::Raise } else { InvalidTools::Report };
-    let checked = check_tools(resolved(&input["catalog"]), mode)?;
-    let ids: Vec<&str> = checked.catalog.items().map(|item| item.id.as_str()).collect();
-    let mut record = json!({ "report": checked.report, "tool_ids": ids });
-    for skipped in record["report"]["skipped"].as_array_mut().into_iter().flatten() {
-        skipped["reason"] = "<string>".into();
-    }
-    for finding in record["report"]["schema_findings"].as_array_mut().into_iter().flatten() {
-        if finding["kind"] == "not_well_formed" {
-            finding["detail"] = "<string>".into();
-        }
-    }
-    // The first case has no count.
-    if input.get("on_invalid").is_some() {
-        record["count"] = checked.catalog.len().into();
-    }
-    Ok(record)
 }
 
 fn normalize(input: &Value) -> Value {

@@ -2,8 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use contextweaver_compat::mcp::mcp_result_to_envelope;
-use contextweaver_convert::mcp::{ConvertedResult, McpResultOptions, mcp_prompt_to_envelope, mcp_resource_to_envelope};
+use contextweaver_convert::mcp::{
+    ConvertedResult, McpResultOptions, mcp_prompt_to_envelope, mcp_resource_to_envelope, mcp_result_to_envelope,
+};
 use serde_json::{Map, Value, json};
 
 use crate::context::text;
@@ -17,7 +18,7 @@ pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
     } else if input.get("prompt_id").is_some() {
         mcp_prompt_to_envelope(result("prompt_get")?, text(input, "prompt_id"), options.max_bytes)
     } else if input.get("tool_name").is_some() {
-        mcp_result_to_envelope(result("result")?, text(input, "tool_name"))
+        mcp_result_to_envelope(result("result")?, text(input, "tool_name"), &options)
     } else {
         return None;
     };

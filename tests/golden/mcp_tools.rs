@@ -5,10 +5,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use contextweaver_base::Error;
-use contextweaver_compat::mcp;
 use contextweaver_convert::mcp::{
-    ConvertedTool, ToolId, infer_namespace, mcp_prompt_to_selectable, mcp_resource_to_selectable,
-    mcp_tool_to_capability, name_part, shape_hash,
+    ConvertedTool, ToolId, infer_namespace, load_mcp_session_jsonl, mcp_prompt_to_selectable,
+    mcp_resource_to_selectable, mcp_tool_to_capability, name_part, shape_hash,
 };
 
 /// Runs one case of a file that belongs here.
@@ -91,8 +90,8 @@ fn session(input: &Value) -> Value {
             Err(_) => return json!({ "error": "CatalogError", "line": null }),
         },
     };
-    match mcp::load_mcp_session_jsonl(&lines) {
-        Ok(items) => json!({ "items": items }),
+    match load_mcp_session_jsonl(&lines, true) {
+        Ok(session) => json!({ "items": session.items }),
         Err(error) => json!({ "error": "CatalogError", "line": error.details().get("line") }),
     }
 }

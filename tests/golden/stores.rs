@@ -3,14 +3,13 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_context::compat::drilldown::select;
+use contextweaver_content::{Selector, slice};
 use contextweaver_context::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, StoreBundle, StoreOptions};
 use contextweaver_model::json::Fields;
 use contextweaver_model::{
-    ArtifactRef, ContextItem, Episode, Fact, FirewallStats, HydrationResult, ItemKind, JsonMap, ResultEnvelope,
-    ViewSpec,
+    ArtifactRef, ContextItem, Episode, Fact, FirewallStats, HydrationResult, ItemKind, ResultEnvelope, ViewSpec,
 };
-use contextweaver_text::redact::SecretRules;
+use contextweaver_text::tokens::Estimator;
 use serde_json::{Value, json};
 
 use crate::context::{strings, text};
@@ -106,23 +105,16 @@ impl Scripted for Artifacts {
             }
             "get" => Ok(json!({ "base64": STANDARD.encode(self.store.get(handle)?) })),
             "ref" | "metadata" => Ok(json!(self.store.artifact_ref(handle)?)),
-            "exists" => {
-                if self.store.options().strict_handles {
-                    // The file store refuses the handle; this one has nothing under it.
-                    self.store.check(handle, 0).or_else(|error| match error.code() {
-                        ErrorCode::InvalidInput => Err(error),
-                        _ => Ok(()),
-                    })?;
-                }
-                Ok(json!(self.store.exists(handle)))
-            }
+            "exists" => Ok(json!(self.store.exists(handle))),
             "delete" => self.store.delete(handle).map(|()| Value::Null),
             "list_refs" => Ok(self.handles()),
             "drilldown" => {
                 // Not found comes before a bad selector.
                 self.store.get(handle)?;
                 let text = String::from_utf8_lossy(self.store.get(handle)?).into_owned();
-                Ok(json!(select(op["selector"].as_object().unwrap_or(&JsonMap::new()), &text)?))
+                let media_type = self.store.artifact_ref(handle)?.media_type.clone();
+                let selector = Selector::from_value(op["selector"].clone(), "/selector")?;
+                Ok(json!(slice(&text, &media_type, &selector, None, &Estimator::V3)?.text))
             }
             "restore" => self.restore(op["snapshot"].clone()),
             "roundtrip" | "reopen" => self.restore(json!(self.store)),
@@ -149,8 +141,6 @@ fn quota(input: &Value) -> Value {
         store_bytes: bound("max_bytes", default.store_bytes),
         max_artifacts: bound("max_artifacts", default.max_artifacts),
         ttl_seconds: config["ttl_seconds"].as_f64(),
-        redact_secrets: (config["redact_secrets"] == true).then_some(SecretRules::Compat),
-        strict_handles: true,
         ..default
     };
     let mut artifacts = Artifacts { store: ArtifactStore::with_options(options), now: 0.0 };
@@ -215,7 +205,9 @@ impl Scripted for EpisodicStore {
             "add" => self.add(Episode::from_value(op["episode"].clone(), "")?).map(|()| Value::Null),
             "get" => Ok(json!(self.get(id))),
             "all" => Ok(names(self.all().iter().collect())),
-            "search" => Ok(names(self.search_compat(text(op, "query"), op["top_k"].as_i64().unwrap_or(5)))),
+            "search" => {
+                Ok(names(self.search(text(op, "query"), op["top_k"].as_i64().map_or(5, |count| count.max(0) as usize))))
+            }
             "latest" => {
                 let count = op["n"].as_i64().map_or(3, |n| n.max(0) as usize);
                 let latest = self.latest(count).map(|found| json!([found.episode_id, found.summary, found.metadata]));

@@ -17,7 +17,6 @@ const GROUPS = {
   "contexts of tool calls": ["tool-call-context.mjs", "contextCases"],
   "secrets of contexts": ["context-leaks.mjs", "leakCases"],
   "definitions of tools": ["tool-definition.mjs", "toolDefinitionCases"],
-  "the compat mode": ["compat.mjs", "compatCases"],
   "the decision memory": ["decisions.mjs", "decisionCases"],
   "vectors of items": ["embedding.mjs", "embeddingCases"],
   journals: ["journal.mjs", "journalCases"],

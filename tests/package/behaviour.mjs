@@ -47,16 +47,14 @@ export const behaviourCases = {
     assert.match(pack.prompt, /\[TOOL RESULT\b/);
     assert.equal(pack.explanation.candidates.length, pack.stats.total_candidates);
     assert.equal(m.build({ phase: "answer" }).explanation, undefined);
-    for (const compat of [undefined, "0.18"]) {
-      const one = new cw.ContextManager({ ...(compat && { compat }) });
-      one.ingestAll(Array.from({ length: 30 }, (_, n) => ({ id: `u${n}`, kind: "user_turn", text: `order ${n} was sent to Lisbon` })));
-      const all = one.build({ phase: "answer", budget_tokens: 40 });
-      const { stats, ...rest } = one.build({ phase: "answer", budget_tokens: 40, list_dropped: 1 });
-      assert.ok(all.stats.dropped_items.length > 1);
-      assert.deepEqual({ ...rest, stats }, { ...all, stats: { ...all.stats, dropped_items: all.stats.dropped_items.slice(0, 1) } });
-      assert.throws(() => one.build({ phase: "answer", list_dropped: -1 }), { code: "OUT_OF_RANGE", path: "/list_dropped" });
-      one.free();
-    }
+    const one = new cw.ContextManager();
+    one.ingestAll(Array.from({ length: 30 }, (_, n) => ({ id: `u${n}`, kind: "user_turn", text: `order ${n} was sent to Lisbon` })));
+    const all = one.build({ phase: "answer", budget_tokens: 40 });
+    const { stats, ...rest } = one.build({ phase: "answer", budget_tokens: 40, list_dropped: 1 });
+    assert.ok(all.stats.dropped_items.length > 1);
+    assert.deepEqual({ ...rest, stats }, { ...all, stats: { ...all.stats, dropped_items: all.stats.dropped_items.slice(0, 1) } });
+    assert.throws(() => one.build({ phase: "answer", list_dropped: -1 }), { code: "OUT_OF_RANGE", path: "/list_dropped" });
+    one.free();
     const last = pack.items.at(-1);
     assert.ok(last.end <= bytes(pack.prompt) && last.start < last.end, "byte ranges");
     m.free();
@@ -123,7 +121,6 @@ export const behaviourCases = {
       assert.throws(() => m.build(none), { code: "MISSING_FIELD", path: "/phase", hint: phases });
       assert.throws(() => m.buildMessages({ ...none, format: "anthropic" }), { code: "MISSING_FIELD", path: "/phase", hint: phases });
     }
-    assert.equal(new cw.ContextManager({ compat: "0.18" }).build({}).phase, "answer", "as in 0.18");
     // What may stand for a missing field is named, or the values that it may have.
     const missing = (path, hint) => ({ code: "MISSING_FIELD", path, hint });
     assert.throws(() => m.ingest({ ID: "x", kind: "user_turn", text: "hi" }), missing("/id", "there is `ID`; did you mean `id`?"));
@@ -162,10 +159,19 @@ export const behaviourCases = {
     assert.ok(messages.tokens <= 2_000 && messages.pack.stats.calibration.factor === 1.5, messages.tokens);
     assert.throws(() => m.observeUsage({ model: "m-1", estimated: 0, actual: 1 }), { code: "OUT_OF_RANGE", path: "/estimated" });
     assert.throws(() => m.observeUsage({ model: "m-1", estimated: 1 }), { code: "MISSING_FIELD", path: "/actual" });
-    const old = new cw.ContextManager({ compat: "0.18" });
-    assert.throws(() => old.observeUsage({ model: "m-1", estimated: 1, actual: 1 }), { code: "UNSUPPORTED" });
-    assert.throws(() => old.build({ phase: "answer", model: "m-1" }), { code: "UNSUPPORTED", path: "/model" });
-    for (const one of [m, copy, off, old]) one.free();
+    for (const one of [m, copy, off]) one.free();
+  },
+
+  "sections are counted by the caller's estimator"(cw, assert) {
+    const half = (text) => [...text].length >> 1;
+    const m = new cw.ContextManager({ estimator: half });
+    for (let i = 0; i < 40; i++) m.ingest({ id: `i${i}`, kind: i % 2 ? "agent_msg" : "user_turn", text: `message ${i} ${"abcdefg ".repeat(10)}` });
+    const { prompt, items, stats } = m.build({ phase: "answer", query: "message 7", budget_tokens: 1000 });
+    assert.equal(stats.prompt_tokens, half(prompt));
+    for (const item of items) assert.ok(item.tokens - half(prompt.slice(item.start, item.end)) <= 1, item.id);
+    const sum = Object.values(stats.tokens_per_section).reduce((a, b) => a + b, 0);
+    assert.ok(Math.abs(sum - stats.prompt_tokens) <= items.length, `${sum} of ${stats.prompt_tokens}`);
+    m.free();
   },
 
   "encodings of other packages count tokens"(cw, assert) {

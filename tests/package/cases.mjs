@@ -3,7 +3,6 @@
 import { runAll } from "./assert.mjs";
 import { behaviourCases } from "./behaviour.mjs";
 import { catalogCases } from "./catalog.mjs";
-import { compatCases } from "./compat.mjs";
 import { leakCases } from "./context-leaks.mjs";
 import { decisionCases } from "./decisions.mjs";
 import { embeddingCases } from "./embedding.mjs";
@@ -26,7 +25,6 @@ const cases = {
   ...behaviourCases,
   ...storeCases,
   ...resultCases,
-  ...compatCases,
   ...catalogCases,
   ...routingCases,
   ...mcpCases,

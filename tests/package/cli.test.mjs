@@ -135,7 +135,6 @@ test("--json prints the pack, and --explain what became of every item", async ()
   assert.match((await build(["--explain"])).stdout, /^Candidates$[^]*^s1 .*- sensitivity/m);
   // One prompt is no loop: it has all of its budget, and no step.
   assert.ok(!("running" in pack) && !("prefix" in pack));
-  assert.equal(JSON.parse((await build(["--json", "--compat", "0.18"])).stdout).items, undefined);
 });
 
 test("standard input is read with -", async () => {
@@ -245,7 +244,6 @@ const BAD_USAGE = [
   ["route", "git.json", "x", "--top", "0"],
   ["route", "git.json", "x", "--pin", "nobody"],
   ["route", "git.json", "x", "--exclude", "nobody"],
-  ["route", "git.json", "x", "--compat", "0.1"],
   ["route", "git.json", "x", "--check"],
   ["lint"],
   ["lint", "git.json", "--top", "3"],
@@ -433,11 +431,9 @@ test("route's options", async () => {
   assert.equal((await json("--pin", "mcp:git_push")).candidate_ids[0], "mcp:git_push");
   assert.ok((await json("--budget", "60")).cards.tokens <= 60);
   assert.ok((await json("--explain")).explanation.candidates.length === 10);
-  assert.equal((await json("--compat", "0.18")).trace.retriever_engine, "tfidf");
   const text = async (...args) => (await cli(["route", "git.json", "show the commit log", ...args])).stdout;
   assert.match(await text("--budget", "90"), /^Cards {2}\d+ tokens for \d of 10 tools.*\n\[1\/\d\] mcp:git_log \(tool/m);
   assert.match(await text("--debug"), /^mcp:git_log {2}\d+\.\d\d, covers \d+ %\n {2}term +origin +found in +score\n {2}log +word +name \d/m);
-  assert.match(await text("--debug", "--compat", "0.18"), /^0 {2}root: \d+ of \d+ kept: /m);
   assert.match(await text("--explain"), /^### Routing explanation for query `show the commit log`/);
 });
 
@@ -497,7 +493,7 @@ test("diff says what changed, the worst first", async () => {
 test("what a list of tools holds cannot steer the terminal, nor can what is no list", async () => {
   // eslint-disable-next-line no-control-regex
   const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u{e0000}-\u{e007f}]/u;
-  const hostile = [[], ["--json"], ["--debug", "--budget", "500"], ["--explain"], ["--compat", "0.18", "--debug"], ["--pin", EVIL]];
+  const hostile = [[], ["--json"], ["--debug", "--budget", "500"], ["--explain"], ["--pin", EVIL]];
   const all = [
     ...hostile.map((args) => ["route", "hostile.json", `order ${EVIL}`, ...args]),
     ...[[], ["--json"], ["--pin"]].map((args) => ["lint", "hostile.json", ...args]),

@@ -41,14 +41,6 @@ export const MODES = {
     drill: (user, handle, selector) => user.call("drilldown", { handle, selector }),
     recall: (user, query) => user.call("recall", { query }),
   },
-  reference: {
-    async find(user) {
-      const cards = JSON.parse(textOf(await user.call("tool_browse", { query: "read the text of a file" })));
-      return cards.find(({ name }) => name === "read_text_file").id;
-    },
-    call: (user, tool_id) => user.call("tool_execute", { tool_id, args: READ }),
-    drill: (user, handle, selector) => user.call("tool_view", { handle, selector }),
-  },
 };
 export const PLACES = [0, 12_345, ROWS - 1];
 

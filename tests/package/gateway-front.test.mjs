@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import * as client from "@modelcontextprotocol/client";
 import * as server from "@modelcontextprotocol/server";
 import { connected, textOf } from "./gateway-harness.mjs";
-import { PNG, WATCHED, featureServer } from "./gateway-features.mjs";
+import { featureServer } from "./gateway-features.mjs";
 import { listening, streamableServer, webHandler } from "./gateway-servers.mjs";
 import { project, root, until } from "./harness.mjs";
 
@@ -68,7 +68,7 @@ test(`the front of ${TOOLS} tools costs hundreds of tokens, and so does a search
   }
   assert.equal(count, TOOLS);
   const costs = {};
-  for (const mode of ["firewall", "search", "reference"]) {
+  for (const mode of ["firewall", "search"]) {
     const { handler, url } = await served(t, { mcpServers: servers, mode, lint: "report" });
     const user = await connected(t, "SDK 2.x, legacy", { url });
     const listed = await user.client.listTools();
@@ -93,7 +93,6 @@ test(`the front of ${TOOLS} tools costs hundreds of tokens, and so does a search
   }
   t.diagnostic(`tokens of tools/list: ${JSON.stringify(costs)}`);
   assert.ok(costs.search <= 700, `${costs.search} tokens in search mode`);
-  assert.ok(costs.reference <= 1_000, `${costs.reference} tokens in reference mode`);
   assert.ok(costs.firewall > 50 * costs.search);
 });
 
@@ -137,32 +136,5 @@ test("a server that hangs is waited for once, and what the others say of themsel
     assert.match(user.client.getInstructions(), /Ask the shop\./);
     for (let at = 0; at < 10; at += 1) assert.equal(textOf(await user.call("echo", { say: "x" })), "x");
     assert.equal(waits(), 1);
-  }
-});
-
-test("reference mode reads resources and gets prompts by their ids", async (t) => {
-  for (const era of ["legacy", "modern"]) {
-    const shop = await featureServer(era);
-    t.after(shop.close);
-    const { url } = await served(t, { mcpServers: { shop: { url: shop.url } }, mode: "reference" });
-    for (const kind of ["SDK 1.x", "SDK 2.x, auto"]) {
-      const user = await connected(t, kind, { url });
-      const asked = async (name, given) => {
-        const result = await user.call(name, given);
-        assert.notEqual(result.isError, true, `${name}: ${textOf(result)}`);
-        return JSON.parse(textOf(result));
-      };
-      const cards = await asked("resource_browse", { query: "stock" });
-      const read = await asked("resource_read", { resource_id: cards[0].id });
-      assert.match(JSON.stringify(read), /touched \d+ times/);
-      const logo = (await asked("resource_browse", { query: "logo" })).find(({ name }) => name === "logo");
-      const picture = await asked("resource_read", { resource_id: logo.id });
-      assert.ok(!JSON.stringify(picture).includes(PNG));
-      assert.ok(picture.artifacts.some(({ media_type }) => media_type === "image/png"), JSON.stringify(picture));
-      const [prompt] = await asked("prompt_browse", { query: "greet" });
-      assert.match(JSON.stringify(await asked("prompt_get", { prompt_id: prompt.id, args: { who: "Ann" } })), /Greet Ann\./);
-      assert.ok(cards[0].description.length > 0 && WATCHED.startsWith("shop:"));
-      await user.close();
-    }
   }
 });

@@ -75,7 +75,7 @@ test("credentials are in nothing that the gateway says, in any mode", async (t) 
     leaky: { command: process.execPath, args: [join(folder, "leaky.mjs"), "--key", "${LEAKY_ARG}"], env: { LEAKY_KEY: "${LEAKY_ENV}" } },
     dead: { type: "http", url: "http://127.0.0.1:9/${LEAKY_URL}/mcp?key=${LEAKY_URL}", headers: { authorization: "Bearer ${LEAKY_HEADER}" } },
   });
-  for (const mode of ["firewall", "search", "reference"]) {
+  for (const mode of ["firewall", "search"]) {
     const store = join(folder, `leaky-${mode}`);
     const command = gatewayIn(folder, config, ["--mode", mode, "--store", store]);
     const served = await command.http(t, { env });
@@ -93,22 +93,9 @@ test("credentials are in nothing that the gateway says, in any mode", async (t) 
       for (const query of ["deploy a service", "", "typed", "described", "key"]) await call("search_tools", { query });
       for (const name of tools) await call("call_tool", { name, arguments: {} });
     }
-    if (mode === "reference") {
-      const cards = JSON.parse(textOf(await call("tool_browse", { query: "deploy a service to a region", top_k: 20 })));
-      assert.ok(cards.length >= 6);
-      for (const { id } of cards) {
-        await call("tool_hydrate", { tool_id: id });
-        await call("tool_execute", { tool_id: id, args: {} });
-        await call("tool_execute", { tool_id: id, args: {}, dry_run: true });
-      }
-      for (const [kind, key] of [["resource", "resource_id"], ["prompt", "prompt_id"]]) {
-        const [card] = JSON.parse(textOf(await call(`${kind}_browse`, { path: "/" })));
-        await call(kind === "resource" ? "resource_read" : "prompt_get", { [key]: card.id });
-      }
-    }
     const large = said.find(([name, { content }]) => /large/.test(name) && content && /3000|row/.test(textOf({ content })))?.[1];
     const handle = handleIn(large);
-    for (const selector of [{ type: "head", chars: 200 }, { type: "lines", start: 7, end: 9 }, { type: "search", pattern: "ghp_" }]) await call(mode === "reference" ? "tool_view" : "drilldown", { handle, selector });
+    for (const selector of [{ type: "head", chars: 200 }, { type: "lines", start: 7, end: 9 }, { type: "search", pattern: "ghp_" }]) await call("drilldown", { handle, selector });
     for (const path of ["/stats", "/v1/artifacts/x"]) said.push([path, await (await fetch(new URL(path, served.url))).text()]);
     await user.close();
     await served.stop();

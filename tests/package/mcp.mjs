@@ -89,7 +89,7 @@ export const mcpCases = {
     const { tool: old, report } = cw.selectableToMcpTool(item, { revision: "2025-06-18" });
     assert.deepEqual([old.icons, old.execution, old.outputSchema], [undefined, undefined, undefined]);
     assert.deepEqual(report.map(({ path }) => path).sort(), ["/annotations/readOnlyHint", "/execution", "/icons", "/outputSchema"]);
-    assert.equal(cw.mcpToolToSelectable({ name: "x", description: "d" }, { compat: "0.18" }).id, "mcp:x#a32362d4");
+    assert.equal(cw.mcpToolToSelectable({ name: "x", description: "d" }, { id_form: "canonical" }).id, "mcp:x#a32362d4");
     assert.deepEqual(["a.b", "slack_send_message", "x"].map((name) => cw.inferNamespace(name)), ["a", "slack", "mcp"]);
     for (const [what, run, code, path] of [
       ["no name", () => cw.mcpToolToSelectable({ description: "d" }), "MISSING_FIELD", "/tool/name"],

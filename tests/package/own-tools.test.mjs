@@ -60,8 +60,6 @@ test("every provider takes the package's own tools, in every mode", async (t) =>
     firewall: await ownTools(t, { mode: "firewall" }),
     search: await ownTools(t, { mode: "search" }),
     auto: await ownTools(t, {}),
-    reference: await ownTools(t, { mode: "reference" }),
-    proxy: await ownTools(t, { mode: "reference", reference: { proxy: true } }),
   };
   for (const [where, tools] of Object.entries(sets)) {
     assert.ok(tools.length > 0, where);

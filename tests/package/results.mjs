@@ -76,9 +76,7 @@ export const resultCases = {
     copy.free();
     for (const query of ["", "  "]) assert.throws(() => m.recall(query), { code: "INVALID_INPUT", path: "/query" });
     assert.throws(() => m.recall("a", { max_token: 9 }), { code: "UNKNOWN_FIELD", path: "/max_token" });
-    const reference = new cw.ContextManager({ compat: "0.18" });
-    assert.throws(() => reference.recall("a"), { code: "UNSUPPORTED" });
-    for (const one of [reference, m]) one.free();
+    m.free();
     const tool = cw.recallTool();
     assert.deepEqual([tool.name, tool.args_schema.required, Object.keys(tool.args_schema.properties)], ["recall", ["query"], ["query", "max_tokens"]]);
   },
@@ -240,30 +238,8 @@ export const resultCases = {
     assert.equal(m.events.count(), 0);
     assert.equal(refuses(cw, assert, "strategy", () => m.compact("x", { strategy: "magic" }), ["INVALID_INPUT"]).path, "/strategy");
     assert.equal(refuses(cw, assert, "nothing", () => m.compact(undefined), ["MISSING_FIELD"]).path, "/data");
-    refuses(cw, assert, "options of the other mode", () => m.compact("x", { threshold_chars: 1 }), ["UNKNOWN_FIELD"]);
-    refuses(cw, assert, "functions of the other mode", () => m.compact("x", { summarizer: () => "" }), ["UNKNOWN_FIELD"]);
-    m.free();
-  },
-
-  "in compat mode as the Python library reduces it"(cw, assert) {
-    const m = new cw.ContextManager({ compat: "0.18" });
-    const passed = m.compact({ a: 1 });
-    assert.deepEqual([passed.firewalled, passed.payload.a, passed.payload._cw.firewalled, passed.summary], [false, 1, false, null]);
-    const asked = [];
-    const options = {
-      summarizer: { name: "mine", summarize: (i, raw) => `${raw.length} characters of ${i.id.slice(0, 8)}` },
-      extractor: (i, raw) => { asked.push(raw.length); return ["a fact"]; },
-    };
-    const done = m.compact(LOG, options);
-    assert.deepEqual([done.firewalled, done.summary, done.facts], [true, `${LOG.length} characters of compact:`, ["a fact"]]);
-    assert.deepEqual([done.payload._cw_summary, done.payload._cw_artifact_ref], [done.summary, done.artifact_ref]);
-    assert.deepEqual(asked, [LOG.length]);
-    assert.equal(m.compact(LOG, { summarizer: () => "another" }).summary, "another");
-    assert.equal(m.drilldown(done.artifact_ref, { type: "lines", start: 120, end: 121 }).text, LINES[120]);
-    refuses(cw, assert, "options of the other mode", () => m.compact("x", { budget_tokens: 1 }), ["UNKNOWN_FIELD"]);
-    refuses(cw, assert, "a reserved key", () => m.compact({ _cw: 1 }), ["INVALID_INPUT"]);
-    const model = { summarize: () => "x", is_llm: true };
-    refuses(cw, assert, "a model", () => m.compact(LOG, { summarizer: model }), ["DETERMINISM"]);
+    refuses(cw, assert, "options that are none", () => m.compact("x", { threshold_chars: 1 }), ["UNKNOWN_FIELD"]);
+    refuses(cw, assert, "functions that are none", () => m.compact("x", { summarizer: () => "" }), ["UNKNOWN_FIELD"]);
     m.free();
   },
 

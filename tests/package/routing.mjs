@@ -259,7 +259,7 @@ const routeCases = {
       ["a strategy", create({ strategy: "x" }), "INVALID_INPUT", "/strategy"],
       ["a lexicon", create({ lexicon: { verbs: [5] } }), "INVALID_INPUT", "/lexicon/verbs/0"],
       ["a lexicon's base", create({ lexicon: { base: "x" } }), "INVALID_INPUT", "/lexicon/base"],
-      ["compat", create({ compat: "0.17" }), "INVALID_INPUT", "/compat"],
+      ["compat", create({ compat: "0.18" }), "UNKNOWN_FIELD", "/compat"],
       ["no function", create({ embed: 5 }), "INVALID_INPUT", "/embed"],
       ["no bytes", create({ index: [] }), "INVALID_INPUT", "/index"],
       ["no tools", () => new cw.Router(), "INVALID_INPUT", "/items"],
@@ -272,7 +272,6 @@ const routeCases = {
 
   "every setting of a router is taken"(cw, assert) {
     const settings = [
-      { compat: "0.18" },
       { navigator: "beam", scorer: "hybrid", beam_width: 3, max_depth: 4, confidence_gap: 0.1, preset: "fast" },
       { navigator: "beam", scorer: "fuzzy" },
       { navigator: "beam", scorer: "bm25", strategy: "alphabetical", max_children: 2, target_group_size: 2 },
@@ -286,7 +285,7 @@ const routeCases = {
       const router = new cw.Router(tools(), options);
       const { candidate_ids, trace } = router.route("create an invoice", { debug: true });
       assert.equal(candidate_ids[0], "billing.create_invoice", before);
-      assert.equal(trace.steps !== undefined, options.navigator === "beam" || options.compat !== undefined, before);
+      assert.equal(trace.steps !== undefined, options.navigator === "beam", before);
       assert.equal(JSON.stringify(options), before);
       router.free();
     }
@@ -848,10 +847,7 @@ const promptCases = {
       assert.deepEqual(ask(query).route, router.route(query), query);
     }
     assert.deepEqual(ask("yes, do it", { conversation: [] }).route, router.route("yes, do it"), "it can be switched off");
-    const old = new cw.ContextManager({ compat: "0.18" });
-    old.ingestAll(manager.events.list());
-    assert.deepEqual(old.turnsBefore("yes, do it"), []);
-    for (const one of [manager, old, router]) one.free();
+    for (const one of [manager, router]) one.free();
   },
 
   "what a classifier withholds completes no query"(cw, assert) {
@@ -892,9 +888,7 @@ const promptCases = {
     manager.free();
     const withheld = new cw.ContextManager({ classifier: ({ text }) => (text.includes("INV-7") ? "restricted" : "public") });
     assert.deepEqual(withheld.turnsBefore("yes, do it", messages, "openai-chat").map(({ text }) => text), ["List the invoices of ACME", "", ""]);
-    const old = new cw.ContextManager({ compat: "0.18" });
-    assert.deepEqual(old.turnsBefore("yes, do it", messages, "openai-chat"), []);
-    for (const one of [withheld, old]) one.free();
+    withheld.free();
   },
 
   "turns that are none are refused with their path"(cw, assert) {

@@ -18,16 +18,15 @@ const HOST = "http://sidecar.test";
 const utf8 = (text) => new TextEncoder().encode(text);
 
 /** The options of the Python library's configuration. */
-function optionsOf({ router, config = {} }, of) {
+function optionsOf({ router, config = {} }) {
   const { api_key, rate_limit, max_body_bytes } = config;
   return {
-    ...(router && { router: new Router(recorded.fixtures.catalog, { compat: "0.18" }) }),
-    manager: new ContextManager(of),
+    ...(router && { router: new Router(recorded.fixtures.catalog, { navigator: "beam" }) }),
+    manager: new ContextManager(),
     token: api_key ?? false,
     ...(rate_limit && { rate_limit }),
     ...(max_body_bytes && { max_body_bytes }),
     clock: () => 0,
-    redact_secrets: of?.compat === undefined,
   };
 }
 
@@ -92,11 +91,11 @@ async function configured({ api_key, rate_limit }) {
   };
 }
 
-async function answer({ name, input }, of) {
+async function answer({ name, input }) {
   if (input.method) {
     let handler;
     try {
-      handler = sidecar(optionsOf(input, of));
+      handler = sidecar(optionsOf(input));
     } catch (error) {
       return { refused: error.code, path: error.path };
     }
@@ -104,14 +103,14 @@ async function answer({ name, input }, of) {
   }
   if (input.clients) {
     const token = Object.fromEntries(input.clients.map((client) => [client, `token-${client}`]));
-    const handler = sidecar({ ...optionsOf(input, of), token, clock: () => input.clock * 1000 });
+    const handler = sidecar({ ...optionsOf(input), token, clock: () => input.clock * 1000 });
     const all = [];
     for (const client of input.clients) all.push(await shown(await handler(requestOf({ ...asked, headers: { authorization: `Bearer token-${client}` } }))));
     const last = all.pop();
     return { sequence: all.map(({ status }) => status), last };
   }
   if (input.requests) {
-    const handler = sidecar(optionsOf(input, of));
+    const handler = sidecar(optionsOf(input));
     const statuses = [];
     for (let count = 0; count < input.requests; count += 1) statuses.push((await handler(requestOf(asked))).status);
     return { statuses };
@@ -156,14 +155,6 @@ test("the recorded cases: each is as recorded, or as its deviation says", async 
   }
   assert.deepEqual(problems, []);
   assert.deepEqual([...deviations.keys()].filter((name) => !used.has(name)), []);
-});
-
-test("over a manager under compat, results are reduced as recorded", async () => {
-  // What the endpoints themselves do otherwise, whatever the manager.
-  const otherwise = new Set(["query-string", "route-ns-none-match", "route-exclude-all", "route-bad-topk-float", "compact-budget-neg", "compact-bad-null-data", "compact-bad-bool-data", "auth-empty-key"]);
-  const cases = recorded.cases.filter(({ name, input }) => input.method && !otherwise.has(name));
-  assert.equal(cases.length, 54);
-  for (const one of cases) assert.deepEqual(await answer(one, { compat: "0.18" }), one.expected, one.name);
 });
 
 const SECRET = `ghp_${"aB3d".repeat(9)}`;

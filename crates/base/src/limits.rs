@@ -121,16 +121,12 @@ pub const MAX_SEQUENCE: u64 = 1 << 53;
 pub const FIREWALL_THRESHOLD_TOKENS: u64 = 500;
 /// Tokens of the summary that stands for a large result.
 pub const SUMMARY_TOKENS: u64 = 160;
-/// Threshold of the compat mode, in characters.
-pub const COMPAT_THRESHOLD_CHARS: usize = 2000;
 /// Newest results since the last user turn, which a store evicts last.
 pub const LIVE_HANDLES: usize = 16;
 /// Results handed out at a time for a summary, with their texts.
 pub const SUMMARY_REQUESTS: u64 = 16;
 /// Facts of one envelope that the caller's summarizer may give.
 pub const MAX_FACTS: usize = 256;
-/// Tokens of what `compact_tool_result` of 0.18 returns of a text.
-pub const COMPACT_TOKENS: u64 = 800;
 /// Characters of the default summary of 0.18.
 pub const SUMMARY_CHARS: usize = 500;
 
@@ -149,8 +145,8 @@ pub const SEARCH_EPISODES: u64 = 5;
 /// Words of a query that are looked for; who pastes a document means its beginning.
 pub const MAX_QUERY_WORDS: usize = 512;
 
-/// Items of one kind in one prompt of the compat mode, as in 0.18.
-pub const COMPAT_ITEMS_PER_KIND: usize = 50;
+/// Items of one kind in one prompt by the policy of a profile, as in 0.18.
+pub const PROFILE_ITEMS_PER_KIND: usize = 50;
 
 /// Tokens of a session handoff.
 pub const HANDOFF_TOKENS: u64 = 1500;

@@ -8,7 +8,6 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::masking::mask_artifact;
-use crate::options::TextForm;
 use crate::rules::list::{RuleState, StandingRule};
 use crate::rules::ours::ADDED;
 use crate::store::ArtifactStore;
@@ -134,17 +133,15 @@ pub struct HandoffEntry {
 /// How much a handoff may hold and what counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HandoffOptions {
-    /// Most tokens of the Markdown; of verbatim texts alone.
+    /// Most tokens of the Markdown.
     pub budget_tokens: u64,
-    /// How texts stand in the Markdown, and what of it is charged.
-    pub form: TextForm,
     /// Masks credentials in what is said of artifacts; texts come masked.
     pub redact_secrets: bool,
 }
 
 impl Default for HandoffOptions {
     fn default() -> Self {
-        Self { budget_tokens: limits::HANDOFF_TOKENS, form: TextForm::Escaped, redact_secrets: true }
+        Self { budget_tokens: limits::HANDOFF_TOKENS, redact_secrets: true }
     }
 }
 
@@ -156,7 +153,6 @@ pub struct HandoffPack {
     sensitivity_dropped: u64,
     /// Quarter tokens spent.
     used: u64,
-    form: TextForm,
     rules: Vec<StandingRule>,
 }
 
@@ -204,7 +200,7 @@ struct HandoffBuilder<'a> {
     opened: Vec<HandoffCategory>,
     /// Items whose artifacts, and those of all their parents, are cited already.
     settled: HashSet<&'a str>,
-    /// Quarter tokens spent: of the Markdown by default, of whole tokens per text for 0.18.
+    /// Quarter tokens of the Markdown spent.
     used: u64,
 }
 
@@ -215,8 +211,6 @@ impl<'a> HandoffBuilder<'a> {
         estimator: &'a Estimator,
         options: HandoffOptions,
     ) -> Self {
-        let used =
-            if options.form == TextForm::Verbatim { 0 } else { estimator.quarters(TITLE) + estimator.quarters("\n") };
         Self {
             by_id: items.iter().map(|item| (item.id.as_str(), item)).collect(),
             artifacts,
@@ -227,7 +221,7 @@ impl<'a> HandoffBuilder<'a> {
             handles: HashSet::new(),
             opened: Vec::new(),
             settled: HashSet::new(),
-            used,
+            used: estimator.quarters(TITLE) + estimator.quarters("\n"),
         }
     }
 
@@ -271,32 +265,27 @@ impl<'a> HandoffBuilder<'a> {
 
     /// Returns the tokens of an entry, and the quarter tokens that the handoff grows by without its artifacts.
     fn cost(&self, entry: &HandoffEntry) -> (u64, u64) {
-        if self.options.form == TextForm::Verbatim {
-            let tokens = self.estimator.tokens(&entry.text).max(1);
-            return (tokens, tokens * 4);
-        }
-        let line = self.weigh(&entry_line(entry, TextForm::Escaped));
+        let line = self.weigh(&entry_line(entry));
         let heading = if self.opened.contains(&entry.category) { 0 } else { self.weigh(entry.category.heading()) };
         ((line / 4).max(1), line + heading)
     }
 
     fn ref_cost(&self, refs: &[ArtifactRef]) -> u64 {
-        if self.options.form == TextForm::Verbatim || refs.is_empty() {
+        if refs.is_empty() {
             return 0;
         }
         let title = if self.refs.is_empty() { self.weigh(REFS_TITLE) } else { 0 };
-        title + refs.iter().map(|artifact| self.weigh(&ref_line(artifact, TextForm::Escaped))).sum::<u64>()
+        title + refs.iter().map(|artifact| self.weigh(&ref_line(artifact))).sum::<u64>()
     }
 
     /// Collects the artifacts of an item and of what it answers to, those not cited yet, with the ids passed on the
     /// way; the store's record of an artifact is current.
     fn fresh_refs(&self, item: &'a ContextItem) -> (Vec<ArtifactRef>, HashSet<&'a str>) {
-        let reach = if self.options.form == TextForm::Verbatim { usize::MAX } else { MAX_ANCESTORS };
         let (mut refs, mut found) = (Vec::new(), HashSet::new());
         let mut passed = HashSet::new();
         let mut cursor = Some(item);
         while let Some(current) = cursor
-            && passed.len() < reach
+            && passed.len() < MAX_ANCESTORS
             && !self.settled.contains(current.id.as_str())
             && passed.insert(current.id.as_str())
         {
@@ -321,7 +310,6 @@ impl<'a> HandoffBuilder<'a> {
             artifact_refs: self.refs,
             sensitivity_dropped,
             used: self.used,
-            form: self.options.form,
             rules: Vec::new(),
         }
     }
@@ -377,11 +365,11 @@ impl HandoffPack {
             if entries.peek().is_some() {
                 lines.push(category.heading().to_owned());
             }
-            lines.extend(entries.map(|entry| entry_line(entry, self.form)));
+            lines.extend(entries.map(entry_line));
         }
         if !self.artifact_refs.is_empty() {
             lines.push(REFS_TITLE.to_owned());
-            lines.extend(self.artifact_refs.iter().map(|artifact| ref_line(artifact, self.form)));
+            lines.extend(self.artifact_refs.iter().map(ref_line));
         }
         lines.join("\n") + "\n"
     }
@@ -431,19 +419,14 @@ fn rule_line(rule: &StandingRule) -> String {
     format!("- {} ({})", list_item(&rule.text), one_line(&place))
 }
 
-fn entry_line(entry: &HandoffEntry, form: TextForm) -> String {
-    if form == TextForm::Verbatim {
-        return format!("- ({}) {}", entry.id, entry.text);
-    }
+fn entry_line(entry: &HandoffEntry) -> String {
     format!("- ({}) {}", one_line(&redact_id(&entry.id)), list_item(&entry.text))
 }
 
-fn ref_line(artifact: &ArtifactRef, form: TextForm) -> String {
-    let handle =
-        if form == TextForm::Verbatim { Cow::Borrowed(&*artifact.handle) } else { redact_id(&artifact.handle) };
+fn ref_line(artifact: &ArtifactRef) -> String {
+    let handle = redact_id(&artifact.handle);
     let label = if artifact.label.is_empty() { &*handle } else { &artifact.label };
-    let line = format!("- {handle}: {label} [{}, {}B]", artifact.media_type, artifact.size_bytes);
-    if form == TextForm::Verbatim { line } else { one_line(&line) }
+    one_line(&format!("- {handle}: {label} [{}, {}B]", artifact.media_type, artifact.size_bytes))
 }
 
 #[cfg(test)]

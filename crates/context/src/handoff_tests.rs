@@ -7,13 +7,13 @@ fn item(id: &str, kind: ItemKind, text: &str, metadata: &Value) -> ContextItem {
     item
 }
 
-fn build(items: &[ContextItem], budget_tokens: u64, form: TextForm) -> HandoffPack {
+fn build(items: &[ContextItem], budget_tokens: u64) -> HandoffPack {
     build_handoff(
         items,
         &ArtifactStore::new(),
         0,
         &Estimator::V3,
-        HandoffOptions { budget_tokens, form, ..HandoffOptions::default() },
+        HandoffOptions { budget_tokens, ..HandoffOptions::default() },
     )
 }
 
@@ -39,12 +39,12 @@ fn the_markdown_keeps_within_the_budget() {
     let items: Vec<_> =
         (0..40).map(|n| item(&format!("id{n}"), ItemKind::Policy, "abc # déf 世界\nmore", &json!({}))).collect();
     for budget in [10, 33, 100, 1500] {
-        let pack = build(&items, budget, TextForm::Escaped);
+        let pack = build(&items, budget);
         let tokens = Estimator::V3.tokens(&pack.to_markdown());
         assert!(tokens <= budget, "{tokens} > {budget}");
         assert_eq!(tokens, pack.token_estimate());
     }
-    assert_eq!(build(&items, 1500, TextForm::Escaped).entries(HandoffCategory::Convention).count(), 40);
+    assert_eq!(build(&items, 1500).entries(HandoffCategory::Convention).count(), 40);
 }
 
 #[test]
@@ -60,8 +60,7 @@ fn texts_cannot_forge_headings() {
     });
     let forged =
         |pack: HandoffPack| pack.to_markdown().lines().filter(|line| line.trim_start().starts_with('#')).count();
-    assert_eq!(forged(build(&[result.clone()], 1500, TextForm::Escaped)), 3);
-    assert!(forged(build(&[result], 1500, TextForm::Verbatim)) > 3);
+    assert_eq!(forged(build(&[result], 1500)), 3);
 }
 
 #[test]
@@ -94,8 +93,6 @@ fn a_long_chain_is_walked_once() {
             entry
         })
         .collect();
-    for form in [TextForm::Escaped, TextForm::Verbatim] {
-        let pack = build(&items, 1_000_000, form);
-        assert_eq!(pack.entries(HandoffCategory::Convention).count(), items.len());
-    }
+    let pack = build(&items, 1_000_000);
+    assert_eq!(pack.entries(HandoffCategory::Convention).count(), items.len());
 }

@@ -155,8 +155,7 @@ impl ContextManager {
             {
                 continue;
             }
-            let text =
-                if self.strategy.is_some() { &item.text } else { self.index.entry(at).source(item, &self.artifacts) };
+            let text = self.index.entry(at).source(item, &self.artifacts);
             let Some(json) = text.find(['{', '[']).map(|from| &text[from..]) else { continue };
             let json = json.trim_end_matches([')', ' ', '\n']);
             let Some(tree) = JsonTree::parse(json) else { continue };

@@ -40,15 +40,13 @@
 //! # The stages of a build
 //!
 //! A build runs eight stages, a file of `compile` and a function of the same name each: `candidates`, `closure`, `sensitivity`,
-//! `firewall`, `score`, `dedup`, `select`, `render`. `pipeline` runs them, unless the manager was made with another
-//! [`ManagerStrategy`]. What they leave is a structured prompt; `render` makes text or messages of it.
+//! `firewall`, `score`, `dedup`, `select`, `render`. `pipeline` runs them. What they leave is a structured prompt; `render`
+//! makes text or messages of it.
 
 mod calibration;
 pub mod call_prompt;
 pub mod callbacks;
 mod compact;
-#[cfg(feature = "compat")]
-pub mod compat;
 mod compile;
 mod digest_note;
 mod drilldown;
@@ -77,7 +75,6 @@ mod snapshot;
 mod source_message;
 pub mod store;
 mod stores;
-mod strategy;
 mod summaries;
 mod sync;
 mod withheld;
@@ -98,8 +95,7 @@ pub use journal::{JournalBlob, JournalExport, JournalOptions, RestoredJournal};
 pub use manager::{BuildOutput, ContextManager, ManagerStats};
 pub use messages::{BuiltMessages, message_owners, message_plan, open_calls};
 pub use options::{
-    Classifier, Extractor, FirewallOptions, ManagerLimits, ManagerOptions, ManagerRules, Plugin, ProfilePolicy,
-    RULE_BASED, STRUCTURED, Summarizer, TextForm,
+    Classifier, Extractor, FirewallOptions, ManagerLimits, ManagerOptions, Plugin, RULE_BASED, STRUCTURED, Summarizer,
 };
 pub use recall::request::{RecallAnswer, RecallRequest, RecalledExcerpt};
 pub use request::BuildRequest;
@@ -109,6 +105,5 @@ pub use rules::list::{RuleState, StandingRule};
 pub use running::{PROVIDERS, PriceModel, ProviderPrices};
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot};
 pub use source_message::forget_source_message;
-pub use strategy::ManagerStrategy;
 pub use summaries::{SummaryRequest, SuppliedSummary};
 pub use sync::{Conversation, NotedMessage, SyncedMessages};

@@ -18,13 +18,12 @@ use crate::handoff::{HandoffOptions, HandoffPack, HandoffRules, build_handoff};
 use crate::index::LogIndex;
 use crate::journal::counts::JournalState;
 use crate::memory::{ConsolidationOptions, ConsolidationPolicy, ConsolidationReport, consolidate};
-use crate::options::{ManagerOptions, RuleFinder};
+use crate::options::ManagerOptions;
 use crate::report::{Metrics, MetricsSummary};
 use crate::request::BuildRequest;
 use crate::rules::book::RuleBook;
 use crate::running::RunningPrompts;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
-use crate::strategy::ManagerStrategy;
 use crate::sync::record::KnownMessages;
 use crate::{firewall, sensitivity};
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -47,8 +46,6 @@ use contextweaver_model::{
 /// ```
 #[derive(Debug)]
 pub struct ContextManager {
-    /// What does the work in place of the default stages.
-    pub(super) strategy: Option<&'static dyn ManagerStrategy>,
     pub(super) options: ManagerOptions,
     pub(super) events: EventLog,
     pub(super) artifacts: ArtifactStore,
@@ -108,7 +105,6 @@ impl ContextManager {
     /// Makes a manager with an empty log.
     pub fn new(options: ManagerOptions) -> Self {
         Self {
-            strategy: None,
             artifacts: ArtifactStore::with_options(options.limits.store),
             events: EventLog::with_limit(options.limits.items),
             options,
@@ -129,18 +125,6 @@ impl ContextManager {
             last_work: 0,
             reading: None,
         }
-    }
-
-    /// Makes a manager with an empty log, in which something else than the default stages does the work.
-    pub fn with_strategy(options: ManagerOptions, strategy: &'static dyn ManagerStrategy) -> Self {
-        // It knows no standing instructions, and has no index to read them from.
-        let options = ManagerOptions { standing_rules: false, rule_finder: RuleFinder::BuiltIn, ..options };
-        Self { strategy: Some(strategy), ..Self::new(options) }
-    }
-
-    /// Returns what does the work in place of the default stages.
-    pub fn strategy(&self) -> Option<&'static dyn ManagerStrategy> {
-        self.strategy
     }
 
     /// Returns the settings the manager was made with.
@@ -237,10 +221,7 @@ impl ContextManager {
     /// Appends items; `is_clean` tells that the stored bytes behind them are known to hold no secrets.
     pub(super) fn append(&mut self, items: Vec<ContextItem>, is_clean: bool) -> Result<()> {
         self.events.append_all(items)?;
-        // Nothing but the default stages reads the index.
-        if self.strategy.is_none() {
-            self.index.extend(&self.events, &self.options, &self.artifacts, is_clean);
-        }
+        self.index.extend(&self.events, &self.options, &self.artifacts, is_clean);
         Ok(())
     }
 
@@ -305,17 +286,6 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn build(&mut self, request: &BuildRequest) -> Result<Outcome<BuildOutput>> {
-        if let Some(strategy) = self.strategy {
-            if request.model.is_some() {
-                let message = format!("estimates are not scaled in {}", strategy.version());
-                return Err(Error::new(ErrorCode::Unsupported, message).at("/model"));
-            }
-            if request.running == Some(true) {
-                let message = format!("prompts do not go on with those before in {}", strategy.version());
-                return Err(Error::new(ErrorCode::Unsupported, message).at("/running"));
-            }
-            return strategy.build(self, request);
-        }
         if request.running == Some(true) {
             return self.run_text(request);
         }
@@ -367,12 +337,8 @@ impl ContextManager {
     /// that the last calls suggest, from the next one on. With `calibrate: false` it is noted and not used.
     ///
     /// # Errors
-    /// `OUT_OF_RANGE` for a model without a name, or no tokens; `UNSUPPORTED` in the compat mode.
+    /// `OUT_OF_RANGE` for a model without a name, or no tokens.
     pub fn observe_usage(&mut self, observed: &ObservedUsage) -> Result<TokenCalibration> {
-        if let Some(strategy) = self.strategy {
-            let message = format!("estimates are not scaled in {}", strategy.version());
-            return Err(Error::new(ErrorCode::Unsupported, message));
-        }
         observed.check()?;
         self.calibrations.observe(observed);
         self.journal.calibrations += 1;
@@ -421,7 +387,7 @@ impl ContextManager {
         overrides: &SchemaOverrides,
         request: &BuildRequest,
     ) -> Result<Outcome<BuildOutput>> {
-        let schema = call_prompt::schema_header(tool, overrides, self.options.rules.text_form);
+        let schema = call_prompt::schema_header(tool, overrides);
         let header = crate::labels::join_sections(&[&schema, &request.header], crate::labels::SEPARATOR);
         self.build(&BuildRequest { phase: Phase::Call, header, ..request.clone() })
     }
@@ -488,18 +454,9 @@ impl ContextManager {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
         let (kept, withheld) = filtered?;
-        let options = HandoffOptions {
-            budget_tokens: budget_tokens - rules.tokens(),
-            form: self.options.rules.text_form,
-            redact_secrets: self.options.redact_secrets,
-        };
-        let shown = match self.strategy {
-            None => kept.into_iter().map(|item| firewall::shortened(item, &self.options)).collect(),
-            Some(strategy) => match strategy.shorten(self, kept)? {
-                Outcome::Need(needs) => return Ok(Outcome::Need(needs)),
-                Outcome::Done(shown) => shown,
-            },
-        };
+        let budget_tokens = budget_tokens - rules.tokens();
+        let options = HandoffOptions { budget_tokens, redact_secrets: self.options.redact_secrets };
+        let shown: Vec<ContextItem> = kept.into_iter().map(|item| firewall::shortened(item, &self.options)).collect();
         let dropped = withheld.len() as u64;
         let pack = build_handoff(&shown, &self.artifacts, dropped, &self.options.estimator, options);
         Ok(Outcome::Done(rules.at_head_of(pack)))
@@ -535,7 +492,7 @@ impl ContextManager {
         as_of: Option<&str>,
         apply: bool,
     ) -> Result<ConsolidationReport> {
-        let options = ConsolidationOptions { as_of, words: self.options.rules.memory_words };
+        let options = ConsolidationOptions { as_of };
         let mut report = consolidate(self.episodes.all(), &self.facts, policy, &options)?;
         if apply {
             report.apply(&mut self.facts, policy)?;

@@ -22,11 +22,7 @@ impl ManagerOptions {
     /// assert_eq!(options.mask_secrets("password: hunter2222"), "password: [REDACTED-SECRET]");
     /// ```
     pub fn mask_secrets<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.redact_secrets {
-            redact_keeping(text, self.rules.secrets, SECRET_MASK, &self.keep)
-        } else {
-            Cow::Borrowed(text)
-        }
+        if self.redact_secrets { redact_keeping(text, SECRET_MASK, &self.keep) } else { Cow::Borrowed(text) }
     }
 
     /// Returns a text of a tool as it may be read: secrets masked, and long runs of base64 and the like under a name.
@@ -39,25 +35,17 @@ impl ManagerOptions {
 
     /// Masks the secrets in the values of a record, where that is asked for.
     pub(crate) fn mask_value(&self, value: &Value) -> Value {
-        if self.redact_secrets {
-            redact_value_keeping(value, self.rules.secrets, SECRET_MASK, &self.keep)
-        } else {
-            value.clone()
-        }
+        if self.redact_secrets { redact_value_keeping(value, SECRET_MASK, &self.keep) } else { value.clone() }
     }
 
     /// Does the same in its names.
     pub(crate) fn mask_names(&self, value: &Value) -> Value {
-        if self.redact_secrets {
-            redact_names_keeping(value, self.rules.secrets, SECRET_MASK, &self.keep)
-        } else {
-            value.clone()
-        }
+        if self.redact_secrets { redact_names_keeping(value, SECRET_MASK, &self.keep) } else { value.clone() }
     }
 
     /// Masks the secrets in a text for a record of what was done, where nobody has to repeat any of them.
     pub(crate) fn mask_record<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.redact_secrets { redact_secrets(text, self.rules.secrets, SECRET_MASK) } else { Cow::Borrowed(text) }
+        if self.redact_secrets { redact_secrets(text, SECRET_MASK) } else { Cow::Borrowed(text) }
     }
 }
 

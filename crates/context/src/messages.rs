@@ -46,7 +46,7 @@ impl ContextManager {
     /// ([`contextweaver_convert::providers::cost`]).
     ///
     /// # Errors
-    /// Those of [`ContextManager::build`]; `UNSUPPORTED` in the compat mode, which does not say what a prompt is made of.
+    /// Those of [`ContextManager::build`].
     ///
     /// # Examples
     /// ```
@@ -68,10 +68,6 @@ impl ContextManager {
         format: Format,
         options: WriteOptions,
     ) -> Result<Outcome<BuiltMessages>> {
-        if self.strategy.is_some() {
-            let message = "the compat mode does not say what a prompt is made of";
-            return Err(Error::new(ErrorCode::Unsupported, message));
-        }
         if request.running != Some(false) {
             return Ok(match self.run(request, &MessageWriter::new(format, options.close_calls))? {
                 Outcome::Need(needs) => Outcome::Need(needs),

@@ -2,15 +2,14 @@
 
 use serde_json::Value;
 
-use crate::memory::MemoryWords;
 use crate::running::PriceModel;
 use crate::store::{Eviction, StoreOptions};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, pointer, wrong_type};
-use contextweaver_model::{ContextBudget, ContextPolicy, JsonMap, ProfileConfig, ScoringConfig, ScoringMethod};
+use contextweaver_model::{ContextBudget, ContextPolicy, JsonMap, ProfileConfig, ScoringConfig};
 use contextweaver_text::quote::quote;
-use contextweaver_text::redact::{Keep, SecretRules};
+use contextweaver_text::redact::Keep;
 use contextweaver_text::tokens::Estimator;
 
 /// Who labels items beyond what the caller said.
@@ -130,40 +129,6 @@ impl FirewallOptions {
     }
 }
 
-/// How names and texts that others wrote stand in a prompt.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum TextForm {
-    /// None of them can become a line, a label or a heading of its own, and what is written around them is charged.
-    #[default]
-    Escaped,
-    /// As they are, and they alone are charged, as in 0.18.
-    Verbatim,
-}
-
-/// What the option `policy` is read over where a profile has a policy, too.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ProfilePolicy {
-    /// The profile's: it fills what the option leaves out.
-    #[default]
-    Filled,
-    /// The defaults: the option stands in place of all that the profile says, as in 0.18.
-    Replaced,
-}
-
-/// Where a manager can decide in more than one way, each a decision by itself. Their defaults are ours, the others are
-/// those of 0.18.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ManagerRules {
-    /// What is a secret, for masking and for classifying.
-    pub secrets: SecretRules,
-    /// Which words of episodes are compared, and of a caller's memory.
-    pub memory_words: MemoryWords,
-    /// How texts stand in a handoff and in the schema of a tool.
-    pub text_form: TextForm,
-    /// How a policy and that of a profile go together.
-    pub profile_policy: ProfilePolicy,
-}
-
 /// Upper bounds that the caller may lower.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ManagerLimits {
@@ -198,8 +163,6 @@ impl Default for ManagerLimits {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent switches, each an option by itself")]
 pub struct ManagerOptions {
-    /// Decisions that can be taken in more than one way.
-    pub rules: ManagerRules,
     /// Tokens that the prompt of each phase may have.
     pub budget: ContextBudget,
     /// Which kinds of items a phase admits, and what becomes of sensitive ones.
@@ -209,9 +172,9 @@ pub struct ManagerOptions {
     /// What becomes of large results.
     pub firewall: FirewallOptions,
     /// Whether a prompt that something left names identifiers of it that may be asked for, and where they stand; where that
-    /// is not said, it does from [`limits::LEDGER_BUDGET`] on, and at each cut of a running prompt. The compat mode never does.
+    /// is not said, it does from [`limits::LEDGER_BUDGET`] on, and at each cut of a running prompt.
     pub ledger: Option<bool>,
-    /// Whether what the user states once and for all stays in every prompt. The compat mode knows none of it.
+    /// Whether what the user states once and for all stays in every prompt.
     pub standing_rules: bool,
     /// Who finds it.
     pub rule_finder: RuleFinder,
@@ -219,10 +182,9 @@ pub struct ManagerOptions {
     pub prices: Option<PriceModel>,
     /// Where a running prompt stands between keeping what it can (0) and saving what it can (1).
     pub thrift: f64,
-    /// Whether what calls of a model cost scales the budgets of prompts for it. The compat mode never does.
+    /// Whether what calls of a model cost scales the budgets of prompts for it.
     pub calibrate: bool,
-    /// Whether steps of the active turn may be dropped like others; otherwise they stay, or the build fails. The compat mode
-    /// knows no active turn.
+    /// Whether steps of the active turn may be dropped like others; otherwise they stay, or the build fails.
     pub trim_active_turn: bool,
     /// Whether secrets are masked on every rendered surface.
     pub redact_secrets: bool,
@@ -247,7 +209,6 @@ pub struct ManagerOptions {
 impl Default for ManagerOptions {
     fn default() -> Self {
         Self {
-            rules: ManagerRules::default(),
             budget: ContextBudget::default(),
             policy: ContextPolicy::default(),
             scoring: ScoringConfig::default(),
@@ -279,29 +240,17 @@ impl ManagerOptions {
     /// `UNKNOWN_FIELD`, `INVALID_INPUT` and `OUT_OF_RANGE`, at the path of the field;
     /// `DUPLICATE_ID` at `/redaction_hooks/<index>` for the name of a built-in hook.
     pub fn from_value(value: Value) -> Result<Self> {
-        Self::from_fields(Fields::open(value, "")?, Self::default())
-    }
-
-    /// Reads closed options over others.
-    ///
-    /// # Errors
-    /// Those of [`ManagerOptions::from_value`].
-    pub fn from_fields(mut fields: Fields, base: Self) -> Result<Self> {
-        let mut options = base;
-        let own_policy = options.policy.clone();
+        let mut fields = Fields::open(value, "")?;
+        let mut options = Self::default();
         options.read_profile(&mut fields)?;
         if let Some(value) = fields.take("budget") {
             options.budget = ContextBudget::from_value(value, "/budget", true)?;
         }
         if let Some(value) = fields.take("policy") {
-            let below = match options.rules.profile_policy {
-                ProfilePolicy::Filled => options.policy,
-                ProfilePolicy::Replaced => own_policy,
-            };
-            options.policy = ContextPolicy::from_value(value, "/policy", below, true)?;
+            options.policy = ContextPolicy::from_value(value, "/policy", options.policy, true)?;
         }
         if let Some(value) = fields.take("scoring") {
-            options.scoring = ScoringConfig::from_value(value, "/scoring", options.scoring.method())?;
+            options.scoring = ScoringConfig::from_value(value, "/scoring")?;
         }
         options.read_switches(&mut fields)?;
         options.read_functions(&mut fields)?;
@@ -312,7 +261,6 @@ impl ManagerOptions {
 
     /// A profile fills what the options leave out. A preset name sets budgets; a whole profile sets what it names.
     fn read_profile(&mut self, fields: &mut Fields) -> Result<()> {
-        let scores_as_compat = self.scoring.method() == ScoringMethod::Compat;
         match fields.take("profile") {
             None => {}
             Some(Value::String(name)) => {
@@ -325,9 +273,6 @@ impl ManagerOptions {
                 self.budget = profile.budget;
                 if names_policy {
                     self.policy = profile.policy;
-                }
-                if scores_as_compat {
-                    self.scoring = ScoringConfig::Compat(profile.scoring);
                 }
             }
         }

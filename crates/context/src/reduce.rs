@@ -142,7 +142,7 @@ impl Reduction<'_> {
         match &self.options.extractor {
             None => Ok(facts(self.source.text)),
             Some(plugin) if plugin.built_in && plugin.name == STRUCTURED => {
-                StructuredExtractor::default().extract(self.source.text)
+                Ok(StructuredExtractor::default().extract(self.source.text))
             }
             Some(_) => self.answers.facts(self.item, self.source.text).unwrap_or_else(|| Ok(Vec::new())),
         }

@@ -6,7 +6,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextItem, ContextPolicy, Sensitivity, SensitivityAction};
 use contextweaver_text::classify::{ClassifierRules, DetectedLevel, detect};
 use contextweaver_text::quote::quote;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
 use contextweaver_text::tokens::Estimator;
 
 /// What becomes of an item under the policy.
@@ -20,8 +20,8 @@ pub enum SensitivityVerdict {
 }
 
 /// Returns the label of a text by the built-in patterns.
-pub fn detect_level(text: &str, secrets: SecretRules, pii: bool) -> Sensitivity {
-    match detect(text, ClassifierRules { compat: secrets != SecretRules::Full, pii }) {
+pub fn detect_level(text: &str, pii: bool) -> Sensitivity {
+    match detect(text, ClassifierRules { pii }) {
         DetectedLevel::Public => Sensitivity::Public,
         DetectedLevel::Confidential => Sensitivity::Confidential,
         DetectedLevel::Restricted => Sensitivity::Restricted,
@@ -32,7 +32,7 @@ pub fn detect_level(text: &str, secrets: SecretRules, pii: bool) -> Sensitivity 
 pub fn classified(item: &ContextItem, options: &ManagerOptions, answers: &CallbackAnswers) -> Sensitivity {
     let found = match &options.classifier {
         Classifier::None => return item.sensitivity,
-        Classifier::Heuristic { pii } => detect_level(&item.text, options.rules.secrets, *pii),
+        Classifier::Heuristic { pii } => detect_level(&item.text, *pii),
         Classifier::Custom(_) => answers.level(item).unwrap_or(item.sensitivity),
     };
     item.sensitivity.max(found)
@@ -80,7 +80,7 @@ pub fn judge(
     for hook in policy.effective_hooks() {
         match hook {
             "mask" => mask(&mut redacted, |text| answers.tokens(&options.estimator, text)),
-            "secret" => mask_item_secrets(&mut redacted, options.rules.secrets),
+            "secret" => mask_item_secrets(&mut redacted),
             custom => {
                 redacted.text = answers.redaction(custom, &redacted).unwrap_or_default();
                 redacted.token_estimate = 0;
@@ -99,16 +99,16 @@ pub fn mask(item: &mut ContextItem, tokens: impl FnOnce(&str) -> u64) {
 }
 
 /// Masks secrets only; an item without any is untouched.
-pub fn mask_item_secrets(item: &mut ContextItem, secrets: SecretRules) {
-    let clean = redact_secrets(&item.text, secrets, SECRET_MASK);
+pub fn mask_item_secrets(item: &mut ContextItem) {
+    let clean = redact_secrets(&item.text, SECRET_MASK);
     if let std::borrow::Cow::Owned(text) = clean {
         item.text = text;
         item.token_estimate = Estimator::V2.tokens(&item.text);
     }
 }
 
-/// Runs the stage over a list as 0.18 does: labels raised, then kept, redacted or dropped. Returns the items that stay, and
-/// those dropped.
+/// Runs the stage over a list: labels raised, then kept, redacted or dropped. Returns the items that stay, and those
+/// dropped.
 ///
 /// # Errors
 /// `INVALID_INPUT` for an unknown redaction hook.

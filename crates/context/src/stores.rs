@@ -2,7 +2,6 @@
 
 use crate::index::LogIndex;
 use crate::manager::ContextManager;
-use crate::memory::MemoryWords;
 use crate::store::{ArtifactStore, sequence_of};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ArtifactRef, Episode, Fact};
@@ -109,10 +108,7 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn search_episodes(&self, query: &str, top_k: u32) -> Vec<&Episode> {
-        match self.options.rules.memory_words {
-            MemoryWords::EveryScript => self.episodes.search(query, top_k as usize),
-            MemoryWords::Ascii => self.episodes.search_compat(query, i64::from(top_k)),
-        }
+        self.episodes.search(query, top_k as usize)
     }
 
     fn next_fact(&self) -> u64 {
@@ -162,8 +158,8 @@ impl ContextManager {
     pub fn put_fact(&mut self, fact: Fact) -> Result<()> {
         let number = sequence_of(&fact.fact_id);
         self.facts.put(fact)?;
-        // The counter must not run into an id of the caller's; that of 0.18 does.
-        if let (Some(next), Some(number), false) = (self.fact_sequence, number, self.strategy.is_some()) {
+        // The counter must not run into an id of the caller's.
+        if let (Some(next), Some(number)) = (self.fact_sequence, number) {
             self.fact_sequence = Some(next.max(number + 1));
         }
         Ok(())

@@ -19,16 +19,10 @@ const READ_BYTES: usize = 64 * 1024;
 pub enum GatewayErrorCode {
     /// The arguments of a meta-tool, or those of the tool, are not what its schema says.
     ArgsInvalid,
-    /// The text is no browse path.
-    PathInvalid,
-    /// The browse path leads nowhere.
-    PathNotFound,
     /// No tool has this id.
     HydrateFailed,
     /// The tool's own schema is no JSON Schema.
     SchemaInvalid,
-    /// No stored result has this handle, or it cannot be read so.
-    ViewFailed,
     /// The server did not answer in time.
     UpstreamTimeout,
     /// The server cannot be reached.
@@ -45,21 +39,14 @@ pub enum GatewayErrorCode {
     PolicyDenied,
     /// A policy of the gateway asks for approval first.
     AuthRequired,
-    /// No resource has this id.
-    ResourceNotFound,
-    /// No prompt has this id.
-    PromptNotFound,
 }
 
 impl GatewayErrorCode {
     /// Lists every code.
     pub const ALL: &'static [Self] = &[
         Self::ArgsInvalid,
-        Self::PathInvalid,
-        Self::PathNotFound,
         Self::HydrateFailed,
         Self::SchemaInvalid,
-        Self::ViewFailed,
         Self::UpstreamTimeout,
         Self::UpstreamUnavailable,
         Self::AuthFailed,
@@ -68,19 +55,14 @@ impl GatewayErrorCode {
         Self::UpstreamError,
         Self::PolicyDenied,
         Self::AuthRequired,
-        Self::ResourceNotFound,
-        Self::PromptNotFound,
     ];
 
     /// Returns the code as it is written.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ArgsInvalid => "ARGS_INVALID",
-            Self::PathInvalid => "PATH_INVALID",
-            Self::PathNotFound => "PATH_NOT_FOUND",
             Self::HydrateFailed => "HYDRATE_FAILED",
             Self::SchemaInvalid => "SCHEMA_INVALID",
-            Self::ViewFailed => "VIEW_FAILED",
             Self::UpstreamTimeout => "UPSTREAM_TIMEOUT",
             Self::UpstreamUnavailable => "UPSTREAM_UNAVAILABLE",
             Self::AuthFailed => "AUTH_FAILED",
@@ -89,8 +71,6 @@ impl GatewayErrorCode {
             Self::UpstreamError => "UPSTREAM_ERROR",
             Self::PolicyDenied => "POLICY_DENIED",
             Self::AuthRequired => "AUTH_REQUIRED",
-            Self::ResourceNotFound => "RESOURCE_NOT_FOUND",
-            Self::PromptNotFound => "PROMPT_NOT_FOUND",
         }
     }
 
@@ -130,7 +110,7 @@ pub struct GatewayError {
     pub code: GatewayErrorCode,
     /// A short sentence.
     pub message: String,
-    /// The tool id, the handle or the browse path; empty where there is none.
+    /// The name of the tool or the handle; empty where there is none.
     pub path: String,
     /// Whether the same call may succeed later.
     pub retryable: bool,

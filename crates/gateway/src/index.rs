@@ -1,67 +1,94 @@
-//! The tools of all servers, to be searched and browsed.
+//! The tools of all servers, to be searched.
 
-use contextweaver_convert::mcp::{IdForm, ToolOptions, mcp_tool_to_selectable, selectable_to_mcp_tool};
+use contextweaver_base::order::SortedMap;
+use contextweaver_convert::mcp::resolve_collisions;
 use contextweaver_model::SelectableItem;
-use contextweaver_routing::Router;
+use contextweaver_routing::cards::{CardOptions, ChoiceCard, make_choice_cards};
+use contextweaver_routing::{CardStyle, Catalog, Router, RouterOptions};
+use contextweaver_text::tokens::Estimator;
 use contextweaver_text::unicode::visible;
 
-use crate::browse::Indexed;
-use crate::front::{FrontMode, ToolPlace};
+use crate::front::ToolPlace;
 use crate::runtime::Gateway;
 
-/// The tools that may be called, by the ids that models know.
+/// Tokens to which a description is shortened, and above which a tool has no card.
+const CARD: CardOptions = CardOptions {
+    max_cards: 200,
+    target_tokens: 60,
+    hard_cap_tokens: 80,
+    redact: true,
+    style: CardStyle { scores: true },
+};
+
+/// The tools that may be called, by the names that clients see.
 #[derive(Debug)]
 pub(crate) struct ToolIndex {
-    indexed: Indexed<ToolPlace>,
-    /// For what it was made.
-    mode: FrontMode,
+    router: Router,
+    places: SortedMap<String, ToolPlace>,
 }
 
 impl ToolIndex {
+    /// Makes an index; of names that are the same each gets one of its own.
+    fn of(items: Vec<(SelectableItem, ToolPlace)>) -> Self {
+        let names: Vec<String> = items.iter().map(|(item, _)| item.id.clone()).collect();
+        let (mut catalog, mut places) = (Catalog::new(), SortedMap::new());
+        for ((mut item, place), name) in items.into_iter().zip(resolve_collisions(&names)) {
+            item.id.clone_from(&name);
+            // Names are distinct by now.
+            if catalog.register(item).is_ok() {
+                places.insert(name, place);
+            }
+        }
+        Self { router: Router::new(catalog, RouterOptions::default()), places }
+    }
+
     /// Returns what chooses among them.
     pub fn router(&mut self) -> &mut Router {
-        &mut self.indexed.router
+        &mut self.router
     }
 
-    /// Returns the tool with an id.
-    pub fn place(&self, id: &str) -> Option<ToolPlace> {
-        self.indexed.ids.get(id).copied()
+    /// Returns the tool with a name.
+    pub fn place(&self, name: &str) -> Option<ToolPlace> {
+        self.places.get(name).copied()
     }
 
-    /// Returns the ids with their tools, by id.
-    pub fn ids(&self) -> impl Iterator<Item = (&str, ToolPlace)> {
-        self.indexed.ids.iter().map(|(id, place)| (id.as_str(), *place))
+    /// Returns the names with their tools, by name.
+    pub fn names(&self) -> impl Iterator<Item = (&str, ToolPlace)> {
+        self.places.iter().map(|(name, place)| (name.as_str(), *place))
     }
 }
 
 impl Gateway {
     /// Returns the tools to be searched, which are put together when they are first asked for.
-    ///
-    /// In reference mode their ids are canonical, otherwise they are the names that clients see.
     pub(crate) fn index(&mut self) -> &mut ToolIndex {
-        let mode = self.mode();
-        let index = self.index.take().filter(|index| index.mode == mode);
-        let index = index.unwrap_or_else(|| self.build_index(mode));
+        let index = self.index.take().unwrap_or_else(|| self.build_index());
         self.index.insert(index)
     }
 
-    fn build_index(&self, mode: FrontMode) -> ToolIndex {
-        let items = self.usable().into_iter().filter_map(|place| Some((self.searched(place, mode)?, place)));
-        ToolIndex { indexed: Indexed::of(items.collect()), mode }
+    fn build_index(&self) -> ToolIndex {
+        let items = self.usable().into_iter().filter_map(|place| Some((self.searched(place)?, place)));
+        ToolIndex::of(items.collect())
     }
 
     /// A tool as it is searched: by the words that clients see.
-    fn searched(&self, place: ToolPlace, mode: FrontMode) -> Option<SelectableItem> {
-        let (server, tool) = self.tool(place)?;
-        let item = if mode == FrontMode::Reference {
-            // With one server the namespaces are those that its names speak of, as in 0.18; several are told apart.
-            let server = (self.servers.len() > 1).then(|| server.name.clone());
-            let options = ToolOptions { server, id_form: IdForm::Canonical, ..ToolOptions::default() };
-            let back = selectable_to_mcp_tool(&tool.item, None).tool;
-            mcp_tool_to_selectable(back, &options).ok()?.item
-        } else {
-            SelectableItem { id: self.names.table.name(place).to_owned(), ..(*tool.item).clone() }
-        };
-        Some(SelectableItem { description: visible(&item.description).into_owned(), ..item })
+    fn searched(&self, place: ToolPlace) -> Option<SelectableItem> {
+        let (_, tool) = self.tool(place)?;
+        let description = visible(&tool.item.description).into_owned();
+        Some(SelectableItem { id: self.names.table.name(place).to_owned(), description, ..(*tool.item).clone() })
     }
+}
+
+/// Makes a card of each tool, in their order; one that is too large for a card has none.
+pub(crate) fn cards<'a>(
+    items: impl Iterator<Item = &'a SelectableItem>,
+    scores: &SortedMap<String, f64>,
+) -> Vec<ChoiceCard> {
+    let count = |text: &str| Estimator::V3.tokens(text);
+    let mut out = Vec::new();
+    for item in items {
+        let score = scores.get(&item.id).copied();
+        // One by one: a tool too large for a card leaves the others as they are.
+        out.extend(make_choice_cards(std::iter::once(item), Some(&|_| score), &CARD, &count).cards);
+    }
+    out
 }

@@ -34,19 +34,9 @@ impl Gateway {
                 "Not all tools are listed. Find them with `{}`, then run them with `{}`.\n",
                 names.search_tools, names.call_tool
             ),
-            FrontMode::Reference if self.options.reference.proxy => {
-                "Tools are listed without their schemas: read one with `tool_hydrate`, run it with `tool_execute`.\n".to_owned()
-            }
-            FrontMode::Reference => {
-                "Find tools with `tool_browse` and run them with `tool_execute`. Large results come back as a summary with \
-                 handles; read parts of them with `tool_view`.\n"
-                    .to_owned()
-            }
         };
-        if self.mode() != FrontMode::Reference {
-            text.push_str("Large results come back as a digest with a handle; read parts of them with `");
-            text.extend([&names.drilldown, "`, find again what they hold with `", &names.recall, "`.\n"]);
-        }
+        text.push_str("Large results come back as a digest with a handle; read parts of them with `");
+        text.extend([&names.drilldown, "`, find again what they hold with `", &names.recall, "`.\n"]);
         let servers: Vec<&str> = self.servers.iter().take(MAX_NAMED).map(|server| server.name.as_str()).collect();
         if !servers.is_empty() {
             let more = self.servers.len() - servers.len();

@@ -1,8 +1,6 @@
 //! A gateway in front of MCP servers, without transport, clock or randomness: what clients see of many servers, what
 //! they may do, and how a call goes.
 
-mod browse;
-pub mod browse_path;
 pub mod cache;
 pub mod failure;
 mod front;
@@ -13,7 +11,6 @@ pub mod policy;
 pub mod preset;
 mod primitives;
 pub mod rate;
-mod reference;
 pub mod repair;
 pub mod retry;
 mod runtime;
@@ -23,28 +20,22 @@ mod servers;
 mod stats;
 pub mod visibility;
 
-pub use browse_path::BrowsePath;
 pub use cache::{CachePolicy, ResultCache, cache_key};
 pub use contextweaver_text::glob::{self, Glob};
 pub use failure::{FailureKind, GatewayError, GatewayErrorCode, UpstreamFailure, classify, upstream_detail};
 pub use front::{FrontMode, ToolList};
-pub use options::{GatewayMode, GatewayOptions, OnFinding, OwnNames, ReferenceOptions, ServerOptions, ToolPins};
+pub use options::{GatewayMode, GatewayOptions, OnFinding, OwnNames, ServerOptions, ToolPins};
 pub use policy::{PolicyAction, PolicyRuling, PolicySubject, ToolPolicy};
 pub use preset::{Preset, PresetParts};
 pub use primitives::{FoundPrompt, FoundResource};
 pub use rate::{CallLimits, RateLimits, RateRuling, RateState};
-#[doc(hidden)]
-pub use reference::{gateway_meta_tools, primitive_meta_tools, proxy_meta_tools};
 pub use repair::{ArgumentRepair, RepairedArguments, repair_arguments, repair_json_texts};
 pub use retry::RetryPolicy;
 pub use runtime::{
     AcceptedTools, AppUse, CallInfo, CallKind, CallRequest, CallStep, FailedCall, FinishedCall, FinishedReply,
     ForwardedCall, Gateway, ListedServer, MeasuredResult, NextStep, PinState, RoutedTools, RpcError, UnmatchedRule,
-    ViewOutcome,
 };
-pub use schema_health::{
-    IngestReport, IngestedTools, SchemaFinding, SkippedTool, check_tools, item_findings, schema_findings,
-};
+pub use schema_health::{SchemaFinding, item_findings, schema_findings};
 pub use servers::{
     DriftedTool, ListChanges, ListingReport, MendedEntry, QuarantineReason, QuarantinedTool, ServerStatus, SkippedEntry,
 };

@@ -38,8 +38,6 @@ pub enum GatewayMode {
     Firewall,
     /// A tool that searches and one that calls, with the tools that are pinned or were used last.
     Search,
-    /// The meta-tools of contextweaver 0.18.
-    Reference,
 }
 
 impl GatewayMode {
@@ -52,9 +50,8 @@ impl GatewayMode {
             "auto" => Ok(Self::Auto),
             "firewall" => Ok(Self::Firewall),
             "search" => Ok(Self::Search),
-            "reference" => Ok(Self::Reference),
             other => Err(Error::new(ErrorCode::InvalidInput, format!("no mode is called {}", quote(other)))
-                .hint("one of: auto firewall search reference")),
+                .hint("one of: auto firewall search")),
         }
     }
 }
@@ -123,26 +120,6 @@ impl Default for OwnNames {
     }
 }
 
-/// Most tools that one browse answers.
-pub(crate) const MAX_BROWSED: u64 = 50;
-
-/// How reference mode differs from what is usual in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReferenceOptions {
-    /// Whether clients see every tool by its id and without its schema, in place of a tool that browses.
-    pub proxy: bool,
-    /// Whether an answer begins with what the session has seen before, so that a provider's cache of prompts holds.
-    pub cache_stable: bool,
-    /// Tools that a browse answers unless the model says otherwise.
-    pub top_k: usize,
-}
-
-impl Default for ReferenceOptions {
-    fn default() -> Self {
-        Self { proxy: false, cache_stable: false, top_k: 10 }
-    }
-}
-
 /// Options of a [`Gateway`](crate::Gateway).
 #[derive(Debug, Clone)]
 pub struct GatewayOptions {
@@ -162,8 +139,6 @@ pub struct GatewayOptions {
     pub cache: Option<CachePolicy>,
     /// Which tools there are for clients; all of them without it.
     pub visibility: Option<VisibilityProfile>,
-    /// How reference mode differs from what is usual in it.
-    pub reference: ReferenceOptions,
     /// Whether arguments that are texts are read as what the schema asks for.
     pub tolerant_args: bool,
     /// Whether arguments are checked against the schema of the tool.
@@ -199,7 +174,6 @@ impl Default for GatewayOptions {
             retry: RetryPolicy::default(),
             cache: None,
             visibility: None,
-            reference: ReferenceOptions::default(),
             tolerant_args: false,
             validate: true,
             pinned_tools: Vec::new(),
@@ -246,7 +220,6 @@ impl GatewayOptions {
             retry: preset.retry,
             cache: preset.cache,
             visibility: part(&mut fields, "visibility", VisibilityProfile::from_value)?,
-            reference: ReferenceOptions::take(&mut fields)?,
             tolerant_args: fields.bool_or("tolerant_args", base.tolerant_args)?,
             validate: fields.bool_or("validate", base.validate)?,
             pinned_tools: Glob::read_all(&fields.strings("pinned_tools")?, "/pinned_tools")?,
@@ -341,24 +314,6 @@ fn policies(fields: &mut Fields) -> Result<PresetParts> {
         retry: part(fields, "retry", RetryPolicy::from_value)?.unwrap_or(base.retry),
         cache: part(fields, "cache", CachePolicy::from_value)?.or(base.cache),
     })
-}
-
-impl ReferenceOptions {
-    fn take(fields: &mut Fields) -> Result<Self> {
-        let base = Self::default();
-        let Some(mut own) = fields.nested("reference")? else { return Ok(base) };
-        let top_k = own.uint_or("top_k", base.top_k as u64, MAX_BROWSED)?;
-        if top_k == 0 {
-            return Err(Error::new(ErrorCode::OutOfRange, "top_k must be at least 1").at(own.at("top_k")));
-        }
-        let options = Self {
-            proxy: own.bool_or("proxy", base.proxy)?,
-            cache_stable: own.bool_or("cache_stable", base.cache_stable)?,
-            top_k: top_k as usize,
-        };
-        own.finish()?;
-        Ok(options)
-    }
 }
 
 fn by_server<T>(

@@ -3,19 +3,15 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use contextweaver_base::order::{SortedMap, WordSet};
+use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_convert::mcp::{mcp_prompt_to_selectable, mcp_resource_to_selectable};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{JsonMap, nearest};
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, mask_secrets, redact_value};
+use contextweaver_text::redact::{SECRET_MASK, mask_secrets, redact_value};
 use contextweaver_text::unicode::visible;
 
-use crate::browse::{Browsed, Indexed};
-use crate::failure::{GatewayError, GatewayErrorCode};
 use crate::front::{NameTable, safe_line, without_reserved};
-use crate::reference::{BrowseRequest, given, required};
-use crate::runtime::{CallContext, CallStep, Checked, Gateway};
+use crate::runtime::Gateway;
 use crate::servers::Server;
 
 /// Under this key of `_meta` stands the server, where the name or the address alone does not say it.
@@ -42,16 +38,6 @@ pub struct FoundPrompt {
     pub server: String,
     /// The name that the server has for it.
     pub name: String,
-}
-
-/// Resources or prompts in reference mode: the place of the server, and the address or the name.
-type PrimitiveIndex = Indexed<(usize, String)>;
-
-/// Both.
-#[derive(Debug)]
-pub(crate) struct Primitives {
-    resources: PrimitiveIndex,
-    prompts: PrimitiveIndex,
 }
 
 impl Gateway {
@@ -223,99 +209,11 @@ impl Gateway {
             }
         })
     }
-
-    /// Whether there are resources, and prompts.
-    pub(crate) fn has_primitives(&self) -> [bool; 2] {
-        [
-            self.servers.iter().any(|server| !server.resources.is_empty()),
-            self.servers.iter().any(|server| !server.prompts.is_empty()),
-        ]
-    }
-
-    /// Returns resources and prompts by their ids, which are put together when they are first asked for.
-    fn primitives(&mut self) -> &mut Primitives {
-        let known = self.primitives.take();
-        let primitives = known.unwrap_or_else(|| Primitives {
-            resources: self.primitive_index(|server| &server.resources, "uri", mcp_resource_to_selectable),
-            prompts: self.primitive_index(|server| &server.prompts, "name", mcp_prompt_to_selectable),
-        });
-        self.primitives.insert(primitives)
-    }
-
-    fn primitive_index(
-        &self,
-        of: fn(&Server) -> &Vec<Value>,
-        key: &str,
-        read: fn(Value, Option<&str>) -> Result<contextweaver_convert::mcp::ConvertedTool>,
-    ) -> PrimitiveIndex {
-        let mut items = Vec::new();
-        for (place, server) in self.shown_servers() {
-            // With one server the namespaces are those that its names speak of, as in 0.18.
-            let name = (self.servers.len() > 1).then_some(server.name.as_str());
-            for entry in of(server) {
-                let known = entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-                if let Ok(converted) = read(entry.clone(), name) {
-                    let item = converted.item;
-                    let description = visible(&item.description).into_owned();
-                    items.push((SelectableItem { description, ..item }, (place, known)));
-                }
-            }
-        }
-        Indexed::of(items)
-    }
-
-    /// Begins a call of a meta-tool over resources or prompts.
-    pub(crate) fn reference_primitive(
-        &mut self,
-        name: &str,
-        mut arguments: JsonMap,
-        context: &CallContext,
-    ) -> Checked<CallStep> {
-        self.count(name, None, context)?;
-        let is_resource = name.starts_with("resource");
-        if name.ends_with("browse") {
-            let request = BrowseRequest::read(arguments, self.options.reference.top_k)?;
-            let primitives = self.primitives();
-            let index = if is_resource { &mut primitives.resources } else { &mut primitives.prompts };
-            let found = request.run(&mut Browsed { router: &mut index.router, hidden: WordSet::default() })?;
-            return Ok(CallStep::text(&json!(found).to_string(), false));
-        }
-        let key = if is_resource { "resource_id" } else { "prompt_id" };
-        let id = required(&mut arguments, key)?;
-        let given = if is_resource { JsonMap::new() } else { given(&mut arguments)? };
-        let primitives = self.primitives();
-        let index = if is_resource { &primitives.resources } else { &primitives.prompts };
-        let (code, what) = if is_resource {
-            (GatewayErrorCode::ResourceNotFound, "resource")
-        } else {
-            (GatewayErrorCode::PromptNotFound, "prompt")
-        };
-        let not_found = || {
-            let message = format!("no {what} has this id; `{what}_browse` finds ids");
-            GatewayError::new(code, message).at(safe_line(&id))
-        };
-        let (server, known) = index.ids.get(&id).cloned().ok_or_else(not_found)?;
-        let schema = index.router.catalog().find(&id).map(|item| item.args_schema.clone()).unwrap_or_default();
-        if !is_resource {
-            crate::runtime::validate(&schema, &given, true).map_err(|error| error.at(id.as_str()))?;
-        }
-        let Some(asked) = self.servers.get(server) else { return Err(not_found()) };
-        if asked.is_unavailable() {
-            return Err(asked.unavailable_error().at(id));
-        }
-        let server_name = asked.name.clone();
-        let call = self.open_primitive(server, &id, context)?;
-        Ok(if is_resource {
-            CallStep::ReadResource { call, server: server_name, uri: known }
-        } else {
-            CallStep::GetPrompt { call, server: server_name, name: known, arguments: given }
-        })
-    }
 }
 
 /// An entry as its server wrote it, made safe to show.
 fn shown(entry: &Value) -> JsonMap {
-    let Value::Object(mut map) = redact_value(entry, SecretRules::Full, SECRET_MASK) else { return JsonMap::new() };
+    let Value::Object(mut map) = redact_value(entry, SECRET_MASK) else { return JsonMap::new() };
     without_reserved(&mut map);
     for key in ["title", "description"] {
         if let Some(Value::String(text)) = map.get_mut(key) {

@@ -1,16 +1,12 @@
-//! What a server lists, looked at before anybody uses it: tools that cannot be read, schemas too large or malformed.
+//! Schemas that a server lists, looked at before anybody uses them: too large, or malformed.
 
 use serde::Serialize;
 use serde_json::Value;
 
-use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_convert::mcp::{mcp_tool_to_capability, tool_list};
 use contextweaver_convert::tools::check_well_formed;
 use contextweaver_model::SelectableItem;
-use contextweaver_model::json::{JsonMap, number_text, type_name};
-use contextweaver_routing::{Catalog, InvalidTools};
-use contextweaver_text::redact::redact_id;
-use contextweaver_text::unicode::{sanitize, trim, truncate};
+use contextweaver_model::json::{JsonMap, number_text};
+use contextweaver_text::unicode::truncate;
 
 /// Bytes of a schema as compact JSON of ASCII.
 pub const MAX_HEALTHY_BYTES: usize = 65_536;
@@ -18,9 +14,6 @@ pub const MAX_HEALTHY_BYTES: usize = 65_536;
 pub const MAX_HEALTHY_DEPTH: usize = 32;
 /// Properties of a schema and all below it.
 pub const MAX_HEALTHY_PROPERTIES: usize = 512;
-
-/// Characters of a name in a report.
-const NAME_CHARS: usize = 128;
 
 /// Something about a schema that makes trouble: it costs tokens, or it cannot be checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -36,105 +29,6 @@ pub struct SchemaFinding {
     pub kind: &'static str,
     /// How much, or where.
     pub detail: String,
-}
-
-/// A tool that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct SkippedTool {
-    /// Its place in the list.
-    pub index: usize,
-    /// Its name, made safe to show; empty where it has none.
-    pub name: String,
-    /// Why it was left out.
-    pub reason: String,
-}
-
-/// What became of a list of tools.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct IngestReport {
-    /// The number of tools that were read.
-    pub registered: usize,
-    /// The others.
-    pub skipped: Vec<SkippedTool>,
-    /// Schemas that make trouble; their tools were read.
-    pub schema_findings: Vec<SchemaFinding>,
-}
-
-/// The tools of a list, and what became of it.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct IngestedTools {
-    /// The tools by their canonical ids.
-    pub catalog: Catalog,
-    /// What became of the list.
-    pub report: IngestReport,
-}
-
-/// Reads what a server lists, as the mode `reference` has it: canonical ids, a description is required.
-///
-/// With [`InvalidTools::Report`] a tool that cannot be read, or whose id another one has, is left out and reported, and
-/// one with findings stays. With [`InvalidTools::Raise`] the first of either is an error.
-///
-/// # Errors
-/// `INVALID_INPUT` for what is no list of tools; with [`InvalidTools::Raise`] also `INVALID_INPUT`, `MISSING_FIELD` or
-/// `DUPLICATE_ID` at the tool.
-///
-/// ```
-/// use contextweaver_gateway::check_tools;
-/// use contextweaver_routing::InvalidTools;
-/// use serde_json::json;
-///
-/// let listing = json!([{ "name": "get", "description": "Gets.", "inputSchema": { "type": "objekt" } }, null]);
-/// let report = check_tools(listing, InvalidTools::Report)?.report;
-/// assert_eq!((report.registered, report.skipped[0].index), (1, 1));
-/// assert_eq!(report.schema_findings[0].kind, "not_well_formed");
-/// # Ok::<(), contextweaver_base::Error>(())
-/// ```
-pub fn check_tools(listing: Value, mode: InvalidTools) -> Result<IngestedTools> {
-    let mut out = IngestedTools::default();
-    for (index, tool) in tool_list(listing)?.into_iter().enumerate() {
-        let path = format!("/tools/{index}");
-        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
-        let name = truncate(&sanitize(&redact_id(name)), NAME_CHARS);
-        let added = read(tool, &path).and_then(|item| {
-            let findings = item_findings(&item);
-            if let (InvalidTools::Raise, Some(finding)) = (mode, findings.first()) {
-                let message = format!("the schema makes trouble: {}", finding.detail);
-                return Err(Error::new(ErrorCode::InvalidInput, message).detail("kind", finding.kind).at(&*path));
-            }
-            out.catalog.register(item).map_err(|error| error.under(format!("{path}/name")))?;
-            Ok(findings)
-        });
-        match (added, mode) {
-            (Ok(findings), _) => out.report.schema_findings.extend(findings),
-            (Err(error), InvalidTools::Raise) => return Err(error),
-            (Err(error), InvalidTools::Report) => {
-                let reason = match error.path() {
-                    "" => error.message().to_owned(),
-                    at => format!("{} (at {at})", error.message()),
-                };
-                out.report.skipped.push(SkippedTool { index, name, reason });
-            }
-        }
-    }
-    out.report.registered = out.catalog.len();
-    Ok(out)
-}
-
-fn read(tool: Value, path: &str) -> Result<SelectableItem> {
-    match tool.get("name") {
-        Some(Value::String(name)) if !trim(name).is_empty() => mcp_tool_to_capability(tool, path),
-        None if tool.is_object() => Err(contextweaver_model::json::missing_field(path, "name")),
-        None => Err(contextweaver_model::json::wrong_type(path, "an object", &tool)),
-        Some(Value::String(_)) => {
-            Err(Error::new(ErrorCode::InvalidInput, "the name is blank").at(format!("{path}/name")))
-        }
-        Some(other) => {
-            let message = format!("expected a string, got {}", type_name(other));
-            Err(Error::new(ErrorCode::InvalidInput, message).at(format!("{path}/name")))
-        }
-    }
 }
 
 /// Looks at the schemas of a tool.
@@ -276,28 +170,11 @@ mod tests {
     }
 
     #[test]
-    fn bad_tools_keep_no_good_one_out_and_are_told_by_place() {
-        let good = json!({ "name": "a.get", "description": "d" });
-        let listing = json!([
-            good, null, { "description": "d" }, { "name": " ", "description": "d" }, { "name": 5, "description": "d" },
-            { "name": "n" }, good, { "name": "b", "description": "d", "annotations": [1] },
-            { "name": format!("c\u{202e}{}", "x".repeat(300)), "description": "d", "inputSchema": ["a"] },
-            { "name": "d", "description": "d", "outputSchema": { "type": 5 } },
-        ]);
-        let checked = check_tools(listing.clone(), InvalidTools::Report).unwrap();
-        let skipped: Vec<_> = checked.report.skipped.iter().map(|one| (one.index, one.name.chars().count())).collect();
-        let wanted = [(1, 0), (2, 0), (3, 1), (4, 0), (5, 1), (6, 5), (7, 1), (8, NAME_CHARS + 1)];
-        assert_eq!(skipped, wanted);
-        assert!(!checked.report.skipped[7].name.contains('\u{202e}'));
-        assert_eq!((checked.report.registered, checked.catalog.len()), (2, 2));
-        let finding = &checked.report.schema_findings[0];
-        assert_eq!(finding.kind, "not_well_formed");
-        assert!(finding.detail.starts_with("output schema: expected a type") && finding.detail.ends_with("/type"));
-        for (from, path) in [(0, "/tools/1"), (2, "/tools/0/name"), (6, "/tools/1/annotations"), (9, "/tools/0")] {
-            let rest: Vec<Value> = listing.as_array().unwrap()[from..].to_vec();
-            assert_eq!(check_tools(Value::Array(rest), InvalidTools::Raise).unwrap_err().path(), path);
-        }
-        assert!(check_tools(json!({ "tools": 5 }), InvalidTools::Report).is_err());
+    fn a_schema_of_results_is_looked_at_too() {
+        let output = json!({ "type": 5 }).as_object().cloned();
+        let found = item_findings(&SelectableItem { output_schema: output, ..SelectableItem::default() });
+        assert_eq!((found.len(), found[0].kind), (1, "not_well_formed"));
+        assert!(found[0].detail.starts_with("output schema: expected a type") && found[0].detail.ends_with("/type"));
     }
 
     fn any_json() -> impl Strategy<Value = Value> {

@@ -226,7 +226,7 @@ impl Gateway {
 
     /// Ids of tools that a search does not tell, or that are of another server.
     pub(crate) fn hidden(&mut self, server: Option<usize>, caller: Option<&str>) -> WordSet {
-        let ids: Vec<(String, ToolPlace)> = self.index().ids().map(|(id, place)| (id.to_owned(), place)).collect();
+        let ids: Vec<(String, ToolPlace)> = self.index().names().map(|(id, place)| (id.to_owned(), place)).collect();
         let is_hidden =
             |place: ToolPlace| server.is_some_and(|server| server != place.server) || !self.may_find(place, caller);
         WordSet::new(ids.into_iter().filter(|(_, place)| is_hidden(*place)).map(|(id, _)| id).collect())

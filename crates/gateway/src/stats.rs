@@ -194,9 +194,9 @@ impl Counters {
     }
 
     /// Counts a call that was not answered.
-    pub fn failed(&mut self, tool: Option<&ToolRef>) {
+    pub fn failed(&mut self, tool: &ToolRef) {
         self.totals.failures += 1;
-        if let Some(counts) = tool.and_then(|tool| self.of(tool)) {
+        if let Some(counts) = self.of(tool) {
             counts.failures += 1;
         }
     }

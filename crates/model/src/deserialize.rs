@@ -5,9 +5,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::{
-    ArtifactRef, BuildStats, CandidateExplanation, CompatWeights, ContextBudget, ContextItem, ContextPack,
-    ContextPolicy, Episode, Explanation, Fact, FirewallStats, HydrationResult, MemoryEntry, ProfileConfig,
-    ResultEnvelope, RoutingConfig, SelectableItem, ViewSpec,
+    ArtifactRef, BuildStats, CandidateExplanation, ContextBudget, ContextItem, ContextPack, ContextPolicy, Episode,
+    Explanation, Fact, FirewallStats, HydrationResult, MemoryEntry, ProfileConfig, ResultEnvelope, RoutingConfig,
+    SelectableItem, ViewSpec,
 };
 
 macro_rules! deserialize_by {
@@ -25,7 +25,6 @@ deserialize_by! {
     ArtifactRef |value| Self::from_value(value, "");
     BuildStats |value| Self::from_value(value, "");
     CandidateExplanation |value| Self::from_value(value, "");
-    CompatWeights |value| Self::from_value(value, "", false);
     ContextBudget |value| Self::from_value(value, "", false);
     ContextItem |value| Self::from_value(value, "");
     ContextPack |value| Self::from_value(value, "");

@@ -489,13 +489,6 @@ pub fn to_sorted_compact(value: &Value) -> String {
     out
 }
 
-/// Writes JSON on one line as [`to_sorted_ascii`] does, keys in their order.
-pub fn to_ascii(value: &Value) -> String {
-    let mut out = String::new();
-    write_ascii(&mut out, value, JsonLayout { indent: None, sorted: false, spaced: true }, 0);
-    out
-}
-
 #[derive(Clone, Copy)]
 struct JsonLayout {
     indent: Option<usize>,

@@ -44,7 +44,7 @@ pub use pack::{ContextPack, RenderedItem};
 pub use policy::ContextPolicy;
 pub use profile::{ProfileConfig, RoutingConfig};
 pub use running::{RunningCosts, RunningStep};
-pub use scoring::{Bm25nWeights, CompatWeights, ScoringConfig, ScoringMethod};
+pub use scoring::{Bm25nWeights, ScoringConfig};
 pub use stats::{BuildStats, DroppedItem, LedgerStats, RulesStats, TokenCalibration};
 pub use tool::{HydrationResult, RESERVED_KEY, SelectableItem, TOOL_KINDS};
 pub use warning::Warning;

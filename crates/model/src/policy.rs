@@ -65,9 +65,9 @@ impl Default for ContextPolicy {
 }
 
 impl ContextPolicy {
-    /// Returns the default policy of 0.18, which admits 50 items of each kind.
-    pub fn compat() -> Self {
-        let cap = limits::COMPAT_ITEMS_PER_KIND as u64;
+    /// Returns what the policy of a profile is read over: as where profiles are written, it admits 50 items of each kind.
+    pub fn of_profiles() -> Self {
+        let cap = limits::PROFILE_ITEMS_PER_KIND as u64;
         Self { max_items_per_kind: ItemKind::ALL.iter().map(|kind| (*kind, cap)).collect(), ..Self::default() }
     }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{CompatWeights, ContextBudget, ContextPolicy, Mode};
+use super::{ContextBudget, ContextPolicy, Mode};
 use crate::json::Fields;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::quote::quote;
@@ -48,7 +48,7 @@ impl RoutingConfig {
     }
 }
 
-/// Budget, policy, scoring and routing under one name.
+/// Budget, policy and routing under one name.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ProfileConfig {
@@ -60,8 +60,6 @@ pub struct ProfileConfig {
     pub budget: ContextBudget,
     /// Kinds and sensitivity that a prompt admits.
     pub policy: ContextPolicy,
-    /// Weights of the compat scoring.
-    pub scoring: CompatWeights,
     /// Settings of the router.
     pub routing: RoutingConfig,
 }
@@ -72,8 +70,7 @@ impl Default for ProfileConfig {
             mode: Mode::Strict,
             seed: None,
             budget: ContextBudget::default(),
-            policy: ContextPolicy::compat(),
-            scoring: CompatWeights::default(),
+            policy: ContextPolicy::of_profiles(),
             routing: RoutingConfig::default(),
         }
     }
@@ -108,7 +105,7 @@ impl ProfileConfig {
         })
     }
 
-    /// Reads a profile as 0.18 writes it; unknown fields are ignored.
+    /// Reads a profile as 0.18 writes it; other fields are ignored, among them the weights of its scoring.
     ///
     /// # Errors
     /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
@@ -126,16 +123,14 @@ impl ProfileConfig {
         let mut sub = |key: &'static str| fields.take(key).map(|value| (value, fields.at(key)));
         let budget = sub("budget").map(|(v, at)| ContextBudget::from_value(v, &at, false)).transpose()?;
         let policy = sub("policy")
-            .map(|(v, at)| ContextPolicy::from_value(v, &at, ContextPolicy::compat(), false))
+            .map(|(v, at)| ContextPolicy::from_value(v, &at, ContextPolicy::of_profiles(), false))
             .transpose()?;
-        let scoring = sub("scoring").map(|(v, at)| CompatWeights::from_value(v, &at, false)).transpose()?;
         let routing = sub("routing").map(|(v, at)| RoutingConfig::from_value(v, &at)).transpose()?;
         Ok(Self {
             mode,
             seed,
             budget: budget.unwrap_or(base.budget),
             policy: policy.unwrap_or(base.policy),
-            scoring: scoring.unwrap_or(base.scoring),
             routing: routing.unwrap_or(base.routing),
         })
     }

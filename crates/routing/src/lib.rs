@@ -45,7 +45,7 @@ pub mod router;
 pub mod scorers;
 
 pub use cards::{
-    CardOptions, CardStyle, ChoiceCard, PrefixRepair, ProviderOptions, ProviderTools, SchemaDialect, SchemaSource,
+    CardOptions, CardStyle, ChoiceCard, ProviderOptions, ProviderTools, SchemaDialect, SchemaSource,
     SelectionSchemaOptions, SelectionValidation, ToolNames, ValidateOptions, down_level, hydrate_with_schema,
     make_choice_cards, own_arguments, pack_cards, render_cards, selection_schema, tools_for, validate_selection,
 };

@@ -1,11 +1,9 @@
 //! Tells how sensitive a text is.
 //!
-//! A secret makes a text restricted; personal data makes it confidential. With [`ClassifierRules::compat`] any
-//! run of 13 to 16 digits counts as a card number and any e-mail address as confidential, which labels
-//! time stamps and most correspondence. The full rules check cards and social security numbers
-//! and leave e-mail addresses to the caller's choice.
+//! A secret makes a text restricted; personal data makes it confidential: card numbers and social security numbers that
+//! could have been issued, and e-mail addresses where the caller chooses so.
 
-use super::redact::{SecretRules, after, before, contains_secret, digit, is_word, read};
+use super::redact::{after, before, contains_secret, digit, is_word, read};
 
 /// Level of sensitivity that the content of a text calls for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,14 +41,10 @@ impl DetectedLevel {
 /// Selects the rules of the classifier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassifierRules {
-    /// Takes exactly the decisions of contextweaver 0.18.2, whatever `pii` says.
-    pub compat: bool,
     /// Treats an e-mail address as confidential.
     pub pii: bool,
 }
 
-/// Lengths of the numbers that contextweaver 0.18 takes for cards.
-const COMPAT_CARD: std::ops::RangeInclusive<usize> = 13..=16;
 /// Most digits of a card number.
 const MAX_CARD: usize = 19;
 
@@ -59,20 +53,18 @@ const MAX_CARD: usize = 19;
 /// ```
 /// use contextweaver_text::{ClassifierRules, DetectedLevel, detect};
 ///
-/// let rules = ClassifierRules { pii: true, ..ClassifierRules::default() };
+/// let rules = ClassifierRules { pii: true };
 /// assert_eq!(detect("Write to bob@example.com", rules), DetectedLevel::Confidential);
 /// assert_eq!(detect("password=hunter22", rules), DetectedLevel::Restricted);
 /// assert_eq!(detect("It is raining", rules), DetectedLevel::Public);
 /// ```
 #[must_use]
 pub fn detect(text: &str, rules: ClassifierRules) -> DetectedLevel {
-    let secrets = if rules.compat { SecretRules::Compat } else { SecretRules::Full };
-    if contains_secret(text, secrets) {
+    if contains_secret(text) {
         return DetectedLevel::Restricted;
     }
-    let email = rules.compat || rules.pii;
-    let personal = |text: &str| email && has_email(text) || has_number(text, rules.compat);
-    let found = read(text, secrets).any(|text| personal(&text));
+    let personal = |text: &str| rules.pii && has_email(text) || has_number(text);
+    let found = read(text).any(|text| personal(&text));
     if found { DetectedLevel::Confidential } else { DetectedLevel::Public }
 }
 
@@ -100,7 +92,7 @@ fn has_email(text: &str) -> bool {
 /// Reports whether a text contains a card number or a social security number.
 ///
 /// Every number starts at a digit behind a word edge and is examined over a bounded length.
-fn has_number(text: &str, compat: bool) -> bool {
+fn has_number(text: &str) -> bool {
     let mut previous = None;
     text.char_indices().any(|(at, c)| {
         let inside = previous.is_some_and(is_word);
@@ -109,7 +101,7 @@ fn has_number(text: &str, compat: bool) -> bool {
             return false;
         }
         let tail = text.get(at..).unwrap_or("");
-        if compat { is_compat_ssn(tail) || is_compat_card(tail) } else { is_ssn(text, at) || is_card(tail) }
+        is_ssn(text, at) || is_card(tail)
     })
 }
 
@@ -127,10 +119,6 @@ fn ssn_parts(tail: &str) -> Option<([u32; 3], &str)> {
     }
     let left = chars.as_str();
     (!left.starts_with(is_word)).then_some((numbers, left))
-}
-
-fn is_compat_ssn(tail: &str) -> bool {
-    ssn_parts(tail).is_some()
 }
 
 /// Reports whether a number that could have been issued as a social security number starts here.
@@ -166,10 +154,6 @@ fn any_number(tail: &str, mut accept: impl FnMut(&[u8], &[usize]) -> bool) -> bo
         }
     }
     false
-}
-
-fn is_compat_card(tail: &str) -> bool {
-    any_number(tail, |digits, _| COMPAT_CARD.contains(&digits.len()))
 }
 
 /// Reports whether a plausible card number with a correct check digit starts here.
@@ -209,43 +193,41 @@ mod tests {
     use super::DetectedLevel::{Confidential, Public, Restricted};
     use super::*;
 
-    const COMPAT: ClassifierRules = ClassifierRules { compat: true, pii: false };
-    const FULL: ClassifierRules = ClassifierRules { compat: false, pii: false };
-    const PII: ClassifierRules = ClassifierRules { compat: false, pii: true };
+    const FULL: ClassifierRules = ClassifierRules { pii: false };
+    const PII: ClassifierRules = ClassifierRules { pii: true };
 
     #[test]
     fn levels_by_rule_set() {
-        for (text, compat, full, pii) in [
-            ("", Public, Public, Public),
-            ("hello there", Public, Public, Public),
-            ("password=hunter22", Restricted, Restricted, Restricted),
-            ("max_tokens: 100000", Restricted, Public, Public),
-            ("bob@example.com", Confidential, Public, Confidential),
-            ("<a.b+c@sub.example.co.uk>", Confidential, Public, Confidential),
-            ("bob@localhost", Public, Public, Public),
-            ("++@x.y", Public, Public, Public),
-            ("a@.b", Public, Public, Public),
-            ("a@b.-", Public, Public, Public),
-            ("4111 1111 1111 1111", Confidential, Confidential, Confidential),
-            ("4111-1111-1111-1111.", Confidential, Confidential, Confidential),
-            ("3782 822463 10005", Confidential, Confidential, Confidential),
-            ("4111 1111 1111 1112", Confidential, Public, Public),
-            ("x4111111111111111", Public, Public, Public),
-            ("at 1700000000000", Confidential, Public, Public),
-            ("0000000000000000", Confidential, Public, Public),
-            ("\u{664}\u{661}11111111111111", Confidential, Confidential, Confidential),
-            ("1 2 3 4 5 6 7 8 9 0 1 2 3 4", Confidential, Public, Public),
-            ("123-45-6789", Confidential, Confidential, Confidential),
-            ("666-45-6789", Confidential, Public, Public),
-            ("900-45-6789", Confidential, Public, Public),
-            ("123-00-6789", Confidential, Public, Public),
-            ("123-45-0000", Confidential, Public, Public),
-            ("123-45-6789-1", Confidential, Public, Public),
-            ("1123-45-6789", Public, Public, Public),
-            ("\u{1b}[32m4111 1111 1111 1111\u{1b}[0m", Public, Confidential, Confidential),
-            ("\u{1b}[1m123-\u{1b}[0m45-6789", Public, Confidential, Confidential),
+        for (text, full, pii) in [
+            ("", Public, Public),
+            ("hello there", Public, Public),
+            ("password=hunter22", Restricted, Restricted),
+            ("max_tokens: 100000", Public, Public),
+            ("bob@example.com", Public, Confidential),
+            ("<a.b+c@sub.example.co.uk>", Public, Confidential),
+            ("bob@localhost", Public, Public),
+            ("++@x.y", Public, Public),
+            ("a@.b", Public, Public),
+            ("a@b.-", Public, Public),
+            ("4111 1111 1111 1111", Confidential, Confidential),
+            ("4111-1111-1111-1111.", Confidential, Confidential),
+            ("3782 822463 10005", Confidential, Confidential),
+            ("4111 1111 1111 1112", Public, Public),
+            ("x4111111111111111", Public, Public),
+            ("at 1700000000000", Public, Public),
+            ("0000000000000000", Public, Public),
+            ("\u{664}\u{661}11111111111111", Confidential, Confidential),
+            ("1 2 3 4 5 6 7 8 9 0 1 2 3 4", Public, Public),
+            ("123-45-6789", Confidential, Confidential),
+            ("666-45-6789", Public, Public),
+            ("900-45-6789", Public, Public),
+            ("123-00-6789", Public, Public),
+            ("123-45-0000", Public, Public),
+            ("123-45-6789-1", Public, Public),
+            ("1123-45-6789", Public, Public),
+            ("\u{1b}[32m4111 1111 1111 1111\u{1b}[0m", Confidential, Confidential),
+            ("\u{1b}[1m123-\u{1b}[0m45-6789", Confidential, Confidential),
         ] {
-            assert_eq!(detect(text, COMPAT), compat, "compat {text:?}");
             assert_eq!(detect(text, FULL), full, "full {text:?}");
             assert_eq!(detect(text, PII), pii, "pii {text:?}");
         }

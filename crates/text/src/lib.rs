@@ -9,10 +9,10 @@
 //! | make text of others safe to show | [`unicode::sanitize`], [`markdown`] |
 //!
 //! ```
-//! use contextweaver_text::{Estimator, SECRET_MASK, SecretRules, redact_secrets};
+//! use contextweaver_text::{Estimator, SECRET_MASK, redact_secrets};
 //!
 //! let log = "connecting with password=hunter22";
-//! let shown = redact_secrets(log, SecretRules::Full, SECRET_MASK);
+//! let shown = redact_secrets(log, SECRET_MASK);
 //! assert_eq!(shown, "connecting with password=[REDACTED-SECRET]");
 //! assert!(Estimator::V3.fits(&shown, 20));
 //! ```
@@ -39,5 +39,5 @@ pub mod unicode;
 
 pub use classify::{ClassifierRules, DetectedLevel, detect};
 pub use pattern::{Dialect, Pattern};
-pub use redact::{Keep, SECRET_MASK, SecretRules, contains_secret, redact_secrets, redact_value};
+pub use redact::{Keep, SECRET_MASK, contains_secret, redact_secrets, redact_value};
 pub use tokens::Estimator;

@@ -43,18 +43,6 @@ pub fn line_end(bytes: &[u8]) -> (usize, usize) {
     (bytes.len(), 0)
 }
 
-/// Joins a range of lines with line feeds.
-pub fn join_lines(text: &str, range: Range<usize>) -> String {
-    let mut out = String::new();
-    for (index, line) in lines(text).skip(range.start).take(range.len()).enumerate() {
-        if index > 0 {
-            out.push('\n');
-        }
-        out.push_str(line);
-    }
-    out
-}
-
 /// Places a slice on a sequence of `len` elements as Python does: a negative bound counts from the end, a bound
 /// beyond an end is that end, and an end before the start gives an empty range.
 pub fn slice_range(len: usize, start: Option<i64>, end: Option<i64>) -> Range<usize> {
@@ -78,8 +66,6 @@ mod tests {
             ["é…", "", "\u{2027}", "", "", "x"]
         );
         assert_eq!(lines("").count(), 0);
-        assert_eq!(join_lines("a\r\nb\rc\n", 1..3), "b\nc");
-        assert_eq!(join_lines("a", 3..9), "");
     }
 
     #[test]

@@ -116,11 +116,6 @@ export interface Lexicon {
 
 /** Settings of a router. */
 export interface RouterOptions {
-  /**
-   * `"0.18"`: graph, scores and search of the Python library, with their defects. Sets `navigator` to `beam`. Cards,
-   * explanations and how an answer is read stay as they are, see `docs/compat.md`.
-   */
-  readonly compat?: "0.18";
   /** `exact` scores every tool; `beam` goes down the graph, a few branches at a time. Default: `exact`. */
   readonly navigator?: "exact" | "beam";
   /** Sizes of the beam, the graph and the short list. Default: `balanced`. */

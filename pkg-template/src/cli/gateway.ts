@@ -21,7 +21,7 @@ import { openedStore } from "./stored.js";
 /** The official SDK, bundled with the program so that nothing need be installed beside it. */
 const SDK: string = "./mcp-sdk.js";
 const PORT = 8322;
-const MODES = ["auto", "firewall", "search", "reference"];
+const MODES = ["auto", "firewall", "search"];
 
 interface BundledSdk {
   readonly server: object;

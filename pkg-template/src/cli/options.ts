@@ -1,7 +1,7 @@
 // The command line: what it may say and how that becomes options of a build.
 import { parseArgs } from "node:util";
 import { nearest } from "../boundary/nearest.js";
-import type { BuildOptions, ContextManagerOptions, Phase, RouteOptions, RouterOptions, Selector } from "../api.js";
+import type { BuildOptions, ContextManagerOptions, Phase, RouteOptions, Selector } from "../api.js";
 
 /** A problem with the command line or with the input: reported on stderr, exit code 2. */
 export class UsageError extends Error {
@@ -57,7 +57,6 @@ const HELP: Readonly<Record<string, string>> = {
   --header <text>       text above the items
   --footer <text>       text below the items
   --profile <name>      fast, balanced or accurate
-  --compat <version>    0.18: decide as the Python library does
   --no-redact           leave secrets in the prompt
   --explain             say for every item why it was kept or dropped
 `,
@@ -86,7 +85,6 @@ const HELP: Readonly<Record<string, string>> = {
   --pin <id>            a tool that must be chosen; may be repeated
   --budget <tokens>     print the cards that a model gets, in so many tokens
   --debug               say what each tool was found by
-  --compat <version>    0.18: choose as the Python library does
   --explain             explain the choice as Markdown
 `,
   lint: `Options of lint
@@ -185,7 +183,6 @@ const OPTIONS = {
   header: { type: "string" },
   footer: { type: "string" },
   profile: { type: "string" },
-  compat: { type: "string" },
   "no-redact": { type: "boolean" },
   explain: { type: "boolean" },
   json: { type: "boolean" },
@@ -237,11 +234,11 @@ const OPTIONS_OF_LINT = { ...OPTIONS, pin: { type: "boolean" } } as const;
 /** Which options a command takes beside `color`, `help` and `version`. */
 const OF_COMMAND: Readonly<Record<string, string>> = {
   init: "framework list force json",
-  build: "phase query tag budget pin header footer profile compat no-redact explain json",
+  build: "phase query tag budget pin header footer profile no-redact explain json",
   drilldown: "views lines rows search path head selector max-tokens json",
   recall: "max-tokens json",
   inspect: "port no-open",
-  route: "query top namespace exclude pin budget debug compat explain json",
+  route: "query top namespace exclude pin budget debug explain json",
   lint: "pin pinned json",
   diff: "check json",
   convert: "server id-form to from tool artifacts json",
@@ -334,14 +331,13 @@ export function buildOptions(values: Values): BuildOptions {
 }
 
 /** What `route` passes on; the engine checks the values. */
-export function routeOptions(values: Values): { options: RouteOptions; compat: RouterOptions["compat"] } {
-  const options = defined<RouteOptions>({
+export function routeOptions(values: Values): RouteOptions {
+  return defined<RouteOptions>({
     top_k: wholeNumber(values, "top"),
     allowed_namespaces: values["namespace"],
     exclude_ids: values["exclude"],
     pin_ids: values["pin"],
   });
-  return { options, compat: values["compat"] as RouterOptions["compat"] };
 }
 
 /** The selector that the command line describes, if it does. */
@@ -410,7 +406,6 @@ export function wholeNumber(values: Values, name: string): number | undefined {
 export function managerOptions(values: Values): ContextManagerOptions {
   return defined<ContextManagerOptions>({
     profile: values["profile"],
-    compat: values["compat"],
     redact_secrets: values["no-redact"] ? false : undefined,
   });
 }

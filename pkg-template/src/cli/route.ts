@@ -19,12 +19,12 @@ export async function route({ files, values }: CommandLine): Promise<string> {
   if (query === undefined || sources.length === 0) {
     throw new UsageError("route takes lists of tools, files or - for stdin, and a query");
   }
-  const { options, compat } = routeOptions(values);
+  const options = routeOptions(values);
   const budget = wholeNumber(values, "budget");
   const { catalog, skipped } = await readTools(sources);
   tellSkipped(skipped);
   for (const id of [...(options.pin_ids ?? []), ...(options.exclude_ids ?? [])]) known(catalog, id);
-  const router = new Router(catalog, compat === undefined ? {} : { compat });
+  const router = new Router(catalog);
   const asked = values["debug"] === true;
   const result = router.route(query, { ...options, debug: asked || !values["json"] });
   const cards = router.packCards(result, budget === undefined ? {} : { budget_tokens: budget });
@@ -104,7 +104,7 @@ function cardSummary(packed: PackedCards, whole: boolean, paint: Paint): string 
   return whole && text !== "" ? `${title}\n${safe(text)}` : title;
 }
 
-/** What every tool was found by; of the beam, its steps. */
+/** What every tool was found by. */
 function details({ candidate_ids: ids, trace }: RouteResult, paint: Paint): string {
   const parts = (trace.extra.matches ?? []).map((match, at) => {
     const title = `${paint(cell(ids[at] ?? "", 80), "bold")}  ${match.score.toFixed(2)}, covers ${Math.round(match.coverage * 100)} %`;
@@ -116,9 +116,5 @@ function details({ candidate_ids: ids, trace }: RouteResult, paint: Paint): stri
     ]);
     return rows.length === 0 ? title : `${title}\n${table(["  term", "origin", "found in", "score"], rows, paint)}`;
   });
-  const steps = (trace.steps ?? []).map(({ depth, node, scored_children: scored, kept }) => {
-    const names = kept.map((id) => cell(id, 40)).join(", ");
-    return `${depth}  ${cell(node, 60)}: ${kept.length} of ${scored.length} kept: ${names}`;
-  });
-  return [...parts, ...(steps.length > 0 ? [steps.join("\n")] : [])].join("\n\n");
+  return parts.join("\n\n");
 }

@@ -39,7 +39,6 @@ export type {
   PolicyRule,
   QuarantineReason,
   QuarantinedTool,
-  ReferenceModeOptions,
   RefusalStats,
   RetryPolicy,
   ServerStatus,

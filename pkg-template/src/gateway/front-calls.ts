@@ -12,7 +12,6 @@ import type { FrontHost } from "./front-host.js";
 import { answersOf, watchedOf } from "./front-rounds.js";
 import type { FrontRounds } from "./front-rounds.js";
 import type { FrontUpstream } from "./front-upstream.js";
-import { asToolResult } from "./primitive-result.js";
 import { INTERNAL_ERROR, MISSING_CAPABILITY } from "./rpc-codes.js";
 import type { ForwardedCall, NextStep, StoredPart } from "./runtime-types.js";
 import type { Fields, McpRequest, RequestContext } from "./server-sdk.js";
@@ -21,15 +20,6 @@ import type { Fields, McpRequest, RequestContext } from "./server-sdk.js";
 const UI = "io.modelcontextprotocol/ui";
 /** The question by which a call is confirmed. */
 const CONFIRM = "confirm";
-
-/** What a result is the answer to. */
-interface Answered {
-  readonly call: number;
-  readonly server: string;
-  readonly tool: string;
-  readonly arguments: JsonObject;
-  readonly app?: ForwardedCall["app"];
-}
 
 /** The calls of tools of a client. */
 export class FrontCalls {
@@ -73,30 +63,14 @@ export class FrontCalls {
       return reply;
     }
     if ("confirm" in step) return this.#confirm(step.confirm, context);
-    if ("forward" in step) {
-      const { forward } = step;
-      return this.#run(forward, "tools/call", { name: forward.tool, arguments: forward.arguments }, context, forward);
-    }
-    if ("read_resource" in step) {
-      const { call, server, uri } = step.read_resource;
-      return this.#run({ call, server, tool: uri, arguments: {} }, "resources/read", { uri }, context);
-    }
-    if (!("get_prompt" in step)) throw protocolError(this.#host, INTERNAL_ERROR, "a call that has not begun cannot be tried again");
-    const { call, server, name, arguments: given } = step.get_prompt;
-    return this.#run({ call, server, tool: name, arguments: given }, "prompts/get", { name, arguments: given }, context);
+    if ("forward" in step) return this.#run(step.forward, context);
+    throw protocolError(this.#host, INTERNAL_ERROR, "a call that has not begun cannot be tried again");
   }
 
   /** Reads a part of a stored result. */
-  async #read({ plain = false, ...part }: StoredPart, context: RequestContext): Promise<Fields> {
-    const input = part as unknown as DrilldownInput;
-    const watched = watchedOf(context);
-    if (plain) {
-      const outcome = await this.#client.results.slice(input);
-      if ("error" in outcome) watched?.failed(outcome.error.code);
-      return this.#host.runtime.viewReply(part.handle, outcome);
-    }
-    const { reply, error_type } = await this.#client.results.read(input);
-    if (error_type !== undefined) watched?.failed(error_type);
+  async #read(part: StoredPart, context: RequestContext): Promise<Fields> {
+    const { reply, error_type } = await this.#client.results.read(part as unknown as DrilldownInput);
+    if (error_type !== undefined) watchedOf(context)?.failed(error_type);
     return reply;
   }
 
@@ -122,14 +96,15 @@ export class FrontCalls {
     }
   }
 
-  /** Sends a request to an upstream until it is answered, and hands the result to whoever keeps it. */
-  async #run(about: Answered, method: string, params: Fields, context: RequestContext, step?: ForwardedCall): Promise<Fields> {
+  /** Sends a call to its server until it is answered, and hands the result to whoever keeps it. */
+  async #run(about: ForwardedCall, context: RequestContext): Promise<Fields> {
     const { runtime } = this.#host;
     const call = this.#upstream.call(context);
     call.signal.addEventListener("abort", () => runtime.cancelCall(about.call), { once: true });
     const send = (answers?: Fields): void => {
       const envelope = this.#client.envelope(context);
-      call.start(() => this.#upstream.send(about.server, call, method, { ...params, ...answers }, { meta: step?.meta, envelope, watched: watchedOf(context) }));
+      const params = { name: about.tool, arguments: about.arguments, ...answers };
+      call.start(() => this.#upstream.send(about.server, call, "tools/call", params, { meta: about.meta, envelope, watched: watchedOf(context) }));
     };
     const proceed = (now: RequestContext): Promise<Fields> => this.#closing(about.call, () => run(now));
     const run = async (now: RequestContext): Promise<Fields> => {
@@ -164,7 +139,7 @@ export class FrontCalls {
   }
 
   /** What the client gets of a result. Of one that cannot be kept it is told that the tool has run. */
-  async #finish(about: Answered, result: Fields, context: RequestContext): Promise<Fields> {
+  async #finish(about: ForwardedCall, result: Fields, context: RequestContext): Promise<Fields> {
     const { server, tool: name, arguments: given, app } = about;
     const { onError } = this.#host;
     const { extensions } = this.#client.capabilities(context) as { readonly extensions?: Fields };
@@ -172,7 +147,7 @@ export class FrontCalls {
     const whole = app === "only" ? "result" : app === "view" && extensions?.[UI] !== undefined ? "structured" : undefined;
     let digested: DigestedResult;
     try {
-      digested = await this.#client.results.digest({ name, arguments: given, server, result: asToolResult(result), whole }, onError);
+      digested = await this.#client.results.digest({ name, arguments: given, server, result, whole }, onError);
     } catch (error) {
       onError(error);
       const code = ContextWeaverError.is(error) ? error.code : "INTERNAL";
@@ -185,7 +160,6 @@ export class FrontCalls {
     const { reply, changed } = this.#host.runtime.finishCall({
       call: about.call,
       reply: digested.result as JsonObject,
-      ...(digested.envelope && { envelope: digested.envelope as unknown as JsonObject }),
       measured: {
         tokens: digested.tokens,
         shown_tokens: digested.shown_tokens,

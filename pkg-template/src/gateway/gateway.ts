@@ -317,7 +317,7 @@ class RunningGateway {
     const runtime = this.#runtime;
     const { drilldown = "drilldown", recall = "recall" } = this.#options.names ?? {};
     const maskings = new Map(this.#servers.flatMap(({ name, redact }) => (redact === undefined ? [] : [[name, redact] as const])));
-    const sessions = new GatewaySessions({ store, manager, maskings, result_tokens: this.#resultTokens, drilldown, recall, tells_all: this.#options.mode === "reference" });
+    const sessions = new GatewaySessions({ store, manager, maskings, result_tokens: this.#resultTokens, drilldown, recall });
     const upstreams = new Map<string, Upstream>();
     let started: Promise<void> = Promise.resolve();
     const forwarded = [...new Set(this.#servers.flatMap(({ forward_headers = [] }) => forward_headers))];

@@ -5,7 +5,7 @@ import type { UpstreamFailure } from "./failure.js";
 import type { GatewayCallKind } from "./hook-types.js";
 
 /** Which tools clients see. `auto` is `firewall` up to a number of tools and `search` beyond. */
-export type GatewayMode = "auto" | "firewall" | "search" | "reference";
+export type GatewayMode = "auto" | "firewall" | "search";
 
 /** What happens to a tool of which something was found: it is neither shown nor called until it is accepted, or only reported. */
 export type OnFinding = "quarantine" | "report";
@@ -106,16 +106,6 @@ export interface VisibilityProfile {
   readonly environments?: readonly string[];
 }
 
-/** Settings of reference mode. */
-export interface ReferenceModeOptions {
-  /** Whether all tools are listed without their schemas, with `tool_hydrate`. Default: false. */
-  readonly proxy?: boolean;
-  /** Whether what was browsed stands first, as it was, for the sake of provider prompt caches. Default: false. */
-  readonly cache_stable?: boolean;
-  /** Cards of a browse. Default: 10. */
-  readonly top_k?: number;
-}
-
 /** What a server is called, and what holds for its tools alone. */
 export interface GatewayServer {
   /** Letters, digits, `_`, `.` and `-`, at most 64. */
@@ -160,8 +150,6 @@ export interface GatewayRuntimeOptions {
   readonly visibility?: VisibilityProfile;
   /** What `policy`, `rate_limits`, `retry` and `cache` are where they are not given. `safe` has the user confirm each call. */
   readonly preset?: "safe" | "balanced" | "throughput";
-  /** Settings of reference mode. */
-  readonly reference?: ReferenceModeOptions;
   /** Whether arguments that are texts are read as what the schema asks for. Default: false. */
   readonly tolerant_args?: boolean;
   /** Whether arguments are checked against the schema of the tool. Default: true. */
@@ -349,8 +337,6 @@ export interface StoredPart {
   readonly handle: string;
   readonly selector: JsonObject;
   readonly max_tokens?: number;
-  /** Whether the answer is the text alone, which the runtime writes. */
-  readonly plain?: boolean;
 }
 
 /** A search of stored results. */
@@ -369,13 +355,11 @@ export type CallStep =
   | { readonly recall: StoredSearch }
   | { readonly forward: ForwardedCall }
   | { readonly confirm: { readonly call: number; readonly message: string } }
-  | { readonly read_resource: { readonly call: number; readonly server: string; readonly uri: string } }
-  | { readonly get_prompt: { readonly call: number; readonly server: string; readonly name: string; readonly arguments: JsonObject } }
   | { readonly retry: { readonly after_ms: number } };
 
 /** What a call is about, and how it ended in the gateway. */
 export interface CallInfo {
-  readonly kind: GatewayCallKind;
+  readonly kind: Exclude<GatewayCallKind, "resource" | "prompt">;
   /** Absent for the gateway's own tools, and for what no server has. */
   readonly server?: string;
   /** What the server calls the tool, or the name of the gateway's own. */
@@ -414,8 +398,6 @@ export interface FinishedCall {
   readonly call: number;
   /** The `CallToolResult` that the client is to get. */
   readonly reply: JsonObject;
-  /** The envelope of `ingestMcpResult`; only reference mode needs it. */
-  readonly envelope?: JsonObject | undefined;
   readonly measured: MeasuredResult;
   readonly now_ms: number;
 }
@@ -445,9 +427,6 @@ export interface OwnedHandle {
   readonly server: string;
   readonly tool: string;
 }
-
-/** What became of a part of a stored result: the part, or why there is none. */
-export type ViewOutcome = { readonly slice: JsonObject } | { readonly error: { readonly code: string; readonly message: string } };
 
 /** What was counted of one tool, or of all. */
 export interface CallCounts {

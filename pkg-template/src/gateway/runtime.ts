@@ -25,7 +25,6 @@ import type {
   PinState,
   ServerStatus,
   ToolList,
-  ViewOutcome,
 } from "./runtime-types.js";
 import type { RoutedCards, SidecarRouteOptions } from "./sidecar.js";
 
@@ -45,7 +44,7 @@ interface Recipe {
 /** A call of a client: its arguments are a model's. */
 const CALL: Limits = { ...INPUT, repaired: ["arguments", "meta"], exact: true };
 const FAILED: Limits = { ...MCP_RESULT, repaired: ["failure"] };
-const FINISHED: Limits = { ...MCP_RESULT, repaired: ["reply", "envelope"] };
+const FINISHED: Limits = { ...MCP_RESULT, repaired: ["reply"] };
 
 const KIND: Kind<GatewayGlue> = {
   name: "gateway",
@@ -176,11 +175,6 @@ export class GatewayRuntime {
   /** Says what clients are told of the gateway and its servers. */
   instructions(): string {
     return (this.#instructions ??= this.#run<{ text: string }>("instructions", "{}").text);
-  }
-
-  /** Writes the answer to a call that reads a part of a stored result, where it is the text alone. */
-  viewReply(handle: string, outcome: ViewOutcome): JsonObject {
-    return this.#run<{ reply: JsonObject }>("view_reply", encode({ handle, ...outcome })).reply;
   }
 
   /** Notes whose results handles are: a policy may say that those of some tools are not to be read. */

@@ -3,12 +3,11 @@ import { DEFAULT_ROOM, atMost, found, readOnAsync } from "../adapters/read-on.js
 import type { DrilldownInput } from "../adapters/read-on.js";
 import { encodeBase64 } from "../boundary/base64.js";
 import { ContextManager } from "../manager/context-manager.js";
-import { ContextWeaverError } from "../boundary/errors.js";
 import { ResultDigests } from "../mcp/mcp-digest.js";
 import type { AnsweredCall, DigestedResult } from "../mcp/mcp-digest.js";
 import type { ContextManagerOptions, Masking } from "../manager/options.js";
 import type { RecallAnswer } from "../types.js";
-import type { OwnedHandle, StoredSearch, ViewOutcome } from "./runtime-types.js";
+import type { OwnedHandle, StoredSearch } from "./runtime-types.js";
 import { openSession } from "../sessions/stored-session.js";
 import type { StoredSession } from "../sessions/stored-session.js";
 import type { SessionStorage, SessionStore } from "../storage/storage-types.js";
@@ -48,8 +47,6 @@ export interface SessionsOptions {
   readonly drilldown: string;
   /** The name of the tool that finds again. */
   readonly recall: string;
-  /** Whether clients are told a handle of every result. */
-  readonly tells_all: boolean;
 }
 
 /** A manager with a name, which its handles begin with. */
@@ -170,14 +167,14 @@ export class GatewaySessions {
   }
 
   #shelf(name: string, manager: ContextManager, stored: StoredSession | undefined): Shelf {
-    return { name, manager, digests: new ResultDigests(manager, this.#options.drilldown, this.#options.result_tokens, name), stored, results: 0, isTold: this.#options.tells_all };
+    return { name, manager, digests: new ResultDigests(manager, this.#options.drilldown, this.#options.result_tokens, name), stored, results: 0, isTold: false };
   }
 
   /** A session that is full makes room: what goes is read from the store again, or its handle says that it is gone. */
   #managerOptions(masking: Masking | undefined): ContextManagerOptions {
     const { limits, ...rest } = this.#options.manager ?? {};
     // Said in any case: what was stored says how it was masked then.
-    const redact_secrets = masking ?? rest.redact_secrets ?? rest.compat === undefined;
+    const redact_secrets = masking ?? rest.redact_secrets ?? true;
     return { ...rest, redact_secrets, limits: { eviction: "lru", ...limits } };
   }
 
@@ -265,19 +262,6 @@ export class GatewaySession {
     });
     const content = [{ type: "text", text: result }];
     return error_type === undefined ? { reply: { content } } : { reply: { content, isError: true }, error_type };
-  }
-
-  /** Reads a part of a stored result, or says why there is none. */
-  async slice({ handle, selector = { type: "lines" }, max_tokens }: DrilldownInput): Promise<ViewOutcome> {
-    const { manager } = (await this.#all.find(this.caller, handle)) ?? (await this.#writable());
-    try {
-      const slice = await manager.drilldownAsync(handle, selector, max_tokens === undefined ? {} : { max_tokens });
-      const { text, unit, start, end, total, truncated } = slice;
-      return { slice: { text, unit, start, end, total, truncated } };
-    } catch (error) {
-      if (!ContextWeaverError.is(error)) throw error;
-      return { error: { code: error.code, message: error.message } };
-    }
   }
 
   /** Whose result a handle is of, where another session was given it; what is this one's, the runtime knows. */

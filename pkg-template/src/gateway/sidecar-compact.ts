@@ -1,12 +1,11 @@
 // Results that a client sends to be reduced.
 import type { ContextManager } from "../manager/context-manager.js";
-import type { CompactOptions, CompatCompactOptions } from "../manager/options.js";
-import type { CompactResult, CompatCompactResult } from "../manager/results.js";
+import type { CompactOptions } from "../manager/options.js";
 import type { JsonObject, JsonValue } from "../types.js";
 import { refused } from "./sidecar-body.js";
 import type { BodyFields } from "./sidecar-body.js";
 
-/** What the sidecar needs of a {@link ContextManager}, under `compat: "0.18"` too. */
+/** What the sidecar needs of a {@link ContextManager}. */
 export type SidecarManager = Pick<ContextManager, "compact" | "drilldownAsync" | "artifacts" | "stats">;
 
 /** What `/v1/compact` answers. */
@@ -31,19 +30,10 @@ const STRATEGIES = ["auto", "structured", "text", "passthrough"] as const;
 /** The key under which a payload says what was done. */
 const MARK = "_cw";
 
-/** How a manager answers, found out by asking it. @internal */
-export interface ManagerKind {
-  readonly is_compat: boolean;
-  readonly masks: boolean;
-}
-
-/** Asks a manager what it is; it is as before. @internal */
-export function kindOf(manager: SidecarManager): ManagerKind {
+/** Asks a manager whether it masks secrets; it is as before. @internal */
+export function masksSecrets(manager: SidecarManager): boolean {
   const secret = `ghp_${"a1B2".repeat(9)}`;
-  const answer = manager.compact(secret, { strategy: "passthrough" }) as CompactResult | CompatCompactResult;
-  // Under compat a call says whether secrets are masked.
-  const is_compat = "summary" in answer;
-  return { is_compat, masks: is_compat || answer.payload !== secret };
+  return manager.compact(secret, { strategy: "passthrough" }).payload !== secret;
 }
 
 /** A request of `/v1/compact`. @internal */
@@ -77,19 +67,13 @@ export function compactAsked(body: BodyFields): CompactAsked {
 }
 
 /** Reduces what a client sent. @internal */
-export function compacted(manager: SidecarManager, kind: ManagerKind, asked: CompactAsked): SidecarCompact {
-  if (asked.redact_secrets && !kind.masks) throw refused("redact_secrets", "this server does not mask secrets");
-  return kind.is_compat ? asPython(manager, asked) : reduced(manager, asked);
+export function compacted(manager: SidecarManager, masks: boolean, asked: CompactAsked): SidecarCompact {
+  if (asked.redact_secrets && !masks) throw refused("redact_secrets", "this server does not mask secrets");
+  return reduced(manager, asked);
 }
 
 /** How the engine names a field that clients call otherwise. @internal */
 export const RENAMED: Readonly<Record<string, string>> = { "/budget_tokens": "/budget" };
-
-function asPython(manager: SidecarManager, { data, keep, ...options }: CompactAsked): SidecarCompact {
-  const given: CompatCompactOptions = { ...options, ...(keep.length > 0 && { keep }) };
-  const { firewalled, payload, summary, facts, artifact_ref, stats } = manager.compact(data, given);
-  return { api_version: "v1", firewalled, payload, summary, facts, artifact_ref, tokens_saved: Math.max(0, stats.original_tokens - stats.summary_tokens) };
-}
 
 function reduced(manager: SidecarManager, { data, threshold_chars, budget, strategy, keep }: CompactAsked): SidecarCompact {
   const whole = manager.compact(data, { strategy: "passthrough" });

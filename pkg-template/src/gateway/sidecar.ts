@@ -10,8 +10,8 @@ import type { ChoiceCard, RouteOptions, RouteResult } from "../catalog/routing-t
 import { BodyFields, bodyOf, refused } from "./sidecar-body.js";
 import { SharedArtifacts, artifactResponse } from "./sidecar-artifacts.js";
 import type { SidecarArtifactLimits } from "./sidecar-artifacts.js";
-import { RENAMED, compactAsked, compacted, kindOf } from "./sidecar-compact.js";
-import type { ManagerKind, SidecarCompact, SidecarManager } from "./sidecar-compact.js";
+import { RENAMED, compactAsked, compacted, masksSecrets } from "./sidecar-compact.js";
+import type { SidecarCompact, SidecarManager } from "./sidecar-compact.js";
 import { SidecarRefusal, onBehalf, refusalResponse } from "./sidecar-errors.js";
 import { rateLimiter } from "./sidecar-rate.js";
 import type { RateExcess, SidecarRateLimit } from "./sidecar-rate.js";
@@ -52,7 +52,7 @@ export interface SidecarOptions<R extends AccessRequest = SidecarRequest> {
   /**
    * What `/v1/compact` asks, and what keeps the whole results: one manager of all callers, where each gets only the artifacts it
    * sent, or a function that returns a manager of each caller's own, of which it gets all. They stay yours: the sidecar frees none.
-   * Under `compat: "0.18"` results are reduced as the Python library does. Default: nothing; the endpoints answer 503.
+   * Default: nothing; the endpoints answer 503.
    */
   readonly manager?: SidecarManager | ((caller: ServiceCaller) => SidecarManager | PromiseLike<SidecarManager>);
   /**
@@ -117,7 +117,7 @@ const METHODS: Readonly<Record<string, "GET" | "POST">> = { "/v1/health": "GET",
 /** The manager that a caller is served by, and what of it the caller may read. */
 interface Served {
   readonly manager: SidecarManager;
-  readonly kind: ManagerKind;
+  readonly masks: boolean;
   readonly shared?: SharedArtifacts;
 }
 
@@ -240,9 +240,9 @@ class Endpoints {
     }
     return async (text) => {
       const body = compactAsked(new BodyFields(text));
-      const { manager, kind, shared } = await serves(tenant);
+      const { manager, masks, shared } = await serves(tenant);
       const asked = { ...body, redact_secrets: body.redact_secrets || this.#redacts };
-      const run = (): SidecarCompact => compacted(manager, kind, asked);
+      const run = (): SidecarCompact => compacted(manager, masks, asked);
       // A UTF-16 unit is at most three bytes.
       return json(await onBehalf(() => (shared ? shared.compact(tenant, text.length * 3, run) : run()), RENAMED));
     };
@@ -253,28 +253,28 @@ class Endpoints {
       const limits = artifactLimits(artifacts);
       if (given === undefined) return undefined;
       if (!has(given, "compact")) throw new ContextWeaverError("INVALID_INPUT", "expected a ContextManager", { path: "/manager" });
-      const served = { manager: given, kind: this.#checkedKind(given), shared: new SharedArtifacts(given, limits) };
+      const served = { manager: given, masks: this.#checkedMasking(given), shared: new SharedArtifacts(given, limits) };
       return () => served;
     }
     if (artifacts !== undefined) {
       throw new ContextWeaverError("INVALID_INPUT", "managers of the callers' own have limits of their own", { path: "/artifacts", hint: "new ContextManager({ limits })" });
     }
-    const known = new WeakMap<object, { readonly tenant: string; readonly kind: ManagerKind }>();
+    const known = new WeakMap<object, { readonly tenant: string; readonly masks: boolean }>();
     return async (tenant) => {
       const manager = await given({ tenant });
       const before = known.get(manager);
       if (before && before.tenant !== tenant) {
         throw new ContextWeaverError("CALLBACK_FAILED", "two callers have one manager", { path: "/manager", hint: "pass the manager itself to share it" });
       }
-      const kind = before?.kind ?? this.#checkedKind(manager);
-      known.set(manager, { tenant, kind });
-      return { manager, kind };
+      const masks = before?.masks ?? this.#checkedMasking(manager);
+      known.set(manager, { tenant, masks });
+      return { manager, masks };
     };
   }
 
-  #checkedKind(manager: SidecarManager): ManagerKind {
-    const kind = kindOf(manager);
-    if (kind.masks || !this.#redacts) return kind;
+  #checkedMasking(manager: SidecarManager): boolean {
+    const masks = masksSecrets(manager);
+    if (masks || !this.#redacts) return masks;
     throw new ContextWeaverError("INVALID_INPUT", "this manager shows secrets", { path: "/manager", hint: "redact_secrets: false says that it may" });
   }
 }

@@ -26,7 +26,6 @@ import type {
   BuildOptions,
   BuildRouteOptions,
   CompactOptions,
-  CompatCompactOptions,
   ConsolidateOptions,
   ContextManagerOptions,
   DrilldownOptions,
@@ -48,7 +47,6 @@ import type {
   ArtifactView,
   BuiltRoute,
   CompactResult,
-  CompatCompactResult,
   Consolidation,
   EpisodeView,
   AbridgedResult,
@@ -213,7 +211,6 @@ export class ContextManager {
    * Stores the result of an MCP tool and appends what the model should see of its text, as `ingestToolResult` does. Images,
    * audio, resources and structured content are stored under handles of the call,
    * `mcp:<tool_name>:<tool_call_id>:<kind>:<index>`, and listed in the envelope. A part may be read where the result may.
-   * Under `compat: "0.18"` handles have no id of the call, and the next call of the tool replaces what they hold.
    *
    * All of it is stored, or nothing: `QUOTA_EXCEEDED` names the part that does not fit (`details.handle`).
    * `DUPLICATE_ID` when the call has a result. What is malformed is no error: see {@link mcpResultToEnvelope}; the
@@ -254,7 +251,7 @@ export class ContextManager {
    * left out at the front are only trimmed, and may return to prompts. A call or result that the log has already, by
    * {@link ContextManager.ingestToolResult} or as an item, is not appended again.
    *
-   * Costs what is new, besides a comparison of what was there. `UNSUPPORTED` under `compat: "0.18"`.
+   * Costs what is new, besides a comparison of what was there.
    */
   syncMessages(messages: readonly unknown[], format: MessageFormat, options?: SyncMessagesOptions): SyncedMessages {
     const { system, ...rest } = fields(options);
@@ -292,7 +289,7 @@ export class ContextManager {
    * a budget of 6,000 tokens holds 5,000 of the estimator's. Part of snapshots; the same calls give the same factor. The last
    * 16 models are kept.
    *
-   * `OUT_OF_RANGE` for a model without a name, or no tokens; `UNSUPPORTED` under `compat: "0.18"`.
+   * `OUT_OF_RANGE` for a model without a name, or no tokens.
    *
    * ```js
    * const built = manager.buildMessages({ phase: "answer", format: "openai-chat", model: "gpt-5" });
@@ -337,8 +334,7 @@ export class ContextManager {
    * the text of their item is the same; a call has its tool and arguments as `itemsToMessages` finds them. The budget is
    * spent on what is sent: `tokens` never exceeds it, nor does `pack.stats.prompt_tokens`.
    *
-   * `UNSUPPORTED` under `compat: "0.18"`, whose prompts are not made of parts, and for the manager of
-   * `contextweaver/context`, which comes without converters.
+   * `UNSUPPORTED` for the manager of `contextweaver/context`, which comes without converters.
    */
   buildMessages<F extends MessageFormat>(options: BuildMessagesOptions<F>): BuiltMessages<F> {
     const args = fields(options);
@@ -385,7 +381,7 @@ export class ContextManager {
    * others where room is short. Words that you added before are not added twice: what stands is returned.
    *
    * `OUT_OF_RANGE` at `/text` without words or above 400 characters; `DUPLICATE_ID` at `/id`; `QUOTA_EXCEEDED` above 1,000 that were added,
-   * corrected or forgotten; `UNSUPPORTED` without `rules: true`, and under `compat: "0.18"`.
+   * corrected or forgotten; `UNSUPPORTED` without `rules: true`.
    */
   addRule(rule: NewRule): StandingRule {
     return this.#session.run<StandingRule>("add_rule", encode(fields(rule)), { mutates: true }).value;
@@ -460,7 +456,7 @@ export class ContextManager {
   /**
    * Returns the turns and calls of the log before a query, at most the last 24, as {@link RouteOptions.conversation} takes them: for
    * routes of your own, beside `buildRoute`, which reads them itself. The turn that asks the query is no part of it, nor what came
-   * after it. Texts at or above the sensitivity floor are empty. Empty under `compat: "0.18"`.
+   * after it. Texts at or above the sensitivity floor are empty.
    *
    * Given messages, it reads them in place of the log, for whoever chooses tools before {@link ContextManager.syncMessages}. These
    * turns have no ids. Nothing is appended.
@@ -537,7 +533,7 @@ export class ContextManager {
    * What an edit replaced is not searched, nor what is at or above the sensitivity floor or redacted, unless the policy has
    * `allow_redacted_drilldown`. Secrets are masked before anything is compared.
    *
-   * `INVALID_INPUT` at `/query` for a query without words; `UNSUPPORTED` under `compat: "0.18"`.
+   * `INVALID_INPUT` at `/query` for a query without words.
    */
   recall(query: string, options?: RecallOptions): RecallAnswer {
     return this.#session.run<RecallAnswer>("recall", encode({ ...fields(options), query })).value;
@@ -607,12 +603,9 @@ export class ContextManager {
 
   /**
    * Reduces a result that is in no conversation, to at most `budget_tokens`. The whole is stored under a handle made of
-   * its hash, `artifact:compact:<16 hexadecimal digits>`, for `drilldown`. Under `compat: "0.18"` options and result are
-   * those of the Python library.
+   * its hash, `artifact:compact:<16 hexadecimal digits>`, for `drilldown`.
    */
-  compact(data: JsonValue, options?: CompactOptions): CompactResult;
-  compact(data: JsonValue, options: CompatCompactOptions): CompatCompactResult;
-  compact(data: JsonValue, options?: CompactOptions | CompatCompactOptions): CompactResult | CompatCompactResult {
+  compact(data: JsonValue, options?: CompactOptions): CompactResult {
     const { args, functions } = this.#session.callbacks.lend({ ...fields(options), data });
     const mutates = ({ firewalled }: CompactResult): boolean => firewalled;
     return this.#session.run<CompactResult>("compact", encode(args), { mutates, functions }).value;

@@ -114,8 +114,7 @@ export interface NamedExtractor {
 }
 
 /**
- * What becomes of large results. Under `compat: "0.18"` raw output above 2,000 characters is large, and only
- * `deterministic` has a meaning.
+ * What becomes of large results.
  */
 export interface FirewallOptions {
   /** Above it a result is reduced in the prompt: reshaped if that is enough, else to a digest. Default: 500. */
@@ -133,7 +132,7 @@ export type ContextBudget = { readonly [P in Phase]?: number };
 export interface ContextPolicy {
   /** A phase absent from this map admits nothing. Default: route and call leave results and documents out. */
   readonly allowed_kinds_per_phase?: { readonly [P in Phase]?: readonly ItemKind[] };
-  /** Default: no limit; 50 of each kind under `compat: "0.18"`. */
+  /** Default: no limit; 50 of each kind with the policy of a profile. */
   readonly max_items_per_kind?: { readonly [K in ItemKind]?: number };
   /** Items at or above this label are dropped or redacted. Default: `confidential`. */
   readonly sensitivity_floor?: Sensitivity;
@@ -151,38 +150,11 @@ export interface ContextPolicy {
   readonly extra?: JsonObject;
 }
 
-/** Weights of the default scoring, 0 to 1. Both are 0 by default, because measurements say so. */
+/** What counts beside the words of a query, 0 to 1. Both are 0 by default, because measurements say so. */
 export interface Bm25nScoring {
   readonly method?: "bm25n";
   readonly kind_weight?: number;
   readonly recency_weight?: number;
-}
-
-/** Weights of the Python reference's scoring. */
-export interface ReferenceWeights {
-  /** Default: 0.3. */
-  readonly recency_weight?: number;
-  /** Default: 0.25. */
-  readonly tag_match_weight?: number;
-  /** Default: 0.35. */
-  readonly kind_priority_weight?: number;
-  /** Default: 0.1. */
-  readonly token_cost_penalty?: number;
-  /** Similarity at which a later item is a duplicate, 0 to 1. Default: 0.85. */
-  readonly dedup_threshold?: number;
-  /** Priorities that replace the table's, 0 to 1. */
-  readonly kind_priority?: { readonly [K in ItemKind]?: number };
-}
-
-/** The Python reference's scoring, with whole replacements per phase. */
-export interface ReferenceScoring extends ReferenceWeights {
-  readonly method: "reference";
-  readonly phase_overrides?: { readonly [P in Phase]?: ReferenceWeights };
-}
-
-/** The same under `compat: "0.18"`, where the method need not be named. */
-export interface CompatScoring extends Omit<ReferenceScoring, "method"> {
-  readonly method?: never;
 }
 
 /** Bounds of a manager's stores; what goes beyond is `QUOTA_EXCEEDED`, and nothing has changed. */
@@ -228,19 +200,13 @@ export interface PriceModel {
 /** Settings of a {@link ContextManager}. */
 export interface ContextManagerOptions {
   /**
-   * Decide as contextweaver 0.18 for Python does, stage by stage; `docs/compat.md` lists where it is stricter. Default:
-   * decide better.
-   */
-  readonly compat?: "0.18";
-  /**
-   * A preset, or a whole profile as the Python library writes it; fills what the other options leave out. Under `compat` the
-   * option `policy` stands in place of the whole policy of a profile.
+   * A preset, or a whole profile as the Python library writes it; fills what the other options leave out. The weights of a
+   * profile's scoring are not read.
    */
   readonly profile?: "fast" | "balanced" | "accurate" | JsonObject;
   readonly budget?: ContextBudget;
   readonly policy?: ContextPolicy;
-  /** Default: `{ method: "bm25n" }`, or `{ method: "reference" }` under `compat: "0.18"`. */
-  readonly scoring?: Bm25nScoring | ReferenceScoring | CompatScoring;
+  readonly scoring?: Bm25nScoring;
   readonly firewall?: FirewallOptions;
   readonly limits?: Limits;
   /** Time for memories and artifacts that expire or age. The engine itself has no clock. Default: none. */
@@ -275,7 +241,6 @@ export interface ContextManagerOptions {
    * handle or item by which `recall` and `drilldown` find them: a line of at most a fiftieth of the budget, a
    * twenty-fifth in a running prompt, and 240 tokens. It stands below the instructions, and in messages it is one of the user. In a running prompt it changes only at a cut. None is written below 2,000 tokens,
    * where everything fits, or where there is nothing to name. Default: for budgets of 4,000 tokens and more, and at each cut.
-   * Without effect under `compat`.
    */
   readonly ledger?: boolean;
   /**
@@ -283,31 +248,27 @@ export interface ContextManagerOptions {
    * nowhere in the prompt is said in a block below the instructions, in the user's words with the item, at most a twelfth of the
    * budget and 360 tokens; in messages it is one of the user. In a running prompt it changes only at a cut. Short turns of the user
    * also have a fiftieth of the budget before other items. `manager.rules()` lists what was found. An object is as `true`, and may have
-   * a function that finds them. Default: false. Without effect under `compat`.
+   * a function that finds them. Default: false.
    */
   readonly rules?: boolean | RulesOptions;
   /**
    * What happens to the last user turn and everything after it when it does not fit. `trim`: the user turn and the last
    * step stay, the steps between compete for the room like older items; those left out are in `stats.dropped_items`.
    * `keep`: results give up their text, oldest first, but no step is lost; if that is not enough, `BUDGET_EXCEEDED`, so a
-   * run of many steps ends there. Default: `trim`. Without effect under `compat`.
+   * run of many steps ends there. Default: `trim`.
    */
   readonly active_turn?: "keep" | "trim";
   /**
    * Mask secrets on every rendered surface; stored bytes stay as they are. What the model's next call has to repeat stays: signatures
-   * of signed addresses, tokens against forged requests, cursors. `{ except }` names fields that stay as well. Default: true; false
-   * under `compat`.
+   * of signed addresses, tokens against forged requests, cursors. `{ except }` names fields that stay as well. Default: true.
    */
   readonly redact_secrets?: Masking;
   /**
-   * Default: `heuristic/v3`; `heuristic/v2` under `compat`. An encoding of `gpt-tokenizer` or `js-tiktoken` is taken as it is;
+   * Default: `heuristic/v3`. An encoding of `gpt-tokenizer` or `js-tiktoken` is taken as it is;
    * texts that spell special tokens count as texts. Each text is counted once as long as it stands in the log.
    */
   readonly estimator?: "heuristic/v3" | "heuristic/v2" | "heuristic/chardiv4" | Estimator | TokenEncoder;
-  /**
-   * Scale budgets by what `observeUsage` was told of the model that a build names. Default: true. Without effect under
-   * `compat`.
-   */
+  /** Scale budgets by what `observeUsage` was told of the model that a build names. Default: true. */
   readonly calibrate?: boolean;
   /** `heuristic` finds secrets and personal data, `heuristic-no-pii` only secrets. Default: nobody classifies. */
   readonly classifier?: "heuristic" | "heuristic-no-pii" | Classifier;
@@ -361,27 +322,6 @@ export interface CompactOptions {
  * field holds stays as it came, in JSON and wherever a name stands before a value. Errors: `INVALID_INPUT`, `TOO_LARGE`.
  */
 export type Masking = boolean | { readonly except: readonly string[] };
-
-/** The same under `compat: "0.18"`, as the Python library's `compact_tool_result` takes it. */
-export interface CompatCompactOptions {
-  /** `structured` needs `keep`. Default: `auto`. */
-  readonly strategy?: "auto" | "structured" | "text" | "passthrough";
-  /** Characters up to which nothing is done. Default: 2000. */
-  readonly threshold_chars?: number;
-  /** Most tokens of a summary; 0 for any number. Default: 800. */
-  readonly budget?: number;
-  readonly keep?: readonly string[];
-  /** Refuse functions that a model backs: `DETERMINISM`. Default: true. */
-  readonly deterministic?: boolean;
-  /** Whether data may have the key `_cw`, which is then replaced. Default: false. */
-  readonly overwrite_sidecar?: boolean;
-  /** Default: false. */
-  readonly redact_secrets?: boolean;
-  /** For this call only; the manager's is not asked. Default: the first paragraph. */
-  readonly summarizer?: "rule_based" | Summarizer | NamedSummarizer;
-  /** For this call only; the manager's is not asked. Default: lines of certain forms. */
-  readonly extractor?: "structured" | Extractor | NamedExtractor;
-}
 
 /** Which summaries are wanted. */
 export interface SummaryRequestOptions {
@@ -439,7 +379,7 @@ export interface ObservedUsage {
 
 /** What to build. */
 export interface BuildOptions {
-  /** What the prompt is for: which kinds of items it has, and which budget. Without it, `MISSING_FIELD`; under `compat`, `answer`. */
+  /** What the prompt is for: which kinds of items it has, and which budget. Without it, `MISSING_FIELD`. */
   readonly phase: Phase;
   /** What the prompt is about. Default: the last turns speak for themselves. */
   readonly query?: string;
@@ -517,7 +457,7 @@ export interface BuildRouteOptions extends Omit<BuildOptions, "phase"> {
     readonly history?: RouteHistory | "log";
     /**
      * What a query that does not stand on its own is completed from: `"log"` reads it off the log, an empty list leaves every query
-     * as it is. Default: `"log"`; nothing under `compat: "0.18"`.
+     * as it is. Default: `"log"`.
      */
     readonly conversation?: readonly RouteTurn[] | "log";
   };

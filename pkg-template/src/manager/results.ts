@@ -47,19 +47,6 @@ export interface CompactResult {
   readonly stats: FirewallStats;
 }
 
-/** What `compact` returns under `compat: "0.18"`: the Python library's record. */
-export interface CompatCompactResult {
-  readonly firewalled: boolean;
-  /** The data, or what stands for it; an object says under `_cw` what was done. */
-  readonly payload: JsonValue;
-  /** What stands for the data, as text; null if it was not reduced. */
-  readonly summary: string | null;
-  readonly facts: readonly string[];
-  /** Handle of the whole, if it was reduced. */
-  readonly artifact_ref: string | null;
-  readonly stats: FirewallStats;
-}
-
 /** A result whose digest a better summary may replace. */
 export interface SummaryRequest {
   readonly item_id: string;
@@ -313,10 +300,7 @@ export interface EpisodeView {
   list(): readonly StoredEpisode[];
   /** One episode, or null. */
   get(id: string): StoredEpisode | null;
-  /**
-   * Episodes that share a term with the query in summary or tags, best first. Under `compat: "0.18"` as the Python
-   * library finds them: by ASCII words, and unrelated ones too.
-   */
+  /** Episodes that share a term with the query in summary or tags, best first. */
   search(query: string, options?: EpisodeSearchOptions): readonly StoredEpisode[];
   /** The newest episodes, newest first. Default: 3. */
   latest(n?: number): readonly StoredEpisode[];

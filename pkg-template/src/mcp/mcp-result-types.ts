@@ -38,8 +38,6 @@ export interface McpReadOptions {
 
 /** How to read an MCP result. */
 export interface McpResultOptions extends McpReadOptions {
-  /** Reads it as contextweaver 0.18 for Python does. */
-  readonly compat?: "0.18";
   /** The revision that the server speaks. Default: shapes of all are taken. */
   readonly revision?: McpRevision;
   /**

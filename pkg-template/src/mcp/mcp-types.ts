@@ -12,8 +12,6 @@ export interface McpToolOptions {
   readonly id_form?: "name" | "canonical";
   /** Whether a verb such as `get` in `get_all_users` counts as a guessed namespace. Default: true. */
   readonly verb_namespaces?: boolean;
-  /** `0.18` reads as the Python library does: canonical ids, and errors for what it refuses. The others are then refused. */
-  readonly compat?: "0.18";
 }
 
 /** How one resource or prompt of an MCP server is read. */
@@ -86,8 +84,6 @@ export interface SessionOptions {
    * they are warnings, and what has no known type is a turn of the user. Default: true.
    */
   readonly strict?: boolean;
-  /** `0.18` reads as the Python library does: without sensitivity and artifacts, and never strict. */
-  readonly compat?: "0.18";
 }
 
 /** Something that is wrong with a line of a session. */

@@ -28,8 +28,6 @@ export interface ReadMessagesOptions {
   readonly known_calls?: Readonly<Record<string, string>>;
   /** What stands beside the messages: of Anthropic `system`, of Gemini `systemInstruction`. `UNSUPPORTED` for the others. */
   readonly system?: unknown;
-  /** Reads them as contextweaver 0.18 for Python does: `openai-chat`, `anthropic` and `gemini` only. */
-  readonly compat?: "0.18";
 }
 
 /** What messages became. */
@@ -43,8 +41,6 @@ export interface ReadMessages {
 export interface WriteMessagesOptions {
   /** Answers calls at the end that have no result yet, for requests that are not a tool's turn; what waits for an approval stays open. Default: false. */
   readonly close_calls?: boolean;
-  /** Writes them as contextweaver 0.18 for Python does: `openai-chat`, `anthropic` and `gemini` only. */
-  readonly compat?: "0.18";
 }
 
 /** Messages for a request to a provider, as its SDK takes them. */

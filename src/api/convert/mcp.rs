@@ -53,7 +53,7 @@ fn server(fields: &mut Fields) -> Result<Option<String>> {
     Ok(server)
 }
 
-/// `{tool, server?, id_form?, verb_namespaces?, compat?}` gives `{item, warnings}`.
+/// `{tool, server?, id_form?, verb_namespaces?}` gives `{item, warnings}`.
 fn tool(mut fields: Fields) -> Result<String> {
     let tool = fields.require("tool")?;
     let options = tool_options(&mut fields)?;
@@ -94,7 +94,7 @@ fn namespace(mut fields: Fields) -> Result<String> {
     done(&json!({ "namespace": infer_namespace(&name) }))
 }
 
-/// `{text, strict?, compat?}` gives `{items, warnings}`.
+/// `{text, strict?}` gives `{items, warnings}`.
 fn session(mut fields: Fields) -> Result<String> {
     // A session may be longer than any one text of it.
     let text = match fields.require("text")? {

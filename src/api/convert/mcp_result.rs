@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::api::{One, compat, write};
+use crate::api::{One, write};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::mcp::{
@@ -23,7 +23,7 @@ pub struct WithBytes {
     pub bytes: Vec<u8>,
 }
 
-/// Takes a result of MCP apart: of a tool `{result, tool_name, compat?, revision?, max_bytes?, resource_links?}`, of reading a resource
+/// Takes a result of MCP apart: of a tool `{result, tool_name, revision?, max_bytes?, resource_links?}`, of reading a resource
 /// `{result, resource_id, max_bytes?}`, of getting a prompt `{result, prompt_id, max_bytes?}`. Gives `{envelope, full_text,
 /// warnings, binaries: [{handle, media_type, label, offset, length}]}` and the bytes.
 pub fn convert_result(arguments: &str) -> Result<WithBytes> {
@@ -89,11 +89,7 @@ fn convert(result: &Value, mut fields: Fields) -> Result<ConvertedResult> {
     let revision = fields.opt_string("revision")?.map(|name| Revision::parse(&name)).transpose();
     let revision = revision.map_err(|error| error.at("/revision"))?;
     let withholds_links = withholds_links(&mut fields)?;
-    let compat = compat::requested(&mut fields, ErrorCode::Unsupported)?;
     fields.finish()?;
-    if let Some(compat) = compat {
-        return compat.mcp_result_to_envelope(result, &tool);
-    }
     let options = McpResultOptions { revision, max_bytes, withholds_links, ..McpResultOptions::default() };
     mcp_result_to_envelope(result, &tool, &options)
 }

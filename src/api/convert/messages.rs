@@ -6,9 +6,9 @@ use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages, 
 use contextweaver_model::ContextItem;
 use contextweaver_model::json::Fields;
 
-/// The operations of this area: `messages_to_items` with `{messages, format, start?, id_prefix?, known_calls?, system?,
-/// compat?}` answers `{items, warnings}`; `items_to_messages` with `{items, format, close_calls?, compat?}` answers
-/// `{messages, system?, warnings}`. With `compat` the other options do not exist.
+/// The operations of this area: `messages_to_items` with `{messages, format, start?, id_prefix?, known_calls?, system?}`
+/// answers `{items, warnings}`; `items_to_messages` with `{items, format, close_calls?}` answers `{messages, system?,
+/// warnings}`.
 pub const OPERATIONS: &[&str] = &["messages_to_items", "items_to_messages"];
 
 /// Runs one of them.

@@ -8,8 +8,8 @@ mod messages;
 
 pub use mcp_result::{WithBytes, convert_result, withholds_links};
 
-use super::{compat, done, unknown};
-use contextweaver_base::{ErrorCode, Result};
+use super::{done, unknown};
+use contextweaver_base::Result;
 use contextweaver_model::json::{self, Fields};
 
 pub(super) use mcp::tool_options;
@@ -30,11 +30,5 @@ pub fn convert_call(operation: &str, arguments: &str) -> Result<String> {
     let area = AREAS.iter().find(|(operations, _)| operations.contains(&operation));
     let (_, run) = area.ok_or_else(|| unknown(operation))?;
     // Results of tools come with their images, so the limits are those of a snapshot.
-    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
-    if compat::CONVERTERS.contains(&operation)
-        && let Some(compat) = compat::requested(&mut fields, ErrorCode::Unsupported)?
-    {
-        return compat.convert_call(operation, fields);
-    }
-    run(operation, fields)
+    run(operation, Fields::open(json::parse_snapshot(arguments)?, "")?)
 }

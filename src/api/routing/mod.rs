@@ -8,7 +8,7 @@ pub use catalog::{catalog_call, catalog_snapshot, new_catalog, restore_catalog};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{One, bytes, compat, done, known, unknown};
+use super::{One, bytes, done, known, unknown};
 use catalog::below;
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
@@ -25,7 +25,7 @@ use contextweaver_routing::catalog::LoadedCatalog;
 use contextweaver_routing::graph::{ChoiceGraph, PageOptions};
 use contextweaver_routing::router::{QueryCompletion, RouteExplanation, RouteOptions, Router, RouterOptions, vector};
 use contextweaver_text::quote::quote;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_id, redact_secrets};
+use contextweaver_text::redact::{SECRET_MASK, redact_id, redact_secrets};
 use contextweaver_text::tokens::Estimator;
 
 /// Tokens of the cards in a prompt, unless the caller says otherwise.
@@ -103,11 +103,9 @@ fn router_of(
     Ok(router)
 }
 
-/// Takes the options of a router, over those of the compat mode where it is asked for.
+/// Takes the options of a router.
 pub fn router_options(fields: &mut Fields) -> Result<RouterOptions> {
-    let base =
-        compat::requested(fields, ErrorCode::InvalidInput)?.map(compat::Compat::router_options).unwrap_or_default();
-    RouterOptions::take(fields, base)
+    RouterOptions::take(fields, RouterOptions::default())
 }
 
 /// Makes a router of a catalog and the bytes of its index, as [`Router::index_bytes`] returned them.
@@ -221,12 +219,12 @@ fn cards(router: &Router, mut fields: Fields) -> Result<String> {
         target_tokens: fields.uint_or("card_tokens", base.target_tokens, limits::MAX_BUDGET_TOKENS)?,
         hard_cap_tokens: fields.uint_or("max_card_tokens", base.hard_cap_tokens, limits::MAX_BUDGET_TOKENS)?,
         redact: fields.bool_or("redact_secrets", base.redact)?,
-        style: CardStyle { scores: fields.bool_or("show_scores", false)?, bare: false },
+        style: CardStyle { scores: fields.bool_or("show_scores", false)? },
     };
     fields.finish()?;
     let items = candidates.items(router.catalog())?;
     let count = |text: &str| estimator.tokens(text);
-    let mut made = make_choice_cards(items.into_iter(), None, &options, &count)?;
+    let mut made = make_choice_cards(items.into_iter(), None, &options, &count);
     if let Some(scores) = &candidates.scores {
         let mut known: SortedMap<&str, f64> = SortedMap::new();
         known.extend(candidates.ids.iter().map(String::as_str).zip(scores.iter().copied()));
@@ -295,12 +293,7 @@ fn selection(router: &mut Router, mut fields: Fields) -> Result<String> {
     };
     let is_destructive =
         |id: &str| catalog.find(id).is_some_and(|item| ChoiceCard::of(item, None, false).safety == "destructive");
-    let options = ValidateOptions {
-        repair,
-        resolve: Some(&resolve),
-        is_destructive: Some(&is_destructive),
-        ..ValidateOptions::default()
-    };
+    let options = ValidateOptions { repair, resolve: Some(&resolve), is_destructive: Some(&is_destructive) };
     let ids: Vec<&str> = candidates.ids.iter().map(String::as_str).collect();
     done(&validate_selection(selected.as_deref(), &ids, &options))
 }
@@ -335,7 +328,7 @@ pub fn routing_call(operation: &str, arguments: &str) -> Result<String> {
             let cards = fields.records("cards", ChoiceCard::from_value)?;
             let scores = fields.bool_or("show_scores", false)?;
             let cards: Vec<ChoiceCard> = cards.into_iter().map(ChoiceCard::masked).collect();
-            json!({ "text": render_cards(&cards, CardStyle { scores, bare: false }) })
+            json!({ "text": render_cards(&cards, CardStyle { scores }) })
         }
         "explain_route" => {
             let routed = fields.require("result")?;
@@ -353,7 +346,7 @@ fn explain(result: Value) -> Result<Value> {
     let candidates = Candidates::take(&mut fields)?;
     let scores = candidates.scores.unwrap_or_default().into_iter().chain(std::iter::repeat(0.0));
     let ranked: Vec<(String, f64)> = candidates.ids.into_iter().zip(scores).collect();
-    let masked = |text: String| redact_secrets(&text, SecretRules::Full, SECRET_MASK).into_owned();
+    let masked = |text: String| redact_secrets(&text, SECRET_MASK).into_owned();
     let hints: Vec<String> = fields.strings("context_hints")?.into_iter().map(masked).collect();
     let question = fields.opt_string("clarifying_question")?.map(|text| redact_id(&text).into_owned());
     let mut count = |key: &'static str| fields.uint_or(key, 0, limits::MAX_SEQUENCE).map(|count| count as usize);
@@ -377,7 +370,6 @@ fn explain(result: Value) -> Result<Value> {
         excluded_count,
         gated_count,
         completion: completion.as_ref(),
-        ..RouteExplanation::default()
     };
     Ok(json!({ "data": explanation.to_json(), "markdown": explanation.to_markdown() }))
 }

@@ -53,7 +53,7 @@ fn rule(offered: &Value) -> Value {
 const INPUTS: &[(&str, &str, Reader)] = &[
     (
         "GatewayRuntimeOptions",
-        "mode search_above servers policy rate_limits retry cache visibility preset reference tolerant_args validate \
+        "mode search_above servers policy rate_limits retry cache visibility preset tolerant_args validate \
          pinned_tools recent_tools drift lint pins accepted pins_lost meta_allow names",
         Reader::Function(with),
     ),
@@ -89,11 +89,6 @@ const INPUTS: &[(&str, &str, Reader)] = &[
         "name exclude_namespaces include_namespaces exclude_domains include_domains exclude_risk_levels \
          exclude_lifecycles allow_side_effects environments",
         Reader::Function(|value| with(json!({ "servers": [], "visibility": value }))),
-    ),
-    (
-        "ReferenceModeOptions",
-        "proxy cache_stable top_k",
-        Reader::Function(|value| with(json!({ "servers": [], "reference": value }))),
     ),
     (
         "GatewayToolNames",

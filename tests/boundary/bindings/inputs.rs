@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 
 use contextweaver::api;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_context::compat::compact::CompactOptions;
 use contextweaver_context::memory::ConsolidationPolicy;
 use contextweaver_context::{ContextManager, ManagerOptions, PriceModel};
 use contextweaver_model::{
@@ -51,11 +50,6 @@ const INPUTS: &[(&str, &str, Reader)] = &[
         Operation("build"),
     ),
     ("CompactOptions", "data media_type strategy keep budget_tokens", Operation("compact")),
-    (
-        "CompatCompactOptions",
-        "threshold_chars budget strategy keep deterministic overwrite_sidecar redact_secrets summarizer extractor",
-        Function(|value| CompactOptions::from_value(value, "").map(drop)),
-    ),
     ("ConsolidateOptions", "policy as_of apply", Operation("consolidate")),
     (
         "ConsolidationPolicy",
@@ -65,9 +59,9 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ("ContextItem", "", Function(|value| ContextItem::from_value(value, "").map(drop))),
     (
         "ContextManagerOptions",
-        "compat profile budget policy scoring firewall limits prices thrift ledger rules calibrate active_turn redact_secrets estimator classifier summarizer \
+        "profile budget policy scoring firewall limits prices thrift ledger rules calibrate active_turn redact_secrets estimator classifier summarizer \
          extractor redaction_hooks listens",
-        Function(|value| api::empty_manager(value).map(drop)),
+        Function(|value| ManagerOptions::from_value(value).map(drop)),
     ),
     (
         "ContextPolicy",
@@ -154,7 +148,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ),
     (
         "McpToolOptions",
-        "server id_form verb_namespaces compat",
+        "server id_form verb_namespaces",
         Function(|value| convert("mcp_tool_to_selectable", "tool", json!({ "name": "x" }), value)),
     ),
     ("MemoryEntry", "", Function(|value| MemoryEntry::from_value(value, "").map(drop))),
@@ -176,14 +170,14 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ),
     (
         "RouterOptions",
-        "compat navigator preset top_k ambiguity_ratio min_score min_confidence lexicon fuzzy embedding_weight scorer \
+        "navigator preset top_k ambiguity_ratio min_score min_confidence lexicon fuzzy embedding_weight scorer \
          beam_width max_depth confidence_gap max_children target_group_size strategy graph",
         Function(|value| {
             let catalog = api::routing::new_catalog(r#"{"items":[]}"#)?;
             api::routing::new_router(&catalog, &value.to_string()).map(drop)
         }),
     ),
-    ("SessionOptions", "strict compat", Function(|value| convert("load_mcp_session", "text", json!(""), value))),
+    ("SessionOptions", "strict", Function(|value| convert("load_mcp_session", "text", json!(""), value))),
     ("SelectMemoryOptions", "entries phase budget_tokens query max_entries now ingest", Operation("select_memory")),
     ("SelectableItem", "", Function(|value| SelectableItem::from_value(value, "").map(drop))),
     ("SelectionOptions", "candidate_ids selected repair", Routing("validate_selection")),

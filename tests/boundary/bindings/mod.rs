@@ -75,8 +75,6 @@ const WITHOUT_DECLARATION: &[&str] = &[
     "RoutingDecision",
     "ToolId",
     "ArgumentRepair",
-    "IngestReport",
-    "SkippedTool",
     // A map of pins that is borrowed.
     "Pins",
 ];
@@ -210,7 +208,6 @@ fn answer_keys() -> BTreeMap<&'static str, BTreeSet<String>> {
     let handoff = call("handoff", json!({}));
     let inspection = call("inspect", json!({ "explanation": pack["explanation"], "pack": pack }));
     let snapshot = call("snapshot", json!({}));
-    let compat = compat_compact();
     let memory = call("select_memory", json!({ "entries": [], "phase": "answer", "budget_tokens": 1 }));
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect();
     let mut all = routing_keys();
@@ -218,7 +215,6 @@ fn answer_keys() -> BTreeMap<&'static str, BTreeSet<String>> {
         ("BuildReport", keys(&report)),
         ("BuildReportCandidates", keys(&report["data"]["candidates"])),
         ("BuildReportData", keys(&report["data"])),
-        ("CompatCompactResult", keys(&compat)),
         ("Handoff", keys(&handoff)),
         ("HandoffPack", keys(&handoff["pack"])),
         ("InspectedCandidate", keys(&inspection["report"]["candidates"][0])),
@@ -270,13 +266,6 @@ fn full_artifacts() -> Value {
     }
     manager.artifacts_mut().pin("pinned").unwrap();
     json!(manager.snapshot())["artifact_store"].take()
-}
-
-/// The reference's record of a reduced result.
-fn compat_compact() -> Value {
-    let mut manager = api::new_manager("{\"compat\": \"0.18\"}").unwrap();
-    let answer = api::call(&mut manager, "compact", "{\"data\": \"x\", \"threshold_chars\": 0}").unwrap();
-    serde_json::from_str::<Value>(&answer).unwrap()["done"].take()
 }
 
 fn header() -> String {

@@ -5,14 +5,12 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_compat::routing::cards::{CARD_STYLE, card_options, pack_cards};
-use contextweaver_compat::routing::export_tools;
-use contextweaver_context::TextForm;
 use contextweaver_context::call_prompt::{SchemaOverrides, schema_header};
 use contextweaver_model::{ContextItem, SelectableItem};
 use contextweaver_routing::Catalog;
 use contextweaver_routing::cards::{
-    self, BrowseBounds, CardOptions, ChoiceCard, PrefixRepair, SchemaSource, SelectionSchemaOptions, ValidateOptions,
+    self, CardOptions, CardStyle, ChoiceCard, ProviderOptions, SchemaSource, SelectionSchemaOptions, ValidateOptions,
+    tools_for,
 };
 use contextweaver_routing::router::{
     FeedbackWeights, RouteHistory, ToolFeedback, adjust_by_feedback, aggregate_feedback,
@@ -20,6 +18,10 @@ use contextweaver_routing::router::{
 use contextweaver_text::tokens::Estimator;
 
 use super::items;
+use crate::GONE;
+
+/// Cards with their scores, which the recordings have.
+const STYLE: CardStyle = CardStyle { scores: true };
 
 type Answer = std::result::Result<Value, String>;
 
@@ -63,38 +65,30 @@ fn cards_case(input: &Value) -> Answer {
         max_cards: number("max_cards", 20) as usize,
         target_tokens: number("target", number("target_tokens_per_card", 60)),
         hard_cap_tokens: number("hard_cap", number("hard_cap_tokens_per_card", 80)),
-        ..card_options()
+        style: STYLE,
+        ..CardOptions::default()
     };
     let made = || {
         let tools = items(&input["items"]);
         let scores = (!scores.is_empty()).then_some(&score as &cards::CardScores);
-        cards::make_choice_cards(tools.iter(), scores, &options, &count).map(|made| made.cards)
+        cards::make_choice_cards(tools.iter(), scores, &options, &count).cards
     };
     let given = || -> Vec<ChoiceCard> {
         let list = input["cards"].as_array().expect("a case has cards");
         list.iter().map(|card| ChoiceCard::from_value(card.clone(), "").expect("a case has good cards")).collect()
     };
-    let style = CARD_STYLE;
     Ok(match text(input, "op") {
-        "item_to_card" => json!(ChoiceCard::of(&item(), input["score"].as_f64(), false)),
-        "format_card_for_prompt" => cards::format_card_for_prompt(&ChoiceCard::of(&item(), None, false), style).into(),
+        "item_to_card" => json!(ChoiceCard::of(&item(), input["score"].as_f64(), true)),
         "truncate_description_to_tokens" => {
             let max = input["max_tokens"].as_i64().and_then(|max| u64::try_from(max).ok()).unwrap_or(0);
             cards::truncate_description(text(input, "text"), max, &count).into()
         }
-        "make_choice_cards" => answer(
-            made().map(|made| json!({ "text": cards::render_cards(&made, style), "cards": made })),
-            catalog_error,
-        ),
-        "render_cards_text" => cards::render_cards(&given(), style).into(),
-        "bound_browse_response" => {
-            let bounds = BrowseBounds {
-                target_tokens: options.target_tokens,
-                hard_cap_tokens: options.hard_cap_tokens,
-                ..BrowseBounds::default()
-            };
-            answer(cards::bound_browse_response(given(), &bounds, style, &count), catalog_error)
+        "make_choice_cards" => {
+            let made = made();
+            json!({ "text": cards::render_cards(&made, STYLE), "cards": made })
         }
+        "render_cards_text" => cards::render_cards(&given(), STYLE).into(),
+        "bound_browse_response" | "format_card_for_prompt" => return Err(GONE.to_owned()),
         "card_from_dict" => answer(ChoiceCard::from_value(input["data"].clone(), ""), |error| match error.code() {
             ErrorCode::MissingField => "KeyError",
             _ => "ValidationError",
@@ -102,7 +96,11 @@ fn cards_case(input: &Value) -> Answer {
         "pack" => {
             let budget = input["budget_tokens"].as_u64();
             let ids = |cards: Vec<ChoiceCard>| cards.into_iter().map(|card| card.id).collect::<Vec<_>>();
-            answer(made().map(|made| ids(pack_cards(made, budget, &count))), catalog_error)
+            let packed = |made: Vec<ChoiceCard>| match budget {
+                None => Ok(ids(made)),
+                Some(budget) => cards::pack_cards(&made, budget, STYLE, &count).map(|packed| ids(packed.cards)),
+            };
+            answer(packed(made()), catalog_error)
         }
         other => return Err(format!("no runner for {other}")),
     })
@@ -113,7 +111,7 @@ fn selection(input: &Value) -> Value {
         input["candidate_ids"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     if text(input, "op") == "validate" {
         let repair = input["repair"].as_bool().unwrap_or(true);
-        let options = ValidateOptions { repair, prefixes: PrefixRepair::Any, ..ValidateOptions::default() };
+        let options = ValidateOptions { repair, ..ValidateOptions::default() };
         return json!(cards::validate_selection(input["selected_id"].as_str(), &candidates, &options));
     }
     let base = SelectionSchemaOptions::default();
@@ -156,7 +154,7 @@ fn hydration(input: &Value) -> Answer {
                 examples: serde_json::from_value(input["examples"].clone()).ok(),
                 constraints: input["constraints"].as_object().cloned(),
             };
-            schema_header(tool, &overrides, TextForm::Verbatim).into()
+            schema_header(tool, &overrides).into()
         }
         other => return Err(format!("no runner for {other}")),
     })
@@ -164,12 +162,12 @@ fn hydration(input: &Value) -> Answer {
 
 fn export(input: &Value) -> Value {
     let tools = items(&input["items"]);
-    let exported = export_tools(tools.iter(), text(input, "provider"), &|_| None);
-    let mut out = answer(exported, |_| "ConfigError");
-    if let Some(record) = out.as_object_mut() {
-        record.remove("report");
-    }
-    out
+    let provider = match text(input, "provider") {
+        "openai" => "openai-chat",
+        other => other,
+    };
+    let written = tools_for(tools.iter(), &ProviderOptions::new(provider), None);
+    answer(written, |_| "ConfigError")
 }
 
 fn scored(input: &Value) -> Vec<(String, f64)> {
@@ -196,7 +194,7 @@ fn history(input: &Value) -> Value {
     let tools = items(&input["items"]);
     let tool = |id: &str| tools.iter().find(|tool| tool.id == id);
     let similarity = |id: &str| input["result_similarity"][id].as_f64();
-    let (adjusted, deltas) = history.adjust(scored(input), &tool, &similarity, false);
+    let (adjusted, deltas) = history.adjust(scored(input), &tool, &similarity);
     json!({ "adjusted": adjusted, "deltas": deltas })
 }
 

@@ -15,8 +15,7 @@ use contextweaver_routing::catalog::{
     suggest_probes, validate_inventory, validate_snapshot,
 };
 
-use contextweaver_compat::routing::router_options;
-use contextweaver_routing::router::{IMPACT_TOP_K, RouteProbe, routing_impact};
+use contextweaver_routing::router::{IMPACT_TOP_K, Navigator, RouteProbe, RouterOptions, routing_impact};
 
 use super::{items, recorded};
 
@@ -193,8 +192,9 @@ fn impact(input: &Value) -> Value {
     };
     let probes: Vec<RouteProbe> = input["probes"].as_array().into_iter().flatten().map(probe).collect();
     let top_k = input["top_k"].as_i64().map_or(IMPACT_TOP_K, |top_k| u64::try_from(top_k).unwrap_or(0));
-    let compared = catalog("before")
-        .and_then(|before| routing_impact(&before, &catalog("after")?, &probes, top_k, &router_options()));
+    let options = RouterOptions { navigator: Navigator::Beam, ..RouterOptions::default() };
+    let compared =
+        catalog("before").and_then(|before| routing_impact(&before, &catalog("after")?, &probes, top_k, &options));
     match compared {
         Ok(impact) => json!({ "impact": impact, "markdown": impact.to_markdown() }),
         Err(_) => failed("ConfigError"),

@@ -5,20 +5,19 @@ use sha2::{Digest, Sha256};
 
 use contextweaver_base::order::WordSet;
 use contextweaver_base::{Error, ErrorCode};
-use contextweaver_compat::routing::clustering::cluster;
-use contextweaver_compat::routing::index_cache::{envelope, fingerprint};
-use contextweaver_compat::routing::labeler::category;
-use contextweaver_compat::routing::tree::{self, TreeOptions};
-use contextweaver_compat::routing::vector_index::{VectorIndex, canonical_text};
 use contextweaver_model::SelectableItem;
-use contextweaver_routing::graph::ChoiceGraph;
+use contextweaver_routing::graph::cluster::cluster_words;
 use contextweaver_routing::graph::labels::label_group;
 use contextweaver_routing::graph::path;
+use contextweaver_routing::graph::words::Vocabulary;
+use contextweaver_routing::graph::{self, BuildOptions, ChoiceGraph, GroupingStrategy};
 use contextweaver_routing::scorers::embeddings::{HashingEmbedding, HybridScorer, similarity};
 use contextweaver_routing::scorers::tfidf::TfIdf;
 use contextweaver_routing::scorers::{Scorer, ScorerKind};
 use contextweaver_text::similarity::jaccard;
 use contextweaver_text::tokenize::{token_set, tokenize};
+
+use crate::GONE;
 
 /// From here on the recordings of TF-IDF leave the weights out.
 const LARGE_CORPUS: usize = 10;
@@ -47,6 +46,7 @@ pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
         "graph" => scripted(input),
         "graph_load" => load(input),
         "graph_json" => graph_json(input),
+        "labeler" if input["op"] == "label" => return Some(Err(GONE.to_owned())),
         "labeler" => labeler(input),
         "clustering" => {
             let items = super::items(&input["items"]);
@@ -59,13 +59,11 @@ pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
             Value::Object(named.collect())
         }
         "tree" => tree(input),
-        "path" => browse_path(input),
+        "path" => return Some(browse_path(input)),
         // Routes are the router's.
         "embeddings" if input["op"] == "router" => return None,
         "embeddings" => embeddings(input),
-        "vector_index" => vector_index(input),
-        "index_cache" if input["op"] == "envelope" => envelope(&TfIdf::fit(&texts(&input["documents"]))),
-        "index_cache" => json!(fingerprint(&texts(&input["documents"]), &text(&input["engine_name"]))),
+        "vector_index" | "index_cache" => return Some(Err(GONE.to_owned())),
         _ => return None,
     };
     Some(Ok(value))
@@ -186,11 +184,22 @@ fn load(input: &Value) -> Value {
 }
 
 fn labeler(input: &Value) -> Value {
-    if input["op"] == "label" {
-        return json!(category(&super::items(&json!([input["item"]]))[0]));
-    }
     let share = input["namespace_threshold"].as_f64().unwrap_or(0.6);
     json!(label_group(&super::items(&input["items"]), number(&input["top_k"]).unwrap_or(3), share))
+}
+
+/// Puts tools into at most `count` clusters, those of a cluster by id. The recordings answer one cluster with the list as it came.
+fn cluster<'a>(items: &[&'a SelectableItem], count: usize) -> Vec<Vec<&'a SelectableItem>> {
+    if count <= 1 && !items.is_empty() {
+        return vec![items.to_vec()];
+    }
+    let mut sorted = items.to_vec();
+    sorted.sort_by(|a, b| a.id.cmp(&b.id));
+    let mut numbers = Vocabulary::default();
+    let words: Vec<Vec<u32>> = sorted.iter().map(|item| numbers.of(item)).collect();
+    let words: Vec<&[u32]> = words.iter().map(Vec::as_slice).collect();
+    let places = cluster_words(&words, count);
+    places.into_iter().map(|places| places.into_iter().map(|place| sorted[place]).collect()).collect()
 }
 
 /// The reference's hash of a catalog.
@@ -210,11 +219,8 @@ fn build(input: &Value) -> Result<ChoiceGraph, Error> {
     let items = super::items(input.get("catalog").unwrap_or(&input["items"]));
     let max_children = number(&input["max_children"]).unwrap_or(20);
     let target_group_size = number(&input["target_group_size"]).unwrap_or(max_children);
-    tree::build(
-        &items.iter().collect::<Vec<_>>(),
-        TreeOptions { max_children, target_group_size },
-        &catalog_hash(&items),
-    )
+    let options = BuildOptions { strategy: GroupingStrategy::Auto, max_children, target_group_size };
+    graph::build(&items.iter().collect::<Vec<_>>(), options, &catalog_hash(&items))
 }
 
 /// The hashing a case asks for.
@@ -249,45 +255,13 @@ fn embeddings(input: &Value) -> Value {
     }
 }
 
-fn vector_index(input: &Value) -> Value {
-    if input["op"] == "canonical_text" {
-        return json!(canonical_text(&super::items(&json!([input["item"]]))[0]));
+fn browse_path(input: &Value) -> Result<Value, String> {
+    // Pages of a graph are walked otherwise here, see `graph::BrowseIndex`.
+    if input["op"] != "parse" {
+        return Err(GONE.to_owned());
     }
-    let refused = json!({ "error": "ConfigError" });
-    let mut index = VectorIndex::default();
-    let mut refresh = |items: &Value| {
-        let items = super::items(items);
-        index.refresh(&items.iter().collect::<Vec<_>>())
-    };
-    let Ok(read) = refresh(&input["items"]) else { return refused };
-    match input["op"].as_str() {
-        Some("refresh") => refresh(&input["new_items"]).map_or(refused, |read| json!(read)),
-        Some("query") => json!(index.query(&text(&input["text"]), number(&input["top_k"]).unwrap_or(0))),
-        Some("duplicates") => {
-            index.duplicates(input["threshold"].as_f64().unwrap_or(0.92)).map_or(refused, |pairs| json!(pairs))
-        }
-        _ => json!(read),
-    }
-}
-
-fn browse_path(input: &Value) -> Value {
-    // What is no text is refused where arguments are read.
-    let Some(given) = input["path"].as_str() else { return json!({ "error": "PathInvalidError" }) };
-    let Ok(segments) = path::parse(given) else { return json!({ "error": "PathInvalidError" }) };
-    if input["op"] == "parse" {
-        return json!(segments);
-    }
-    let mut graph = ChoiceGraph::default();
-    for item in texts(&input["items"]) {
-        graph.add_item(&item);
-    }
-    for (source, targets) in input["graph"].as_object().into_iter().flatten() {
-        graph.add_node(source, "", "");
-        for target in texts(targets) {
-            graph.add_edge(source, &target).expect("a case has a graph without cycles");
-        }
-    }
-    path::resolve(&graph, &segments).map_or_else(|_| json!({ "error": "PathNotFoundError" }), |ids| json!(ids))
+    let parsed = input["path"].as_str().and_then(|given| path::parse(given).ok().map(|segments| json!(segments)));
+    Ok(parsed.unwrap_or_else(|| json!({ "error": "PathInvalidError" })))
 }
 
 fn graph_json(input: &Value) -> Value {

@@ -2,16 +2,14 @@
 
 use contextweaver_base::order::WordSet;
 use contextweaver_base::{Error, ErrorCode};
-use contextweaver_compat::routing::cards::card_options;
-use contextweaver_compat::routing::router_options;
 use contextweaver_model::RoutingConfig;
 use contextweaver_model::json::Fields;
 use contextweaver_routing::Catalog;
-use contextweaver_routing::cards::{PrefixRepair, ValidateOptions, make_choice_cards, validate_selection};
+use contextweaver_routing::cards::{CardOptions, CardStyle, ValidateOptions, make_choice_cards, validate_selection};
 use contextweaver_routing::graph::ChoiceGraph;
 use contextweaver_routing::router::{
-    ComparedCandidates, DecisionParts, FilterVerdict, RankedCandidate, RouteExplanation, RouteOptions, Router,
-    RouterOptions, RoutingDecision, ShortlistLimits, clarifying_question, shortlist, with_hints,
+    DecisionParts, FilterVerdict, Navigator, RankedCandidate, RouteExplanation, RouteOptions, Router, RouterOptions,
+    RoutingDecision, ShortlistLimits, clarifying_question, shortlist, with_hints,
 };
 use contextweaver_text::tokens::Estimator;
 use serde_json::{Map, Value, json};
@@ -46,7 +44,8 @@ fn named(error: &Error) -> Value {
 
 fn options(fields: Value) -> Result<RouterOptions, Error> {
     let mut fields = Fields::open(fields, "")?;
-    let options = RouterOptions::take(&mut fields, router_options())?;
+    let beam = RouterOptions { navigator: Navigator::Beam, ..RouterOptions::default() };
+    let options = RouterOptions::take(&mut fields, beam)?;
     fields.finish()?;
     Ok(options)
 }
@@ -66,7 +65,7 @@ fn read(options: &Value) -> Result<RouteOptions, Error> {
     Ok(read)
 }
 
-/// Makes a router of the compat mode. The recordings name the scorer otherwise.
+/// Makes a router that searches by beam, as the recorded one does. The recordings name the scorer otherwise.
 fn router(catalog: &Value, config: &Value) -> Result<Router, Error> {
     let mut fields: Map<String, Value> = config.as_object().cloned().unwrap_or_default();
     if let Some(scorer) = fields.shift_remove("scorer_backend") {
@@ -118,19 +117,22 @@ fn explanation(input: &Value) -> Value {
         excluded_count: answer.excluded_count as usize,
         gated_count: answer.gated_count as usize,
         completion: answer.completion.as_ref(),
-        compared: ComparedCandidates::FirstTwo,
-        is_verbatim: true,
     };
     let ids: Vec<&str> = answer.candidate_ids.iter().map(String::as_str).collect();
-    let choice = ValidateOptions { prefixes: PrefixRepair::Any, ..ValidateOptions::default() };
+    let choice = ValidateOptions::default();
     let selection = validate_selection(input["selected_item_id"].as_str(), &ids, &choice);
     let score = |id: &str| candidates.iter().find(|(known, _)| known == id).map(|(_, score)| *score);
     let offered = ids.iter().filter_map(|id| router.catalog().find(id));
-    let made = make_choice_cards(offered, Some(&score), &card_options(), &|text| Estimator::V2.tokens(text));
+    let made = make_choice_cards(
+        offered,
+        Some(&score),
+        &CardOptions { style: CardStyle { scores: true }, ..CardOptions::default() },
+        &|text| Estimator::V2.tokens(text),
+    );
     let decision = RoutingDecision::new(DecisionParts {
         id: "d1".to_owned(),
         now: NOW.to_owned(),
-        choice_cards: made.expect("a case has small cards").cards,
+        choice_cards: made.cards,
         selection: Some(&selection),
         metadata: Map::from_iter([("k".to_owned(), json!(1))]),
         is_ambiguous: answer.is_ambiguous,

@@ -36,7 +36,6 @@ import type {
   CatalogJson,
   ChoiceCard,
   CompactResult,
-  CompatCompactResult,
   ContextItem,
   ContextManagerOptions,
   ContextPack,
@@ -126,11 +125,10 @@ candidate.item_id;
 
 // Options.
 const options: ContextManagerOptions = {
-  compat: "0.18",
   profile: "fast",
   budget: { answer: 1 },
   policy: { sensitivity_action: "redact", redaction_hooks: ["mine"], max_items_per_kind: { policy: 1 } },
-  scoring: { method: "reference", phase_overrides: { route: { recency_weight: 1 } } },
+  scoring: { method: "bm25n", recency_weight: 1 },
   estimator: (t) => t.length,
   classifier: (item) => (item.metadata["pii"] ? "restricted" : "public"),
   summarizer: { summarize: (item, raw) => item.id + raw.slice(0, 10), is_llm: false },
@@ -203,10 +201,8 @@ manager.drilldown("h", { type: "middle" });
 same<ReturnType<typeof manager.hydrate>["missing"], readonly string[] | undefined>(true);
 const compacted: CompactResult = manager.compact({ rows: [] }, { keep: ["rows[].id"], budget_tokens: 100 });
 same<typeof compacted.payload, JsonValue>(true);
-same<CompatCompactResult["summary"], string | null>(true);
-manager.compact("text", { threshold_chars: 10, summarizer: (item, raw) => item.id + raw }).summary;
-// @ts-expect-error options of two modes
-manager.compact("text", { threshold_chars: 10, budget_tokens: 10 });
+// @ts-expect-error no option of that name
+manager.compact("text", { threshold_chars: 10 });
 // @ts-expect-error bytes are no data
 manager.compact(new Uint8Array(1));
 manager.hydrate({ tool: { id: "t", kind: "tool", name: "n", description: "d" }, arguments: { a: 1 } }).context_used;

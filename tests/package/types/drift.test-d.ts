@@ -30,8 +30,6 @@ import type {
   Classifier,
   CompactOptions,
   CompactResult,
-  CompatCompactOptions,
-  CompatCompactResult,
   ConsolidateOptions,
   Consolidation,
   ContextBudget,
@@ -88,8 +86,6 @@ import type {
   ProviderTools,
   RedactionHook,
   RuleFinder,
-  ReferenceScoring,
-  ReferenceWeights,
   RenderedAs,
   RenderedItem,
   ResultEnvelope,
@@ -255,7 +251,6 @@ export const records: { readonly [Name in keyof Records]: true } = {
   PromotedFact: same<Records["PromotedFact"], Consolidation["promoted"][number]>(),
   ProviderTools: same<Omit<Records["ProviderTools"], "provider" | "tools">, Omit<ProviderTools, "provider" | "tools">>(),
   // Overrides hold weights without overrides; `options` below compares their presence.
-  CompatWeights: same<Required<Omit<Records["CompatWeights"], "phase_overrides">>, Required<ReferenceWeights>>(),
   RenderedAs: same<Records["RenderedAs"], RenderedAs>(),
   RenderedItem: same<Records["RenderedItem"], RenderedItem>(),
   ResultEnvelope: same<Records["ResultEnvelope"], ResultEnvelope>(),
@@ -319,8 +314,6 @@ export const options: readonly true[] = [
     NonNullable<Records["HydrationResult"]["context_used"]>[number]
   >(),
   fits<SelectableItem["kind"], Records["SelectableItem"]["kind"]>(),
-  same<keyof Records["CompatWeights"], Exclude<keyof ReferenceScoring, "method">>(),
-  same<keyof NonNullable<Records["CompatWeights"]["phase_overrides"]>, Phase>(),
   same<Records["Event"]["hook"], Exclude<keyof Hooks, OfFacade>>(),
 ];
 
@@ -332,7 +325,6 @@ export const answers: { readonly [Name in keyof AnswerKeys]: true } = {
   CatalogJson: same<AnswerKeys["CatalogJson"], keyof CatalogJson>(),
   ChoiceGraph: same<AnswerKeys["ChoiceGraph"], keyof ChoiceGraphJson>(),
   ChoiceGraphNode: same<AnswerKeys["ChoiceGraphNode"], keyof ChoiceGraphJson["nodes"][string]>(),
-  CompatCompactResult: same<AnswerKeys["CompatCompactResult"], keyof CompatCompactResult>(),
   Handoff: same<AnswerKeys["Handoff"], keyof Handoff>(),
   HandoffPack: same<AnswerKeys["HandoffPack"], keyof HandoffPack>(),
   // An inspection shows the fate of a candidate without the details.
@@ -366,7 +358,6 @@ export const inputs: { readonly [Name in keyof Inputs]: true } = {
   CatalogOptions: inputOf<Inputs["CatalogOptions"], CatalogOptions & { readonly items: unknown }>(),
   // The data is an argument of its own.
   CompactOptions: inputOf<Inputs["CompactOptions"], CompactOptions & { readonly data: JsonValue }>(),
-  CompatCompactOptions: inputOf<Inputs["CompatCompactOptions"], CompatCompactOptions>(),
   ConsolidateOptions: inputOf<Inputs["ConsolidateOptions"], ConsolidateOptions>(),
   ConsolidationPolicy: inputOf<Inputs["ConsolidationPolicy"], NonNullable<ConsolidateOptions["policy"]>>(),
   ContextItem: inputOf<Inputs["ContextItem"], ContextItem>(),
@@ -434,7 +425,6 @@ export const results: readonly true[] = [
   constant<CatalogJson>(),
   constant<ChoiceGraphJson>(),
   constant<CompactResult>(),
-  constant<CompatCompactResult>(),
   constant<Consolidation>(),
   constant<ContextPack>(),
   constant<ForgottenItem>(),

@@ -143,16 +143,6 @@ export type CompactResult = {
   stats: FirewallStats,
 };
 
-export type CompatWeights = {
-  recency_weight: number,
-  tag_match_weight: number,
-  kind_priority_weight: number,
-  token_cost_penalty: number,
-  dedup_threshold: number,
-  kind_priority?: { [key in ItemKind]?: number },
-  phase_overrides?: { [key in Phase]?: CompatWeights },
-};
-
 export type CompletionReason = "agreement" | "follow_up";
 
 export type ConsolidationPolicy = {
@@ -451,7 +441,6 @@ export type ProfileConfig = {
   seed: number | null,
   budget: ContextBudget,
   policy: ContextPolicy,
-  scoring: CompatWeights,
   routing: RoutingConfig,
 };
 
@@ -817,27 +806,17 @@ export type CallInfo = {
   cache_hit: boolean,
 };
 
-export type CallKind = "tool" | "search" | "drilldown" | "recall" | "resource" | "prompt";
+export type CallKind = "tool" | "search" | "drilldown" | "recall";
 
 export type CallStep = { "reply": JsonObject } | { "error": RpcError } | { "drilldown": {
   handle: string,
   selector: JsonObject,
   max_tokens?: number,
-  plain?: boolean,
 } } | { "recall": {
   query: string,
   max_tokens?: number,
   handles?: Array<string>,
-} } | { "forward": ForwardedCall } | { "read_resource": {
-  call: number,
-  server: string,
-  uri: string,
-} } | { "get_prompt": {
-  call: number,
-  server: string,
-  name: string,
-  arguments: JsonObject,
-} } | { "confirm": {
+} } | { "forward": ForwardedCall } | { "confirm": {
   call: number,
   message: string,
 } } | { "retry": {
@@ -876,7 +855,7 @@ export type FoundResource = {
   uri: string,
 };
 
-export type FrontMode = "firewall" | "search" | "reference";
+export type FrontMode = "firewall" | "search";
 
 export type GatewayStats = {
   mode: FrontMode,
@@ -949,21 +928,11 @@ export type NextStep = {
   handle: string,
   selector: JsonObject,
   max_tokens?: number,
-  plain?: boolean,
 } } | { "recall": {
   query: string,
   max_tokens?: number,
   handles?: Array<string>,
-} } | { "forward": ForwardedCall } | { "read_resource": {
-  call: number,
-  server: string,
-  uri: string,
-} } | { "get_prompt": {
-  call: number,
-  server: string,
-  name: string,
-  arguments: JsonObject,
-} } | { "confirm": {
+} } | { "forward": ForwardedCall } | { "confirm": {
   call: number,
   message: string,
 } } | { "retry": {
@@ -1068,7 +1037,6 @@ export interface Records {
   ChangedItem: ChangedItem;
   ChoiceCard: ChoiceCard;
   CompactResult: CompactResult;
-  CompatWeights: CompatWeights;
   CompletionReason: CompletionReason;
   ConsolidationPolicy: ConsolidationPolicy;
   ConsolidationReport: ConsolidationReport;
@@ -1198,7 +1166,6 @@ export interface AnswerKeys {
   CatalogJson: "items";
   ChoiceGraph: "build_meta" | "edges" | "items" | "max_children" | "nodes" | "root_id";
   ChoiceGraphNode: "child_types" | "children" | "label" | "node_id" | "routing_hint" | "stats";
-  CompatCompactResult: "artifact_ref" | "facts" | "firewalled" | "payload" | "stats" | "summary";
   Handoff: "markdown" | "pack";
   HandoffPack: "artifact_refs" | "conventions" | "decisions" | "next_inspections" | "pitfalls" | "rules" | "sensitivity_dropped" | "token_estimate" | "unresolved_tasks" | "version";
   InspectedCandidate: "dependency_closure" | "drop_reason" | "included" | "item_id" | "kind" | "score" | "sensitivity";
@@ -1222,11 +1189,10 @@ export interface Inputs {
   BuildCallOptions: { required: "tool"; fields: "budget_tokens" | "constraints" | "examples" | "explain" | "footer" | "head" | "header" | "hidden_tokens" | "hints" | "item_scores" | "list_dropped" | "model" | "now" | "pin" | "prices" | "query" | "query_tags" | "reserved_tokens" | "running" | "schema" | "tool" };
   BuildOptions: { required: "phase"; fields: "budget_tokens" | "explain" | "footer" | "head" | "header" | "hidden_tokens" | "hints" | "item_scores" | "list_dropped" | "model" | "now" | "phase" | "pin" | "prices" | "query" | "query_tags" | "reserved_tokens" | "running" };
   CompactOptions: { required: never; fields: "budget_tokens" | "data" | "keep" | "media_type" | "strategy" };
-  CompatCompactOptions: { required: never; fields: "budget" | "deterministic" | "extractor" | "keep" | "overwrite_sidecar" | "redact_secrets" | "strategy" | "summarizer" | "threshold_chars" };
   ConsolidateOptions: { required: never; fields: "apply" | "as_of" | "policy" };
   ConsolidationPolicy: { required: never; fields: "decay_after_days" | "min_occurrences" | "min_sessions" | "session_key" | "similarity_threshold" | "timestamp_key" };
   ContextItem: { required: "id" | "kind" | "text"; fields: never };
-  ContextManagerOptions: { required: never; fields: "active_turn" | "budget" | "calibrate" | "classifier" | "compat" | "estimator" | "extractor" | "firewall" | "ledger" | "limits" | "listens" | "policy" | "prices" | "profile" | "redact_secrets" | "redaction_hooks" | "rules" | "scoring" | "summarizer" | "thrift" };
+  ContextManagerOptions: { required: never; fields: "active_turn" | "budget" | "calibrate" | "classifier" | "estimator" | "extractor" | "firewall" | "ledger" | "limits" | "listens" | "policy" | "prices" | "profile" | "redact_secrets" | "redaction_hooks" | "rules" | "scoring" | "summarizer" | "thrift" };
   ContextPolicy: { required: never; fields: "allow_redacted_drilldown" | "allowed_kinds_per_phase" | "extra" | "max_items_per_kind" | "overflow_action" | "overflow_raise_kinds" | "redaction_hooks" | "sensitivity_action" | "sensitivity_floor" };
   DrilldownOptions: { required: "handle" | "selector"; fields: "handle" | "inject" | "max_tokens" | "parent_id" | "selector" };
   PriceModel: { required: never; fields: "cached" | "kept_seconds" | "least_tokens" | "step_tokens" | "written" };
@@ -1254,13 +1220,13 @@ export interface Inputs {
   McpCatalogOptions: { required: never; fields: "id_form" | "on_invalid" | "server" | "verb_namespaces" };
   McpListOptions: { required: never; fields: "server" };
   McpReadOptions: { required: never; fields: "max_bytes" };
-  McpToolOptions: { required: never; fields: "compat" | "id_form" | "server" | "verb_namespaces" };
+  McpToolOptions: { required: never; fields: "id_form" | "server" | "verb_namespaces" };
   MemoryEntry: { required: "id" | "text"; fields: never };
   RouteHistory: { required: never; fields: "called_tool_ids" | "last_result_summary" | "repeat_penalty" | "result_boost_weight" | "step_number" };
   RouteOptions: { required: "query"; fields: "allowed_namespaces" | "allowed_tags" | "context_hints" | "conversation" | "debug" | "exclude_ids" | "exclude_tags" | "feedback" | "history" | "include_items" | "namespace_quota" | "pin_ids" | "query" | "query_embedding" | "top_k" };
   RouteTurn: { required: "kind"; fields: "id" | "is_open" | "kind" | "text" | "tool" };
-  RouterOptions: { required: never; fields: "ambiguity_ratio" | "beam_width" | "compat" | "confidence_gap" | "embedding_weight" | "fuzzy" | "graph" | "lexicon" | "max_children" | "max_depth" | "min_confidence" | "min_score" | "navigator" | "preset" | "scorer" | "strategy" | "target_group_size" | "top_k" };
-  SessionOptions: { required: never; fields: "compat" | "strict" };
+  RouterOptions: { required: never; fields: "ambiguity_ratio" | "beam_width" | "confidence_gap" | "embedding_weight" | "fuzzy" | "graph" | "lexicon" | "max_children" | "max_depth" | "min_confidence" | "min_score" | "navigator" | "preset" | "scorer" | "strategy" | "target_group_size" | "top_k" };
+  SessionOptions: { required: never; fields: "strict" };
   SelectMemoryOptions: { required: never; fields: "budget_tokens" | "entries" | "ingest" | "max_entries" | "now" | "phase" | "query" };
   SelectableItem: { required: "description" | "id" | "kind" | "name"; fields: never };
   SelectionOptions: { required: never; fields: "candidate_ids" | "repair" | "selected" };
@@ -1273,7 +1239,7 @@ export interface Inputs {
   ViewSpec: { required: "label" | "view_id"; fields: never };
 }
 export interface GatewayInputs {
-  GatewayRuntimeOptions: { required: "servers"; fields: "accepted" | "cache" | "drift" | "lint" | "meta_allow" | "mode" | "names" | "pinned_tools" | "pins" | "pins_lost" | "policy" | "preset" | "rate_limits" | "recent_tools" | "reference" | "retry" | "search_above" | "servers" | "tolerant_args" | "validate" | "visibility" };
+  GatewayRuntimeOptions: { required: "servers"; fields: "accepted" | "cache" | "drift" | "lint" | "meta_allow" | "mode" | "names" | "pinned_tools" | "pins" | "pins_lost" | "policy" | "preset" | "rate_limits" | "recent_tools" | "retry" | "search_above" | "servers" | "tolerant_args" | "validate" | "visibility" };
   GatewayServer: { required: "name"; fields: "drift" | "lint" | "name" | "policy" };
   ToolPolicy: { required: never; fields: "default" | "rules" };
   PolicyRule: { required: "action"; fields: "action" | "caller" | "destructive" | "meta_tool" | "namespace" | "read_only" | "reason" | "server" | "tags" | "tool" };
@@ -1282,6 +1248,5 @@ export interface GatewayInputs {
   RetryPolicy: { required: never; fields: "base_delay" | "jitter" | "max_attempts" | "max_delay" | "retry_writes" | "retryable_codes" };
   CachePolicy: { required: never; fields: "max_bytes" | "max_entries" | "tools" | "ttl_seconds" };
   VisibilityProfile: { required: "name"; fields: "allow_side_effects" | "environments" | "exclude_domains" | "exclude_lifecycles" | "exclude_namespaces" | "exclude_risk_levels" | "include_domains" | "include_namespaces" | "name" };
-  ReferenceModeOptions: { required: never; fields: "cache_stable" | "proxy" | "top_k" };
   GatewayToolNames: { required: never; fields: "call_tool" | "drilldown" | "recall" | "search_tools" };
 }

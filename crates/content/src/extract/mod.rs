@@ -7,4 +7,4 @@ mod structured;
 
 pub use lines::{bullets, facts, key_values, numbered};
 pub use rule_based::RuleBasedSummarizer;
-pub use structured::{Notation, StructuredExtractor, parse_container};
+pub use structured::{StructuredExtractor, parse_container};

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::structured::{Notation, parse_container, type_name};
+use super::structured::parse_container;
 use contextweaver_base::limits;
+use contextweaver_model::json::type_name;
 use contextweaver_text::lines::{lines, slice_range};
 use contextweaver_text::unicode::{self, is_word};
 
@@ -29,15 +30,11 @@ const CUT_CHARS: i64 = 20;
 pub struct RuleBasedSummarizer {
     /// Most characters of the summary.
     pub max_chars: usize,
-    /// How types are named.
-    pub notation: Notation,
-    /// Whether the cap always holds; otherwise what is short of room may be longer than it.
-    pub is_cap_hard: bool,
 }
 
 impl Default for RuleBasedSummarizer {
     fn default() -> Self {
-        Self { max_chars: limits::SUMMARY_CHARS, notation: Notation::Json, is_cap_hard: true }
+        Self { max_chars: limits::SUMMARY_CHARS }
     }
 }
 
@@ -54,10 +51,10 @@ impl RuleBasedSummarizer {
         let text = unicode::trim(text);
         let summary = match parse_container(text) {
             _ if text.is_empty() => "(empty)".to_owned(),
-            Some(json) => return unicode::prefix(&self.outline(&json), self.max_chars).to_owned(),
+            Some(json) => return unicode::prefix(&Self::outline(&json), self.max_chars).to_owned(),
             None => self.telling_lines(text).unwrap_or_else(|| self.both_ends(text)),
         };
-        if self.is_cap_hard { unicode::prefix(&summary, self.max_chars).to_owned() } else { summary }
+        unicode::prefix(&summary, self.max_chars).to_owned()
     }
 
     /// The cap as a number to subtract from: what is left of small ones is negative.
@@ -65,13 +62,13 @@ impl RuleBasedSummarizer {
         i64::try_from(self.max_chars).unwrap_or(i64::MAX)
     }
 
-    fn outline(&self, json: &Value) -> String {
+    fn outline(json: &Value) -> String {
         match json {
             Value::Object(map) => {
                 let keys: Vec<&str> = map.keys().take(KEYS).map(String::as_str).collect();
                 let mut out = format!("JSON object with {} key(s): {}", map.len(), keys.join(", "));
                 for (key, value) in map.iter().take(TYPED_KEYS) {
-                    for part in ["\n  ", key, ": ", type_name(value, self.notation)] {
+                    for part in ["\n  ", key, ": ", type_name(value)] {
                         out.push_str(part);
                     }
                 }
@@ -110,11 +107,10 @@ impl RuleBasedSummarizer {
             return text.to_owned();
         }
         let half = (self.cap() - CUT_CHARS).div_euclid(2);
-        if half <= 0 && self.is_cap_hard {
+        if half <= 0 {
             // No room for two ends and the mark between them.
             return text.to_owned();
         }
-        // A negative half counts from the other end, and a tail of 0 is everything.
         let head = slice_range(chars, None, Some(half)).end;
         let tail = slice_range(chars, Some(-half), None).start;
         let tail = text.char_indices().nth(tail).map_or("", |(at, _)| &text[at..]);
@@ -136,9 +132,8 @@ fn has_signal(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn summary(text: &str, max_chars: usize, python: bool) -> String {
-        let notation = if python { Notation::Python } else { Notation::Json };
-        RuleBasedSummarizer { max_chars, notation, is_cap_hard: !python }.summarize(text)
+    fn summary(text: &str, max_chars: usize) -> String {
+        RuleBasedSummarizer { max_chars }.summarize(text)
     }
 
     #[test]
@@ -153,37 +148,26 @@ mod tests {
         ] {
             assert_eq!(has_signal(line), expected, "{line}");
         }
-        assert_eq!(summary("x\n \tTotal: 5 \u{b}y\nfailed", 500, true), "Total: 5\nfailed");
+        assert_eq!(summary("x\n \tTotal: 5 \u{b}y\nfailed", 500), "Total: 5\nfailed");
     }
 
     #[test]
     fn a_hard_cap_holds() {
         let alphabet = "abcdefghijklmnopqrstuvwxyz";
         let table = [
-            (alphabet, 5, "abcdefghijklmnopqr\n[...truncated...]\nijklmnopqrstuvwxyz", "abcde"),
-            (
-                alphabet,
-                19,
-                "abcdefghijklmnopqrstuvwxy\n[...truncated...]\nbcdefghijklmnopqrstuvwxyz",
-                "abcdefghijklmnopqrs",
-            ),
-            (alphabet, 21, "\n[...truncated...]\nabcdefghijklmnopqrstuvwxyz", "abcdefghijklmnopqrstu"),
-            (alphabet, 23, "a\n[...truncated...]\nz", "a\n[...truncated...]\nz"),
-            ("error line\nabc", 2, "error lin...", "er"),
-            ("error line\nabc", 3, "...", "..."),
-            ("error line\nabc", 5, "er...", "er..."),
-            ("  ", 3, "(empty)", "(em"),
-            ("{\"k\": null}", 34, "JSON object with 1 key(s): k\n  k: ", "JSON object with 1 key(s): k\n  k: "),
-            (
-                "{\"k\": null}",
-                500,
-                "JSON object with 1 key(s): k\n  k: NoneType",
-                "JSON object with 1 key(s): k\n  k: null",
-            ),
+            (alphabet, 5, "abcde"),
+            (alphabet, 19, "abcdefghijklmnopqrs"),
+            (alphabet, 21, "abcdefghijklmnopqrstu"),
+            (alphabet, 23, "a\n[...truncated...]\nz"),
+            ("error line\nabc", 2, "er"),
+            ("error line\nabc", 3, "..."),
+            ("error line\nabc", 5, "er..."),
+            ("  ", 3, "(em"),
+            ("{\"k\": null}", 34, "JSON object with 1 key(s): k\n  k: "),
+            ("{\"k\": null}", 500, "JSON object with 1 key(s): k\n  k: null"),
         ];
-        for (text, max_chars, soft, hard) in table {
-            assert_eq!(summary(text, max_chars, true), soft, "{text} {max_chars}");
-            assert_eq!(summary(text, max_chars, false), hard, "{text} {max_chars}");
+        for (text, max_chars, wanted) in table {
+            assert_eq!(summary(text, max_chars), wanted, "{text} {max_chars}");
         }
     }
 }

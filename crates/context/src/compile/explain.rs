@@ -10,7 +10,7 @@ use crate::compile::select::units::{UnitRecord, UnitSelection};
 use crate::compile::state::BuildState;
 use contextweaver_base::order::sort_by;
 use contextweaver_model::{
-    BuildStats, CandidateDetail, CandidateExplanation, Explanation, JsonMap, ScoreParts, ScoringConfig, Stage,
+    Bm25nWeights, BuildStats, CandidateDetail, CandidateExplanation, Explanation, JsonMap, ScoreParts, Stage,
 };
 
 /// Rounds a score the way records show it.
@@ -19,25 +19,12 @@ pub fn round4(value: f64) -> f64 {
 }
 
 /// Returns the weights in force.
-pub fn weights(scoring: &ScoringConfig, phase: contextweaver_model::Phase) -> JsonMap {
-    let value = match scoring {
-        ScoringConfig::Bm25n(weights) => {
-            json!({ "kind_weight": weights.kind_weight, "recency_weight": weights.recency_weight })
-        }
-        ScoringConfig::Compat(base) => {
-            let weights = base.for_phase(phase);
-            json!({
-                "recency_weight": weights.recency_weight,
-                "tag_match_weight": weights.tag_match_weight,
-                "kind_priority_weight": weights.kind_priority_weight,
-                "token_cost_penalty": weights.token_cost_penalty,
-            })
-        }
-    };
+pub fn weights(weights: Bm25nWeights) -> JsonMap {
+    let value = json!({ "kind_weight": weights.kind_weight, "recency_weight": weights.recency_weight });
     value.as_object().cloned().unwrap_or_default()
 }
 
-/// Makes the record of a build of the default mode.
+/// Makes the record of a build.
 pub fn explain(build: &BuildState, selection: &UnitSelection, stats: &BuildStats) -> Explanation {
     let mut candidates: Vec<CandidateExplanation> =
         build.excluded.iter().map(|item| explain_excluded(build, item)).collect();
@@ -66,7 +53,7 @@ pub fn explain(build: &BuildState, selection: &UnitSelection, stats: &BuildStats
         sensitivity_drops: build.excluded.iter().filter(|item| item.reason == "sensitivity").count() as u64,
         dedup_removed: stats.dedup_removed,
         budget_tokens: stats.budget_tokens.unwrap_or(0).saturating_sub(stats.header_footer_tokens),
-        resolved_weights: weights(&build.sources.options.scoring, build.request.phase),
+        resolved_weights: weights(build.sources.options.scoring.weights),
         candidates,
     }
 }

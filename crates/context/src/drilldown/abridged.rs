@@ -84,7 +84,7 @@ impl ContextManager {
     pub fn abridged(&self, request: &AbridgeRequest) -> Result<Option<Abridged>> {
         let item = self.events.get(&request.item_id).ok().filter(|item| item.kind == ItemKind::ToolResult);
         let item = item.ok_or_else(|| Error::new(ErrorCode::NotFound, "no such result").at("/item_id"))?;
-        if self.strategy().is_some() || self.options.summarizer.is_some() || !self.may_abridge(item) {
+        if self.options.summarizer.is_some() || !self.may_abridge(item) {
             return Ok(None);
         }
         let (raw, media_type) = self.stored_text(&handle_of(&item.id))?;

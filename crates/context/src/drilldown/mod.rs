@@ -52,10 +52,7 @@ impl ContextManager {
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
-        let mut slice = match self.strategy {
-            Some(strategy) => strategy.part(self, request)?,
-            None => self.part(request)?,
-        };
+        let mut slice = self.part(request)?;
         if request.inject {
             let tokens = self.answers.tokens(&self.options.estimator, &slice.text);
             if self.answers.is_waiting() {
@@ -130,10 +127,6 @@ impl ContextManager {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
         self.answers.settle(self.events.len());
-        if let Some(strategy) = self.strategy {
-            let raw = self.artifacts.get(handle).map_err(|error| error.at("/handle"))?;
-            return Ok(Outcome::Done(strategy.views(self.artifacts.artifact_ref(handle)?, raw)));
-        }
         let Ok((raw, media_type)) = self.stored_text(handle) else {
             // Bytes that are no text have no views; a handle that is not known is an error all the same.
             return self.artifacts.get(handle).map(|_| Outcome::Done(Vec::new()));
@@ -173,11 +166,10 @@ impl ContextManager {
     /// Returns the items that refer to an artifact.
     pub(crate) fn owners<'a, 'h>(&'a self, handle: &'h str) -> impl Iterator<Item = &'a ContextItem> + use<'a, 'h> {
         let own = handle.strip_prefix("artifact:");
-        let is_compat = self.strategy.is_some();
         self.events.items().iter().filter(move |item| match &item.artifact_ref {
             Some(artifact) if artifact.handle == handle => true,
             None if own == Some(item.id.as_str()) => true,
-            _ => mcp::owns(item, handle, is_compat),
+            _ => mcp::owns(item, handle),
         })
     }
 
@@ -200,10 +192,6 @@ impl ContextManager {
                     .hint("policy.allow_redacted_drilldown permits it")
             })?;
             highest = highest.max(level);
-            // 0.18 asks the first owner alone, and nobody of the parts of results, which the calls of a tool share.
-            if self.strategy.is_some() && !handle.starts_with(mcp::PART) {
-                break;
-            }
         }
         Ok(highest)
     }

@@ -64,7 +64,7 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn ingest_items(&mut self, items: Vec<ContextItem>) -> Result<Outcome<IngestedItems>> {
-        let is_result: Vec<bool> = items.iter().map(|item| self.strategy.is_none() && self.is_large(item)).collect();
+        let is_result: Vec<bool> = items.iter().map(|item| self.is_large(item)).collect();
         self.ingest_with_results(items, &is_result)
     }
 
@@ -103,7 +103,7 @@ impl ContextManager {
         items.iter().try_for_each(check_depth)?;
         self.mark_parts(&mut items);
         let is_text = |item: &ContextItem| is_raw(item) && !item.text.is_empty();
-        let is_result: Vec<bool> = items.iter().map(|item| self.strategy.is_none() && is_text(item)).collect();
+        let is_result: Vec<bool> = items.iter().map(is_text).collect();
         self.ingest_with_results(items, &is_result)
     }
 
@@ -130,13 +130,7 @@ impl ContextManager {
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
-        // Masked bytes have another size than was checked.
-        let before = self.artifacts.options().redact_secrets.map(|_| self.artifacts.clone());
-        let stored = self.store_results(&mut prepared);
-        if let (Err(_), Some(before)) = (&stored, before) {
-            self.artifacts = before;
-        }
-        stored?;
+        self.store_results(&mut prepared)?;
         let events = self.append_prepared(prepared)?;
         Ok(Outcome::Done(IngestedItems { ids, events }))
     }

@@ -17,14 +17,11 @@ use contextweaver_text::quote::quote;
 /// What handles of the parts of results begin with.
 pub(crate) const PART: &str = "mcp:";
 
-/// Tells whether an item is the result of the call that a handle is of; with `by_tool`, whose handles do not name the call,
-/// of any call of its tool.
-pub(crate) fn owns(item: &ContextItem, handle: &str, by_tool: bool) -> bool {
+/// Tells whether an item is the result of the call that a handle is of.
+pub(crate) fn owns(item: &ContextItem, handle: &str) -> bool {
     let tool = item.metadata.get("tool_name").and_then(Value::as_str);
-    let part = || {
-        let part = handle.strip_prefix(PART)?.strip_prefix(tool?)?;
-        if by_tool { Some(part) } else { part.strip_prefix(':')?.strip_prefix(item.parent_id.as_deref()?) }
-    };
+    let part =
+        || handle.strip_prefix(PART)?.strip_prefix(tool?)?.strip_prefix(':')?.strip_prefix(item.parent_id.as_deref()?);
     part().is_some_and(|part| part.starts_with(':'))
 }
 
@@ -55,9 +52,6 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn ingest_mcp_result(&mut self, mut result: McpResult) -> Result<Outcome<Ingested>> {
-        if let Some(strategy) = self.strategy {
-            return strategy.ingest_mcp_result(self, result);
-        }
         let parts = result.take_parts();
         self.answers.reset();
         reduce::check_deterministic(&self.options)?;
@@ -75,17 +69,12 @@ impl ContextManager {
         }
         result.complete(&mut done, &clean, &self.options);
         self.events.check(std::slice::from_ref(&done.item))?;
-        // Masked bytes have another size than was checked.
-        let before = self.artifacts.options().redact_secrets.map(|_| self.artifacts.clone());
         let stored = self.store_parts(parts).and_then(|artifact_refs| {
             let beside: Vec<&str> = artifact_refs.iter().map(|stored| stored.handle.as_str()).collect();
             let mut ingested = self.store_result(done, raw, "text/plain", &beside)?;
             ingested.envelope.artifacts.extend(artifact_refs);
             Ok(ingested)
         });
-        if let (Err(_), Some(before)) = (&stored, before) {
-            self.artifacts = before;
-        }
         let ingested = stored.map_err(of_result)?;
         self.keep_envelope(id, &ingested.envelope);
         Ok(Outcome::Done(self.outward(ingested)))

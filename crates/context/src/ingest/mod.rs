@@ -62,9 +62,6 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn ingest_tool_result(&mut self, result: &ToolResult, raw: &[u8]) -> Result<Outcome<Ingested>> {
-        if let Some(strategy) = self.strategy {
-            return strategy.ingest_tool_result(self, result, raw);
-        }
         self.answers.reset();
         reduce::check_deterministic(&self.options)?;
         let id = self.check_result(result, raw)?;
@@ -112,7 +109,7 @@ impl ContextManager {
     /// Takes the text out of a copy of an item at or above the floor; tells whether it did.
     fn withhold(&self, item: &mut ContextItem) -> bool {
         let level = sensitivity::classified(item, &self.options, &CallbackAnswers::default());
-        if self.strategy.is_some() || level < self.options.policy.sensitivity_floor {
+        if level < self.options.policy.sensitivity_floor {
             return false;
         }
         item.sensitivity = level;
@@ -162,9 +159,7 @@ impl ContextManager {
 
     /// Appends the item of a result whose bytes are stored.
     pub(super) fn append_result(&mut self, done: Compaction) -> Result<Ingested> {
-        // What the store masked by rules of its own has not been looked at.
-        let is_clean = done.is_clean && self.artifacts.options().redact_secrets.is_none();
-        self.append(vec![done.item.clone()], is_clean)?;
+        self.append(vec![done.item.clone()], done.is_clean)?;
         Ok(Ingested { item: done.item, envelope: done.envelope })
     }
 
@@ -230,9 +225,6 @@ impl ContextManager {
         envelope: ResultEnvelope,
         sensitivity: Sensitivity,
     ) -> Result<Outcome<ContextItem>> {
-        if let Some(strategy) = self.strategy {
-            return strategy.ingest_envelope(self, tool_call_id, tool_name, &envelope, sensitivity);
-        }
         let mut item = envelope_item(tool_call_id, tool_name, &envelope, sensitivity);
         if let Some(stats) = envelope.firewall_stats.as_ref().filter(|stats| stats.triggered) {
             let view = envelope.views.first().map(|view| view.selector.clone());

@@ -12,9 +12,6 @@ impl ContextManager {
     /// The name of a tool proves nothing, as callers may have tools of the same names: a drilldown is one of ours by the
     /// handle that it asked for, a recall by the places that it cites.
     pub(super) fn mark_parts(&self, items: &mut [ContextItem]) {
-        if self.strategy.is_some() {
-            return;
-        }
         for at in 0..items.len() {
             let Some((field, handle)) = self.part_of(items, at) else { continue };
             let level = match field {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha1::{Digest, Sha1};
 
-use super::{MemoryWords, negations, word_set};
+use super::{negations, word_set};
 use crate::store::FactStore;
 use contextweaver_base::order::{WordSet, sort, sort_by, sort_distinct};
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -151,8 +151,6 @@ pub struct ConsolidationReport {
 pub struct ConsolidationOptions<'a> {
     /// The moment from which age counts, ISO 8601; none reports no decay.
     pub as_of: Option<&'a str>,
-    /// Which words say whether two summaries say the same.
-    pub words: MemoryWords,
 }
 
 /// Groups episodes, finds the facts they support and the memories that are old. Changes nothing; see
@@ -167,9 +165,8 @@ pub fn consolidate(
     options: &ConsolidationOptions<'_>,
 ) -> Result<ConsolidationReport> {
     let horizon = horizon(options.as_of, policy)?;
-    let groups = group(episodes, policy.similarity_threshold, options.words);
-    let mut promoted: Vec<PromotedFact> =
-        groups.iter().filter_map(|members| promote(members, policy, options.words)).collect();
+    let groups = group(episodes, policy.similarity_threshold);
+    let mut promoted: Vec<PromotedFact> = groups.iter().filter_map(|members| promote(members, policy)).collect();
     sort_by(&mut promoted, |a, b| a.fact_id.cmp(&b.fact_id));
     let is_old = |metadata: &JsonMap| {
         let time = timestamp(metadata, &policy.timestamp_key).and_then(parse_iso);
@@ -182,7 +179,7 @@ pub fn consolidate(
     sort(&mut decayed_episode_ids);
     Ok(ConsolidationReport {
         version: CONSOLIDATION_VERSION,
-        clusters: groups.iter().enumerate().map(|(index, members)| cluster(index, members, options.words)).collect(),
+        clusters: groups.iter().enumerate().map(|(index, members)| cluster(index, members)).collect(),
         promoted,
         decayed_episode_ids,
         decayed_fact_ids: old_facts.collect(),
@@ -255,19 +252,16 @@ fn horizon(as_of: Option<&str>, policy: &ConsolidationPolicy) -> Result<Option<i
 }
 
 /// Puts each episode, by id, into the first group whose first member is similar.
-fn group(episodes: &[Episode], threshold: f64, words: MemoryWords) -> Vec<Vec<&Episode>> {
+fn group(episodes: &[Episode], threshold: f64) -> Vec<Vec<&Episode>> {
     let mut ordered: Vec<&Episode> = episodes.iter().collect();
     sort_by(&mut ordered, |a, b| a.episode_id.cmp(&b.episode_id));
-    let sets: Vec<WordSet> = ordered.iter().map(|episode| word_set(&episode.summary, words)).collect();
+    let sets: Vec<WordSet> = ordered.iter().map(|episode| word_set(&episode.summary)).collect();
     let mut index = FirstFit::new(threshold);
     let mut polarity: Vec<WordSet> = Vec::new();
     let mut groups: Vec<Vec<&Episode>> = Vec::new();
     for (episode, set) in ordered.into_iter().zip(number_words(&sets)) {
         // "is safe" and "is not safe" have the same words; a fact must not rest on both.
-        let own = match words {
-            MemoryWords::EveryScript => negations(&episode.summary),
-            MemoryWords::Ascii => WordSet::default(),
-        };
+        let own = negations(&episode.summary);
         if let Some(home) = index.find(&set, &|seed| polarity[seed] == own) {
             groups[home].push(episode);
         } else {
@@ -279,21 +273,21 @@ fn group(episodes: &[Episode], threshold: f64, words: MemoryWords) -> Vec<Vec<&E
     groups
 }
 
-fn cluster(index: usize, members: &[&Episode], words: MemoryWords) -> EpisodeCluster {
+fn cluster(index: usize, members: &[&Episode]) -> EpisodeCluster {
     EpisodeCluster {
         cluster_id: format!("cluster_{index:03}"),
         episode_ids: members.iter().map(|episode| episode.episode_id.clone()).collect(),
-        canonical_text: canonical_text(members, words).to_owned(),
+        canonical_text: canonical_text(members).to_owned(),
     }
 }
 
 /// Returns the summary with most words; members are sorted by id and the first of equals stays.
-fn canonical_text<'a>(members: &[&'a Episode], words: MemoryWords) -> &'a str {
-    let best = members.iter().rev().max_by_key(|episode| word_set(&episode.summary, words).len());
+fn canonical_text<'a>(members: &[&'a Episode]) -> &'a str {
+    let best = members.iter().rev().max_by_key(|episode| word_set(&episode.summary).len());
     best.map_or("", |episode| episode.summary.as_str())
 }
 
-fn promote(members: &[&Episode], policy: &ConsolidationPolicy, words: MemoryWords) -> Option<PromotedFact> {
+fn promote(members: &[&Episode], policy: &ConsolidationPolicy) -> Option<PromotedFact> {
     let occurrences = members.len() as u64;
     let mut sessions: Vec<Option<String>> =
         members.iter().map(|episode| session(episode, &policy.session_key)).collect();
@@ -308,7 +302,7 @@ fn promote(members: &[&Episode], policy: &ConsolidationPolicy, words: MemoryWord
         fact_id: fact_id(&ids),
         key: CONSOLIDATED_KEY.to_owned(),
         merged_by_llm: false,
-        text: canonical_text(members, words).to_owned(),
+        text: canonical_text(members).to_owned(),
         source_episode_ids: ids,
         occurrences,
         sessions,

@@ -8,8 +8,8 @@ fn loose() -> ConsolidationPolicy {
     ConsolidationPolicy { min_occurrences: 1, min_sessions: 1, ..ConsolidationPolicy::default() }
 }
 
-fn run(list: &Value, policy: &ConsolidationPolicy, words: MemoryWords) -> ConsolidationReport {
-    let options = ConsolidationOptions { words, ..ConsolidationOptions::default() };
+fn run(list: &Value, policy: &ConsolidationPolicy) -> ConsolidationReport {
+    let options = ConsolidationOptions::default();
     consolidate(&episodes(list), &FactStore::new(), policy, &options).unwrap()
 }
 
@@ -40,7 +40,7 @@ fn equal_moments_keep_the_first_spelling() {
         {"episode_id": "c", "summary": "dark mode", "metadata": {"timestamp": "not a time"}},
         {"episode_id": "d", "summary": "dark mode", "metadata": {"timestamp": 5}},
     ]);
-    let fact = &run(&list, &loose(), MemoryWords::Ascii).promoted[0];
+    let fact = &run(&list, &loose()).promoted[0];
     assert_eq!(fact.first_seen.as_deref(), Some("2026-01-01T02:00:00+02:00"));
     assert_eq!(fact.last_seen, fact.first_seen);
 }
@@ -53,7 +53,7 @@ fn sessions_compare_as_text_and_labels_take_the_maximum() {
         {"episode_id": "c", "summary": "dark mode", "metadata": {"session_id": null}},
         {"episode_id": "a", "summary": "dark mode", "metadata": {"session_id": "2"}},
     ]);
-    let fact = &run(&list, &loose(), MemoryWords::Ascii).promoted[0];
+    let fact = &run(&list, &loose()).promoted[0];
     assert_eq!((fact.occurrences, fact.sessions, fact.sensitivity), (4, 3, Sensitivity::Restricted));
     assert_eq!(fact.source_episode_ids, ["a", "a", "b", "c"]);
 }
@@ -65,8 +65,8 @@ fn negation_and_other_scripts_count_outside_of_0_18() {
         {"episode_id": "b", "summary": "deploy on friday is not safe"},
         {"episode_id": "c", "summary": "тёмная тема"}, {"episode_id": "d", "summary": "тёмная тема"},
     ]);
-    assert_eq!(run(&list, &loose(), MemoryWords::Ascii).clusters.len(), 3);
-    let clusters = run(&list, &loose(), MemoryWords::EveryScript).clusters;
+    assert_eq!(run(&list, &loose()).clusters.len(), 3);
+    let clusters = run(&list, &loose()).clusters;
     let members: Vec<_> = clusters.iter().map(|cluster| cluster.episode_ids.join(" ")).collect();
     assert_eq!(members, ["a", "b", "c d"]);
 }
@@ -79,8 +79,8 @@ fn a_threshold_of_zero_makes_one_cluster() {
         {"episode_id": "c", "summary": "dark mode"},
     ]);
     let policy = ConsolidationPolicy { similarity_threshold: 0.0, ..loose() };
-    assert_eq!(run(&list, &policy, MemoryWords::Ascii).clusters[0].canonical_text, "dark mode");
-    assert_eq!(run(&list, &policy, MemoryWords::Ascii).clusters.len(), 1);
+    assert_eq!(run(&list, &policy).clusters[0].canonical_text, "dark mode");
+    assert_eq!(run(&list, &policy).clusters.len(), 1);
 }
 
 #[test]
@@ -90,14 +90,7 @@ fn decay_needs_a_moment_and_is_strict() {
         {"episode_id": "edge", "summary": "b", "metadata": {"timestamp": "2026-01-01T00:00:01Z"}},
     ]));
     let policy = ConsolidationPolicy { decay_after_days: Some(1), ..loose() };
-    let at = |as_of| {
-        consolidate(
-            &list,
-            &FactStore::new(),
-            &policy,
-            &ConsolidationOptions { as_of, ..ConsolidationOptions::default() },
-        )
-    };
+    let at = |as_of| consolidate(&list, &FactStore::new(), &policy, &ConsolidationOptions { as_of });
     assert_eq!(at(Some("2026-01-02T00:00:01")).unwrap().decayed_episode_ids, ["old"]);
     assert!(at(None).unwrap().decayed_episode_ids.is_empty());
     let error = at(Some("soon")).unwrap_err();
@@ -107,7 +100,7 @@ fn decay_needs_a_moment_and_is_strict() {
 #[test]
 fn applying_twice_changes_nothing_more() {
     let list = json!([{"episode_id": "a", "summary": "dark mode"}]);
-    let mut report = run(&list, &loose(), MemoryWords::Ascii);
+    let mut report = run(&list, &loose());
     let mut facts = FactStore::new();
     assert!(report.summary().ends_with("applied=False"));
     report.apply(&mut facts, &loose()).unwrap();

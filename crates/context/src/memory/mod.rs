@@ -15,20 +15,10 @@ use contextweaver_text::{terms, tokenize};
 /// Words that turn a statement around; similarity ignores them as stop words.
 const NEGATIONS: &[&str] = &["cannot", "neither", "never", "no", "none", "nor", "not", "without"];
 
-/// Which words of memories are compared.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum MemoryWords {
-    /// Those of every script; of two texts with the same words, one that negates says something else.
-    #[default]
-    EveryScript,
-    /// ASCII tokens alone, blind to negation, as in 0.18.
-    Ascii,
-}
-
-/// Returns the distinct words of a text.
-fn word_set(text: &str, scripts: MemoryWords) -> WordSet {
+/// Returns the distinct words of a text, of every script.
+fn word_set(text: &str) -> WordSet {
     let mut words = tokenize::tokenize(text);
-    if scripts == MemoryWords::EveryScript && !text.is_ascii() {
+    if !text.is_ascii() {
         terms::for_each_term(text, |term| {
             if !term.is_ascii() {
                 words.push(term.to_owned());
@@ -54,11 +44,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_scripts_count_outside_of_0_18() {
-        assert!(word_set("Привет мир", MemoryWords::Ascii).is_empty());
-        assert_eq!(word_set("Привет мир", MemoryWords::EveryScript).len(), 2);
-        let [ascii, every] = [MemoryWords::Ascii, MemoryWords::EveryScript].map(|words| word_set("dark mode", words));
-        assert_eq!(ascii, every);
+    fn words_of_every_script_count() {
+        assert_eq!((word_set("Привет мир").len(), word_set("dark mode").len()), (2, 2));
     }
 
     #[test]

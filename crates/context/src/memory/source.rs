@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::{MemoryWords, word_set};
+use super::word_set;
 use contextweaver_base::order::WordSet;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextItem, ItemKind, JsonMap, MemoryEntry, Phase};
@@ -23,8 +23,6 @@ pub struct MemoryQuery<'a> {
     pub now: f64,
     /// Most entries to rank before the budget counts.
     pub max_entries: Option<usize>,
-    /// Which words of the query can match.
-    pub words: MemoryWords,
 }
 
 /// Returns the scopes that a phase prefers, best first.
@@ -46,7 +44,7 @@ pub const fn preferred_scopes(phase: Phase) -> &'static [&'static str] {
 ///
 /// # Examples
 /// ```
-/// use contextweaver_context::memory::{MemoryQuery, MemoryWords, rank_memory};
+/// use contextweaver_context::memory::{MemoryQuery, rank_memory};
 /// use contextweaver_model::{MemoryEntry, Phase};
 /// use serde_json::json;
 ///
@@ -54,15 +52,14 @@ pub const fn preferred_scopes(phase: Phase) -> &'static [&'static str] {
 ///     MemoryEntry::from_value(json!({ "id": id, "text": "a fact", "expires_at": expires }), "")
 /// };
 /// let entries = [entry("old", 10)?, entry("b", 99)?, entry("a", 99)?];
-/// let (phase, words) = (Phase::Answer, MemoryWords::EveryScript);
-/// let query = MemoryQuery { text: "", phase, now: 50.0, max_entries: None, words };
+/// let query = MemoryQuery { text: "", phase: Phase::Answer, now: 50.0, max_entries: None };
 /// let ids: Vec<&str> = rank_memory(&entries, &query)?.iter().map(|entry| entry.id.as_str()).collect();
 /// assert_eq!(ids, ["a", "b"]);
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
 pub fn rank_memory<'a>(entries: &'a [MemoryEntry], query: &MemoryQuery<'_>) -> Result<Vec<&'a MemoryEntry>> {
     check_ids(entries)?;
-    let wanted = word_set(query.text, query.words);
+    let wanted = word_set(query.text);
     let mut ranked: Vec<(f64, &MemoryEntry)> = entries
         .iter()
         .filter(|entry| !is_expired(entry, query.now))
@@ -83,15 +80,15 @@ pub fn rank_memory<'a>(entries: &'a [MemoryEntry], query: &MemoryQuery<'_>) -> R
 ///
 /// # Examples
 /// ```
-/// use contextweaver_context::memory::{MemoryQuery, MemoryWords, select_memory};
+/// use contextweaver_context::memory::{MemoryQuery, select_memory};
 /// use contextweaver_model::{MemoryEntry, Phase};
 /// use contextweaver_text::tokens::Estimator;
 /// use serde_json::json;
 ///
 /// let entry = |id: &str, text: &str| MemoryEntry::from_value(json!({ "id": id, "text": text }), "");
 /// let entries = [entry("m1", "Invoices go out on Mondays")?, entry("m2", "The office is in Lisbon")?];
-/// let (text, phase, words) = ("where is the office?", Phase::Answer, MemoryWords::EveryScript);
-/// let query = MemoryQuery { text, phase, now: 0.0, max_entries: Some(1), words };
+/// let (text, phase) = ("where is the office?", Phase::Answer);
+/// let query = MemoryQuery { text, phase, now: 0.0, max_entries: Some(1) };
 /// let items = select_memory(&entries, &query, 100, &Estimator::V3)?;
 /// assert_eq!(items.iter().map(|item| item.id.as_str()).collect::<Vec<_>>(), ["memory:m2"]);
 /// # Ok::<(), contextweaver_base::Error>(())
@@ -151,7 +148,7 @@ fn relevance(entry: &MemoryEntry, wanted: &WordSet, query: &MemoryQuery<'_>) -> 
     let overlap = if wanted.is_empty() {
         0.0
     } else {
-        let words = word_set(&format!("{} {}", entry.text, entry.tags.join(" ")), query.words);
+        let words = word_set(&format!("{} {}", entry.text, entry.tags.join(" ")));
         wanted.shared(&words) as f64 / wanted.len() as f64
     };
     overlap + entry.confidence.clamp(0.0, 1.0) + scope_bonus(&entry.scope, preferred_scopes(query.phase))
@@ -200,7 +197,7 @@ mod tests {
     }
 
     fn query(text: &str) -> MemoryQuery<'_> {
-        MemoryQuery { text, phase: Phase::Answer, now: 50.0, max_entries: None, words: MemoryWords::Ascii }
+        MemoryQuery { text, phase: Phase::Answer, now: 50.0, max_entries: None }
     }
 
     fn ids(entries: &[MemoryEntry], query: &MemoryQuery<'_>) -> Vec<String> {
@@ -220,13 +217,13 @@ mod tests {
     }
 
     #[test]
-    fn tags_match_and_other_scripts_match_outside_of_0_18() {
+    fn tags_match_and_so_do_other_scripts() {
         let list = entries(&json!([
             {"id": "a", "text": "пароль от базы"},
             {"id": "b", "text": "t", "tags": ["billing api"], "confidence": 0.6},
         ]));
         assert_eq!(ids(&list, &query("billing")), ["b", "a"]);
-        assert_eq!(ids(&list, &MemoryQuery { words: MemoryWords::EveryScript, ..query("пароль") }), ["a", "b"]);
+        assert_eq!(ids(&list, &query("пароль")), ["a", "b"]);
     }
 
     #[test]

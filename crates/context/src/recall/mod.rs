@@ -15,7 +15,7 @@ use crate::compile::prompt::EntryContent;
 use crate::digest_note;
 use crate::manager::ContextManager;
 use crate::rules::list::StandingRule;
-use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_base::Result;
 use contextweaver_model::RenderedAs;
 
 impl ContextManager {
@@ -30,8 +30,7 @@ impl ContextManager {
     /// [`limits::MAX_RECALL_BYTES`](contextweaver_base::limits::MAX_RECALL_BYTES).
     ///
     /// # Errors
-    /// `INVALID_INPUT` at `/query` for a query without words, when the request is read; `UNSUPPORTED` in the compat mode, which
-    /// has no index.
+    /// `INVALID_INPUT` at `/query` for a query without words, when the request is read.
     ///
     /// # Examples
     /// ```
@@ -50,10 +49,6 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn recall(&mut self, request: &RecallRequest) -> Result<Outcome<RecallAnswer>> {
-        if let Some(strategy) = self.strategy {
-            let message = format!("recall does not exist in {}", strategy.version());
-            return Err(Error::new(ErrorCode::Unsupported, message));
-        }
         let listed = match self.rules() {
             Outcome::Need(needs) => return Ok(Outcome::Need(needs)),
             Outcome::Done(listed) => listed,

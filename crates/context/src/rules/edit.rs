@@ -217,10 +217,6 @@ impl ContextManager {
     }
 
     fn check_keeps_rules(&self) -> Result<()> {
-        if let Some(strategy) = self.strategy {
-            let message = format!("standing instructions do not exist in {}", strategy.version());
-            return Err(Error::new(ErrorCode::Unsupported, message));
-        }
         if self.options.standing_rules {
             return Ok(());
         }

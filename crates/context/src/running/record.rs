@@ -193,7 +193,7 @@ pub fn explanation(
         sensitivity_drops: running.left.iter().filter(|left| left.reason == "sensitivity").count() as u64,
         dedup_removed: stats.dedup_removed,
         budget_tokens: stats.budget_tokens.unwrap_or(0).saturating_sub(stats.header_footer_tokens),
-        resolved_weights: explain::weights(&sources.options.scoring, request.phase),
+        resolved_weights: explain::weights(sources.options.scoring.weights),
         candidates,
     }
 }

@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 
 use super::EpisodicStore;
-use contextweaver_base::order::{WordSet, sort, sort_by};
+use contextweaver_base::order::{sort, sort_by};
 use contextweaver_model::Episode;
-use contextweaver_text::similarity::jaccard;
 use contextweaver_text::terms::for_each_term;
-use contextweaver_text::tokenize::token_set;
 
 /// How soon further occurrences of a term in one episode stop counting, and how much long episodes are held back: the
 /// customary values of BM25.
@@ -70,36 +68,6 @@ impl EpisodicStore {
         }
         (hits, lengths)
     }
-
-    /// Returns what the Python library finds: episodes by TF-IDF over distinct ASCII tokens, or by the share of common
-    /// ones when no token of the query occurs. Irrelevant episodes are not left out, and a negative `top_k` counts from
-    /// the end.
-    pub fn search_compat(&self, query: &str, top_k: i64) -> Vec<&Episode> {
-        let query = token_set(query);
-        let summaries: Vec<WordSet> = self.all().iter().map(|episode| token_set(&episode.summary)).collect();
-        let shared: Vec<Vec<usize>> = summaries.iter().map(|summary| places_in(&query, summary)).collect();
-        let mut frequency = vec![0_u32; query.len()];
-        for place in shared.iter().flatten() {
-            frequency[*place] += 1;
-        }
-        let total = summaries.len() as f64;
-        let rarity = |place: &usize| libm::log((1.0 + total) / (1.0 + f64::from(frequency[*place]))) + 1.0;
-        let score = |(shared, summary): (&Vec<usize>, &WordSet)| {
-            shared.iter().map(|place| rarity(place) / summary.len() as f64).sum()
-        };
-        let mut scores: Vec<f64> = shared.iter().zip(&summaries).map(score).collect();
-        if scores.iter().all(|score| *score == 0.0) {
-            scores = summaries.iter().map(|summary| jaccard(summary, &query)).collect();
-        }
-        let from_end = scores.len().saturating_sub(top_k.unsigned_abs() as usize);
-        let count = usize::try_from(top_k).unwrap_or(from_end);
-        ranked(&scores).into_iter().take(count).map(|place| &self.all()[place]).collect()
-    }
-}
-
-/// Returns where in one set the words of another are.
-fn places_in(set: &WordSet, words: &WordSet) -> Vec<usize> {
-    words.words().iter().filter_map(|word| set.words().binary_search(word).ok()).collect()
 }
 
 /// Returns the places of scores, highest first.

@@ -81,7 +81,7 @@ impl ContextManager {
     /// # Errors
     /// Those of [`messages_to_items`](contextweaver_convert::providers::messages_to_items) and of
     /// [`ContextManager::ingest_messages`], below `/messages`; `OUT_OF_RANGE` at `/unchanged` for more messages than were
-    /// read; `UNSUPPORTED` in the compat mode. Nothing is changed then.
+    /// read. Nothing is changed then.
     ///
     /// # Examples
     /// ```
@@ -102,9 +102,6 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn sync_messages(&mut self, conversation: Conversation) -> Result<Outcome<SyncedMessages>> {
-        if self.strategy.is_some() {
-            return Err(Error::new(ErrorCode::Unsupported, "the compat mode knows no conversations"));
-        }
         let Conversation { format, mut messages, unchanged, id_prefix, system } = conversation;
         let known = self.known_messages.of(format);
         let here: Vec<usize> = (0..known.len()).filter(|at| !known[*at].is_trimmed).collect();

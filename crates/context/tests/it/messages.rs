@@ -490,17 +490,6 @@ fn a_running_prompt_shows_in_messages_what_it_shows_in_text() {
     }
 }
 
-#[cfg(feature = "compat")]
-#[test]
-fn compat_prompts_are_not_made_of_parts() {
-    let options = contextweaver_context::compat::options();
-    let error = build(&mut contextweaver_context::compat::manager(options), &asked(100), Format::Gemini).unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Unsupported);
-    let mut manager = contextweaver_context::compat::manager(contextweaver_context::compat::options());
-    let error = support::build(&mut manager, &BuildRequest { running: Some(true), ..asked(100) }).unwrap_err();
-    assert_eq!((error.code(), error.path()), (ErrorCode::Unsupported, "/running"));
-}
-
 /// The provider's image part is in the result, also where a digest stands for its text, and counts.
 #[test]
 fn images_of_results_are_in_messages() {

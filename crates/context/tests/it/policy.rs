@@ -80,13 +80,16 @@ fn pins_hold_or_say_why_not() {
 }
 
 #[test]
-fn weights_belong_to_their_method() {
+fn unknown_weights_are_refused() {
     for (scoring, path) in [
         (json!({ "tag_match_weight": 0.5 }), "/scoring/tag_match_weight"),
-        (json!({ "method": "reference", "kind_weight": 0.5 }), "/scoring/kind_weight"),
         (json!({ "nonsense": 1 }), "/scoring/nonsense"),
     ] {
         let error = ManagerOptions::from_value(json!({ "scoring": scoring })).unwrap_err();
         assert_eq!((error.code(), error.path()), (ErrorCode::UnknownField, path));
     }
+    let method = |name: &str| ManagerOptions::from_value(json!({ "scoring": { "method": name } }));
+    assert!(method("bm25n").is_ok());
+    let error = method("reference").unwrap_err();
+    assert_eq!((error.code(), error.path()), (ErrorCode::InvalidInput, "/scoring/method"));
 }

@@ -11,7 +11,7 @@ use crate::support;
 use contextweaver_base::ErrorCode;
 use contextweaver_context::{BuildRequest, Classifier, ContextManager, ManagerOptions};
 use contextweaver_model::{ContextItem, ContextPack, ItemKind, Phase, Sensitivity, SensitivityAction};
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
 use contextweaver_text::tokens::Estimator;
 use serde_json::{Value, json};
 
@@ -147,23 +147,14 @@ fn w05_only_exact_repeats_are_duplicates() {
 
 #[test]
 fn w06_a_build_never_changes_stored_bytes() {
-    let redacting = |base| {
-        let mut options = ManagerOptions { classifier: Classifier::Heuristic { pii: true }, ..base };
-        options.policy.sensitivity_action = SensitivityAction::Redact;
-        options
-    };
-    let managers = [
-        Some(ContextManager::new(redacting(ManagerOptions::default()))),
-        #[cfg(feature = "compat")]
-        Some(contextweaver_context::compat::manager(redacting(contextweaver_context::compat::options()))),
-    ];
-    for mut manager in managers.map(Option::unwrap) {
-        let raw = "contact bob@example.com for ref 12";
-        support::ingest_result(&mut manager, "tc1", raw).unwrap();
-        let pack = build(&mut manager, &BuildRequest::new(Phase::Answer, "")).unwrap();
-        assert!(!pack.prompt.contains("bob@"));
-        assert_eq!(manager.artifacts().get("artifact:result:tc1").unwrap(), raw.as_bytes());
-    }
+    let mut options = ManagerOptions { classifier: Classifier::Heuristic { pii: true }, ..ManagerOptions::default() };
+    options.policy.sensitivity_action = SensitivityAction::Redact;
+    let mut manager = ContextManager::new(options);
+    let raw = "contact bob@example.com for ref 12";
+    support::ingest_result(&mut manager, "tc1", raw).unwrap();
+    let pack = build(&mut manager, &BuildRequest::new(Phase::Answer, "")).unwrap();
+    assert!(!pack.prompt.contains("bob@"));
+    assert_eq!(manager.artifacts().get("artifact:result:tc1").unwrap(), raw.as_bytes());
 }
 
 #[test]
@@ -365,7 +356,6 @@ fn w15_numbers_are_checked_where_they_come_in() {
     let options = |value: Value| ManagerOptions::from_value(value).map(drop).unwrap_err();
     for (bad, path) in [
         (json!({"budget": {"answer": -1}}), "/budget/answer"),
-        (json!({"scoring": {"method": "reference", "dedup_threshold": 1.5}}), "/scoring/dedup_threshold"),
         (json!({"scoring": {"recency_weight": 7}}), "/scoring/recency_weight"),
     ] {
         let error = options(bad);
@@ -437,12 +427,12 @@ fn w18_secrets_are_masked_on_every_surface_before_any_cut() {
         ("sk_test_abcdefghijklmnop1234", "abcdefghij"),
         ("-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq", "MIIEvQIB"),
     ] {
-        let clean = redact_secrets(text, SecretRules::Full, SECRET_MASK);
+        let clean = redact_secrets(text, SECRET_MASK);
         assert!(!clean.contains(leaks), "{clean}");
-        assert_eq!(redact_secrets(&clean, SecretRules::Full, SECRET_MASK), clean);
+        assert_eq!(redact_secrets(&clean, SECRET_MASK), clean);
     }
     for harmless in ["max_tokens: 100000", "tokenizer: heuristic"] {
-        assert_eq!(redact_secrets(harmless, SecretRules::Full, SECRET_MASK), harmless);
+        assert_eq!(redact_secrets(harmless, SECRET_MASK), harmless);
     }
 }
 
@@ -450,8 +440,7 @@ fn w18_secrets_are_masked_on_every_surface_before_any_cut() {
 fn w19_scrubbing_is_linear() {
     // src/text/redact counts steps for 75 kinds of near misses; here are the two that took 0.18 a minute.
     for hostile in ["a".repeat(1 << 20), "a.".repeat(1 << 19)] {
-        assert_eq!(redact_secrets(&hostile, SecretRules::Full, SECRET_MASK), hostile);
-        assert_eq!(redact_secrets(&hostile, SecretRules::Compat, SECRET_MASK), hostile);
+        assert_eq!(redact_secrets(&hostile, SECRET_MASK), hostile);
     }
 }
 

@@ -26,7 +26,6 @@ pub use primitive::{mcp_prompt_to_selectable, mcp_resource_to_selectable};
 pub use primitive_result::{mcp_prompt_to_envelope, mcp_resource_to_envelope};
 pub use result::{
     ConvertedResult, McpResultOptions, NO_CONTENT, mcp_result_to_envelope, mcp_result_with_bytes, note_warnings,
-    put_back,
 };
 pub use result_reader::ResultBinary;
 pub use revision::{MetaKeyProblem, Revision, RevisionRules, check_meta_key};

@@ -120,7 +120,7 @@ pub fn mcp_result_with_bytes(
 }
 
 /// Puts bytes back as base64 where they stood, see [`mcp_result_with_bytes`].
-pub fn put_back(result: &mut Value, attached: &[(String, Vec<u8>)]) {
+fn put_back(result: &mut Value, attached: &[(String, Vec<u8>)]) {
     for (path, bytes) in attached {
         if let Some(text) = result.pointer_mut(path) {
             *text = base64::encode(bytes).into();

@@ -15,7 +15,7 @@ use crate::tracker::NOBODY;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
 use contextweaver_text::quote::quote;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_names};
+use contextweaver_text::redact::{SECRET_MASK, redact_names};
 use contextweaver_text::tokens::Estimator;
 
 /// A tool call.
@@ -219,7 +219,7 @@ pub(crate) fn masked_output(store: &DecisionStore, value: Value) -> Value {
     if !store.options.service.redact_secrets {
         return value;
     }
-    redact_names(&value, SecretRules::Full, SECRET_MASK)
+    redact_names(&value, SECRET_MASK)
 }
 
 /// Returns who or what is known: the host's word counts more than that of the arguments, which anybody may write.

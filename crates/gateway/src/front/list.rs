@@ -20,8 +20,6 @@ pub enum FrontMode {
     Firewall,
     /// Search and call.
     Search,
-    /// The meta-tools of contextweaver 0.18.
-    Reference,
 }
 
 /// The tools that a client sees.
@@ -46,7 +44,6 @@ impl Gateway {
     pub(crate) fn front(&mut self, session: Option<&str>, caller: Option<&str>) -> ToolList {
         let mode = self.mode();
         let tools = match mode {
-            FrontMode::Reference => self.reference_front(caller),
             FrontMode::Firewall => {
                 let listed = self.listed(caller);
                 let mut tools: Vec<JsonMap> = listed.into_iter().map(|place| self.tool_as_shown(place)).collect();
@@ -134,12 +131,7 @@ impl Gateway {
                 digests.push((String::new(), usable.len().to_string()));
                 usable.into_iter().filter(|place| self.is_pinned_place(*place)).collect()
             }
-            FrontMode::Reference if !self.options.reference.proxy => {
-                let [resources, prompts] = self.has_primitives();
-                digests.push((String::new(), format!("{resources} {prompts}")));
-                Vec::new()
-            }
-            FrontMode::Firewall | FrontMode::Reference => self.usable(),
+            FrontMode::Firewall => self.usable(),
         };
         digests.extend(places.into_iter().filter_map(|place| {
             let (server, tool) = self.tool(place)?;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use contextweaver_model::json::JsonMap;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_value};
+use contextweaver_text::redact::{SECRET_MASK, redact_value};
 use contextweaver_text::unicode::visible;
 
 /// Words of a schema that hold text for a reader.
@@ -25,7 +25,7 @@ pub(crate) fn without_reserved(entry: &mut JsonMap) {
 /// Makes a tool of a server, of which each field is what the protocol says, safe to show: credentials are masked, invisible
 /// characters become visible. The name is left to the caller.
 pub(crate) fn shown_tool(tool: &JsonMap) -> JsonMap {
-    let Value::Object(mut tool) = redact_value(&Value::Object(tool.clone()), SecretRules::Full, SECRET_MASK) else {
+    let Value::Object(mut tool) = redact_value(&Value::Object(tool.clone()), SECRET_MASK) else {
         return JsonMap::new();
     };
     for place in ["/title", "/description", "/annotations/title"] {

@@ -6,13 +6,14 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, type_name};
 
 use super::info::{CallKind, NextStep};
-use super::open_calls::{OpenCall, OpenTarget, WaitingCall};
+use super::open_calls::{OpenCall, WaitingCall};
 use super::request::CallRequest;
 use super::step::{CallStep, ForwardedCall, RpcError};
-use super::{Gateway, passing, validate};
+use super::validate::validate;
+use super::{Gateway, passing};
 use crate::cache::cache_key;
 use crate::failure::{GatewayError, GatewayErrorCode};
-use crate::front::{FrontMode, Resolved, ToolPlace};
+use crate::front::{Resolved, ToolPlace};
 use crate::policy::PolicyAction;
 use crate::repair::{ArgumentRepair, RepairedArguments, repair_arguments, repair_json_texts};
 use crate::servers::Server;
@@ -68,10 +69,6 @@ impl Gateway {
     }
 
     fn begun(&mut self, name: &str, arguments: Value, context: &CallContext) -> CallStep {
-        let mode = self.mode();
-        if mode == FrontMode::Reference {
-            return self.begin_reference(name, arguments, context);
-        }
         let names = &self.options.names;
         // Those of search mode are answered in any: what was listed may change while a client works.
         let own = if name == names.drilldown {
@@ -213,7 +210,7 @@ impl Gateway {
             if given.is_null() { (given, Vec::new()) } else { self.repaired(given, &Value::Object(schema.clone())) };
         let arguments = object(given, "the arguments of a tool")?;
         if self.options.validate {
-            validate(schema, &arguments, self.mode() == FrontMode::Reference)?;
+            validate(schema, &arguments)?;
         }
         Ok((arguments, repairs))
     }
@@ -222,9 +219,7 @@ impl Gateway {
     /// can be meant.
     fn repaired(&self, mut given: Value, schema: &Value) -> (Value, Vec<ArgumentRepair>) {
         type Repair = fn(&Value, &Value) -> RepairedArguments;
-        let is_reference = self.mode() == FrontMode::Reference;
-        let rules: [(bool, Repair); 2] =
-            [(!is_reference, repair_json_texts), (self.options.tolerant_args, repair_arguments)];
+        let rules: [(bool, Repair); 2] = [(true, repair_json_texts), (self.options.tolerant_args, repair_arguments)];
         let mut all = Vec::new();
         for (_, repair) in rules.iter().filter(|(is_wanted, _)| *is_wanted) {
             let RepairedArguments { args, repairs } = repair(&given, schema);
@@ -297,11 +292,21 @@ impl Gateway {
     ) -> Option<u64> {
         let (server, tool) = self.tool(call.place)?;
         let is_idempotent = tool.hints.read_only_hint || tool.hints.idempotent_hint;
-        let target = OpenTarget::Tool(server.tool_ref(call.place));
+        let target = server.tool_ref(call.place);
         let attempts = u32::from(waiting.is_none());
         let (session, label, repairs) = (context.session.clone(), call.label.clone(), call.repairs.clone());
         let mode = self.mode();
-        self.calls.add(OpenCall { session, target, label, mode, waiting, attempts, repairs, cache_key, is_idempotent })
+        self.calls.add(OpenCall {
+            session,
+            tool: target,
+            label,
+            mode,
+            waiting,
+            attempts,
+            repairs,
+            cache_key,
+            is_idempotent,
+        })
     }
 
     fn forwarded(&mut self, call: u64, place: ToolPlace, arguments: JsonMap, meta: JsonMap) -> CallStep {
@@ -336,7 +341,7 @@ impl Gateway {
     /// ```
     pub fn confirm_call(&mut self, call: u64, accepted: bool, now_ms: u64) -> Result<NextStep> {
         let (open, waiting) = self.calls.take_waiting(call)?;
-        self.about_open(&open.target, &open.label);
+        self.about_open(&open.tool);
         let step = self.confirmed(open, waiting, accepted, now_ms);
         Ok(self.told(step))
     }
@@ -346,10 +351,7 @@ impl Gateway {
             let error = GatewayError::new(GatewayErrorCode::AuthRequired, "the user did not allow this call");
             return self.refuse(&error.at(open.label).detail("approval", "declined"));
         }
-        let place = match &open.target {
-            OpenTarget::Tool(tool) => self.place(tool),
-            OpenTarget::Primitive(_) => None,
-        };
+        let place = self.place(&open.tool);
         // The user allowed the tool as it was.
         let is_same = |place: &ToolPlace| {
             self.tool(*place).is_some_and(|(_, tool)| tool.is_usable() && tool.digest == waiting.digest)

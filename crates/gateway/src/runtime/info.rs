@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::Gateway;
-use super::open_calls::OpenTarget;
 use super::step::CallStep;
 use crate::failure::GatewayErrorCode;
 use crate::front::{ToolPlace, safe_line};
@@ -16,16 +15,12 @@ pub enum CallKind {
     /// A tool of a server.
     #[default]
     Tool,
-    /// Tools, resources or prompts that fit.
+    /// Tools that fit.
     Search,
     /// A part of a stored result.
     Drilldown,
     /// A search of stored results.
     Recall,
-    /// A resource of a server.
-    Resource,
-    /// A prompt of a server.
-    Prompt,
 }
 
 /// What a call is about and how it ended here: names and codes, nothing that a client or a server wrote.
@@ -81,20 +76,9 @@ impl Gateway {
     }
 
     /// Notes what a call is about that was begun before.
-    pub(super) fn about_open(&mut self, target: &OpenTarget, label: &str) {
-        let (OpenTarget::Tool(super::ToolRef { server, .. }) | OpenTarget::Primitive(server)) = target;
-        let kind = match target {
-            OpenTarget::Tool(_) => CallKind::Tool,
-            OpenTarget::Primitive(_) if label.starts_with("resource") => CallKind::Resource,
-            OpenTarget::Primitive(_) => CallKind::Prompt,
-        };
-        let tool = match target {
-            OpenTarget::Tool(tool) => safe_line(&tool.name),
-            OpenTarget::Primitive(_) if kind == CallKind::Resource => "resource_read".to_owned(),
-            OpenTarget::Primitive(_) => "prompt_get".to_owned(),
-        };
-        let server = self.servers.get(*server).map(|server| server.name.clone());
-        self.info = CallInfo { kind, server, tool: Some(tool), ..CallInfo::default() };
+    pub(super) fn about_open(&mut self, tool: &super::ToolRef) {
+        let server = self.servers.get(tool.server).map(|server| server.name.clone());
+        self.info = CallInfo { server, tool: Some(safe_line(&tool.name)), ..CallInfo::default() };
     }
 
     /// Notes with which error a call has ended.

@@ -12,7 +12,7 @@ mod unmatched;
 mod validate;
 mod view;
 
-pub(crate) use call::{CallContext, Checked, object};
+pub(crate) use call::{CallContext, Checked};
 pub use finish::{FailedCall, FinishedCall, FinishedReply};
 pub use info::{CallInfo, CallKind, NextStep};
 pub use listing::{AcceptedTools, ListedServer, PinState};
@@ -20,9 +20,6 @@ pub use request::{CallRequest, MeasuredResult};
 pub(crate) use sessions::{Session, Sessions, ToolRef};
 pub use step::{AppUse, CallStep, ForwardedCall, RpcError};
 pub use unmatched::UnmatchedRule;
-pub(crate) use validate::validate;
-pub use view::ViewOutcome;
-pub(crate) use view::head;
 
 use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, Result};
@@ -34,10 +31,9 @@ use crate::front::{FrontMode, NameHistory, ToolList, ToolPlace};
 use crate::index::ToolIndex;
 use crate::options::{GatewayMode, GatewayOptions, unknown_server};
 use crate::policy::{PolicyAction, PolicySubject};
-use crate::primitives::Primitives;
 use crate::servers::{Server, ServerTool};
 use crate::stats::Counters;
-use open_calls::{OpenCall, OpenCalls, OpenTarget};
+use open_calls::OpenCalls;
 
 /// A gateway in front of servers: what each client sees, what it may do, and how its calls go.
 ///
@@ -73,7 +69,6 @@ pub struct Gateway {
     pub(crate) names: NameHistory,
     pub(crate) sessions: Sessions,
     pub(crate) index: Option<ToolIndex>,
-    pub(crate) primitives: Option<Primitives>,
     pub(crate) stats: Counters,
     calls: OpenCalls,
     /// Of the call that is looked at now.
@@ -100,7 +95,6 @@ impl Gateway {
             names: NameHistory::default(),
             sessions: Sessions::default(),
             index: None,
-            primitives: None,
             stats: Counters::default(),
             calls: OpenCalls::default(),
             info: CallInfo::default(),
@@ -114,7 +108,6 @@ impl Gateway {
         match self.options.mode {
             GatewayMode::Firewall => FrontMode::Firewall,
             GatewayMode::Search => FrontMode::Search,
-            GatewayMode::Reference => FrontMode::Reference,
             GatewayMode::Auto => {
                 let known: usize = self.servers.iter().map(Server::known_tools).sum();
                 if known > self.options.search_above { FrontMode::Search } else { FrontMode::Firewall }
@@ -168,7 +161,7 @@ impl Gateway {
         let mut scores = SortedMap::new();
         scores.extend(result.candidate_ids.iter().cloned().zip(result.scores.iter().copied()));
         let found = result.candidate_ids.iter().filter_map(|id| router.catalog().find(id));
-        let cards = crate::browse::cards(found, Some(&scores));
+        let cards = crate::index::cards(found, &scores);
         Ok(RoutedTools { result, cards })
     }
 
@@ -182,23 +175,6 @@ impl Gateway {
         self.calls.len()
     }
 
-    /// Opens a call for a resource or a prompt.
-    pub(crate) fn open_primitive(&mut self, server: usize, id: &str, context: &CallContext) -> Checked<u64> {
-        self.info.server = self.servers.get(server).map(|server| server.name.clone());
-        let call = OpenCall {
-            session: context.session.clone(),
-            target: OpenTarget::Primitive(server),
-            label: id.to_owned(),
-            mode: self.mode(),
-            waiting: None,
-            attempts: 1,
-            repairs: Vec::new(),
-            cache_key: None,
-            is_idempotent: true,
-        };
-        self.calls.add(call).ok_or_else(|| call::too_many(id))
-    }
-
     /// Forgets what is known of a client.
     pub fn end_session(&mut self, session: &str) {
         self.sessions.end(session);
@@ -208,7 +184,6 @@ impl Gateway {
     /// Gives the tools of today their names, and forgets what was made of those of yesterday.
     pub(crate) fn rename(&mut self) {
         self.index = None;
-        self.primitives = None;
         let own = self.own_names();
         self.names.renew(&self.servers, &own.iter().map(String::as_str).collect::<Vec<_>>());
     }

@@ -9,21 +9,13 @@ use super::sessions::ToolRef;
 use crate::front::FrontMode;
 use crate::repair::ArgumentRepair;
 
-/// What a call is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum OpenTarget {
-    /// A tool.
-    Tool(ToolRef),
-    /// A resource or a prompt of a server, by the place of the server.
-    Primitive(usize),
-}
-
 /// A call that is not done.
 #[derive(Debug, Clone)]
 pub(crate) struct OpenCall {
     pub session: String,
-    pub target: OpenTarget,
-    /// What the client calls it: a name, or an id in reference mode.
+    /// The tool that is called.
+    pub tool: ToolRef,
+    /// What the client calls it.
     pub label: String,
     /// What the client saw when it called.
     pub mode: FrontMode,

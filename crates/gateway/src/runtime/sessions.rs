@@ -6,7 +6,6 @@ use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use serde_json::Value;
 
-use crate::browse::SeenTools;
 use crate::cache::{CachePolicy, ResultCache};
 use crate::rate::RateState;
 
@@ -37,8 +36,6 @@ pub(crate) struct Session {
     pub rate: RateState,
     /// Results of tools that only read.
     cache: Option<ResultCache>,
-    /// What it has browsed.
-    pub seen: SeenTools,
 }
 
 impl Session {
@@ -139,7 +136,6 @@ impl Sessions {
         for name in self.by_name.keys().cloned().collect::<Vec<_>>() {
             if let Some(session) = self.by_name.get_mut(&name) {
                 session.cache = None;
-                session.seen = SeenTools::default();
             }
         }
     }

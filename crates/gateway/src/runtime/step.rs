@@ -82,10 +82,6 @@ pub enum CallStep {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "ts", ts(optional, type = "number"))]
         max_tokens: Option<u64>,
-        /// Whether the answer is the text alone, which [`Gateway::view_reply`](crate::Gateway::view_reply) writes.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
-        #[cfg_attr(feature = "ts", ts(optional, as = "Option<bool>"))]
-        plain: bool,
     },
     /// Answer with what a search of the stored results finds.
     Recall {
@@ -102,29 +98,6 @@ pub enum CallStep {
     },
     /// Call the tool, then report how that went.
     Forward(Box<ForwardedCall>),
-    /// Read the resource, then report how that went.
-    ReadResource {
-        /// Number of the call.
-        #[cfg_attr(feature = "ts", ts(type = "number"))]
-        call: u64,
-        /// The server.
-        server: String,
-        /// The address that the server has for it.
-        uri: String,
-    },
-    /// Get the prompt, then report how that went.
-    GetPrompt {
-        /// Number of the call.
-        #[cfg_attr(feature = "ts", ts(type = "number"))]
-        call: u64,
-        /// The server.
-        server: String,
-        /// The name that the server has for it.
-        name: String,
-        /// The arguments.
-        #[cfg_attr(feature = "ts", ts(type = "JsonObject"))]
-        arguments: JsonMap,
-    },
     /// Ask the user, then say what the answer was.
     Confirm {
         /// Number of the call.

@@ -13,8 +13,7 @@ use crate::front::{safe_line, without_defaults};
 /// Models write `null` for what they leave out: `null` for a property that is not required counts as absent, and is passed on.
 /// A property with a `default` is not required: generators of schemas list such properties under `required`, and servers fill
 /// them in.
-/// With `keys` neither holds, and the place of the first is told as a list of keys, as contextweaver 0.18 has it.
-pub(crate) fn validate(schema: &JsonMap, arguments: &JsonMap, keys: bool) -> Checked<()> {
+pub(crate) fn validate(schema: &JsonMap, arguments: &JsonMap) -> Checked<()> {
     if schema.is_empty() {
         return Ok(());
     }
@@ -27,7 +26,7 @@ pub(crate) fn validate(schema: &JsonMap, arguments: &JsonMap, keys: bool) -> Che
         })
     };
     let mut checked = check(schema, arguments)?;
-    if !checked.valid && !keys {
+    if !checked.valid {
         let lenient = with_defaults_optional(schema);
         checked = check(&lenient, &given(&lenient, arguments))?;
     }
@@ -49,11 +48,7 @@ pub(crate) fn validate(schema: &JsonMap, arguments: &JsonMap, keys: bool) -> Che
             format!("{place}: expected {}", safe_line(&error.expected))
         },
     );
-    let refusal = GatewayError::new(GatewayErrorCode::ArgsInvalid, message);
-    Err(match first.filter(|_| keys) {
-        Some(first) => refusal.detail("path", steps(&first.path)).detail("errors", errors),
-        None => refusal.detail("errors", errors),
-    })
+    Err(GatewayError::new(GatewayErrorCode::ArgsInvalid, message).detail("errors", errors))
 }
 
 /// A schema that requires nothing that has a default, at any depth.
@@ -88,10 +83,4 @@ fn given(schema: &JsonMap, arguments: &JsonMap) -> JsonMap {
     };
     let kept = arguments.iter().filter(|(name, value)| !(value.is_null() && is_left_out(name)));
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
-}
-
-/// The steps of a JSON pointer, numbers as such.
-fn steps(pointer: &str) -> Vec<Value> {
-    let steps = pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
-    steps.map(|step| step.parse::<u64>().map_or_else(|_| safe_line(&step).into(), Value::from)).collect()
 }

@@ -6,38 +6,11 @@ use contextweaver_base::limits;
 use contextweaver_model::json::JsonMap;
 
 use super::call::CallContext;
-use super::step::{CallStep, text_result};
+use super::step::CallStep;
 use super::{Gateway, ToolRef};
-use crate::failure::{GatewayError, GatewayErrorCode, upstream_detail};
+use crate::failure::{GatewayError, GatewayErrorCode};
 use crate::front::safe_line;
 use crate::policy::PolicySubject;
-
-/// What became of reading on in a stored result.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ViewOutcome {
-    /// The part.
-    Slice {
-        /// Its text.
-        text: String,
-        /// What it is counted in, such as `lines`.
-        unit: String,
-        /// First unit shown, from 0.
-        start: u64,
-        /// Unit after the last one shown.
-        end: u64,
-        /// Units there are.
-        total: u64,
-        /// Whether less is shown than was asked for.
-        truncated: bool,
-    },
-    /// Why it could not be read: the code of the error, and its message.
-    Failed {
-        /// The code.
-        code: String,
-        /// The message.
-        message: String,
-    },
-}
 
 impl Gateway {
     /// Reads on in a stored result, where the policy of the tool that it is of allows that.
@@ -58,7 +31,7 @@ impl Gateway {
             return self.refuse(&error);
         }
         self.stats.drilldowns += 1;
-        CallStep::Drilldown { handle, selector, max_tokens, plain: false }
+        CallStep::Drilldown { handle, selector, max_tokens }
     }
 
     /// Searches the stored results that the policies of their tools allow to read.
@@ -106,33 +79,6 @@ impl Gateway {
         Some(self.ruling(&subject).to_error(&subject).map_or(error, |error| error.at(safe_line(handle))))
     }
 
-    /// Writes what a model gets of a part of a stored result, where the step said `plain`.
-    ///
-    /// ```
-    /// use contextweaver_gateway::{Gateway, GatewayOptions, ViewOutcome};
-    /// use serde_json::json;
-    ///
-    /// let mut gateway = Gateway::new(GatewayOptions::from_value(json!({ "servers": [] }))?);
-    /// let failed = ViewOutcome::Failed { code: "ARTIFACT_NOT_FOUND".to_owned(), message: "no such artifact".to_owned() };
-    /// let reply = gateway.view_reply("artifact:x", failed);
-    /// assert!(reply["content"][0]["text"].as_str().unwrap().contains("VIEW_FAILED"));
-    /// # Ok::<(), contextweaver_base::Error>(())
-    /// ```
-    pub fn view_reply(&mut self, handle: &str, outcome: ViewOutcome) -> Value {
-        match outcome {
-            ViewOutcome::Slice { text, unit, start, end, total, truncated } => {
-                let note = if truncated { format!("\n({unit} {start} to {end} of {total})") } else { String::new() };
-                text_result(&(text + &note), false)
-            }
-            ViewOutcome::Failed { message, .. } => {
-                let error = GatewayError::new(GatewayErrorCode::ViewFailed, upstream_detail(&message));
-                let error = error.at(safe_line(handle));
-                self.stats.refused(&error);
-                text_result(&error.to_json().to_string(), true)
-            }
-        }
-    }
-
     /// Notes whose results handles are, after a restart: a policy may say that those of some tools are not to be read. Of a
     /// server that the options do not name any more nothing is noted: its results are read where no policy refuses any.
     pub fn own_handles(&mut self, session: &str, handles: Vec<(String, String, String)>) {
@@ -164,7 +110,7 @@ fn max_tokens(arguments: &mut JsonMap) -> std::result::Result<Option<u64>, Gatew
 }
 
 /// The selector of the beginning.
-pub(crate) fn head() -> JsonMap {
+fn head() -> JsonMap {
     let mut head = JsonMap::new();
     head.insert("type".to_owned(), "head".into());
     head

@@ -79,17 +79,4 @@ fn the_gateways_own_tools_are_told_apart() {
     assert_eq!(named, info(CallKind::Tool, Some("a"), Some("read"), None));
     let unknown = told("call_tool", json!({ "name": "reed" }));
     assert_eq!(unknown, info(CallKind::Tool, None, Some("call_tool"), Some("HYDRATE_FAILED")));
-
-    let mut gateway = with_tools(&[("a", tools())], json!({ "mode": "reference" }));
-    let listing =
-        json!({ "tools": tools(), "resources": [{ "uri": "file:///a", "name": "a" }], "prompts": [{ "name": "p" }] });
-    gateway.set_listing("a", listing.to_string().as_bytes()).unwrap();
-    let mut told = |name: &str, arguments: Value| call(&mut gateway, name, arguments).info;
-    assert_eq!(told("tool_browse", json!({ "query": "reads" })), info(search, None, Some("tool_browse"), None));
-    let refused = told("tool_view", json!({ "handle": "h" }));
-    assert_eq!(refused, info(view, None, Some("tool_view"), Some("VIEW_FAILED")));
-    let id = "no such tool";
-    let unknown = told("tool_execute", json!({ "tool_id": id, "args": {} }));
-    assert_eq!(unknown, info(CallKind::Tool, None, Some("tool_execute"), Some("HYDRATE_FAILED")));
-    assert_eq!(told(id, json!({})), info(CallKind::Tool, None, None, Some("ARGS_INVALID")));
 }

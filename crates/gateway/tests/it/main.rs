@@ -9,10 +9,9 @@
 mod calls;
 mod costs;
 mod info;
-mod listings;
 mod names;
 mod poisoned;
 mod policies;
+mod primitives;
 mod properties;
-mod reference;
 mod support;

@@ -177,18 +177,15 @@ const TRICKS: &[&str] = &[
 #[test]
 fn no_trick_with_names_reaches_what_is_denied() {
     let servers = [("plain", tools(&["delete_all", "read"])), ("other", tools(&["write"]))];
-    for mode in ["firewall", "search", "reference"] {
+    for mode in ["firewall", "search"] {
         for rule in [
             json!({ "action": "deny", "tool": "delete_all" }),
             json!({ "action": "deny", "tool": "plain__delete_all" }),
         ] {
             let mut gateway = with_tools(&servers, json!({ "mode": mode, "policy": { "rules": [rule] } }));
             for trick in TRICKS.iter().chain(&["delete_all", "plain__delete_all"]) {
-                for (name, arguments) in [
-                    (*trick, json!({})),
-                    ("call_tool", json!({ "name": trick, "arguments": {} })),
-                    ("tool_execute", json!({ "tool_id": trick, "args": {} })),
-                ] {
+                for (name, arguments) in [(*trick, json!({})), ("call_tool", json!({ "name": trick, "arguments": {} }))]
+                {
                     let step = gateway.begin_call(request(name, arguments)).unwrap().step;
                     assert!(!matches!(step, CallStep::Forward(_)), "{mode}: {name} {trick:?}");
                 }
@@ -234,7 +231,7 @@ fn no_server_gets_the_calls_of_another_by_the_names_of_its_tools() {
 #[test]
 fn the_gateways_own_names_are_reserved_in_every_mode() {
     let own = ["drilldown", "recall", "search_tools", "call_tool"];
-    for mode in ["firewall", "search", "reference"] {
+    for mode in ["firewall", "search"] {
         let mut gateway = with_tools(&[("evil", tools(&own))], json!({ "mode": mode, "pinned_tools": ["*"] }));
         for name in names(&mut gateway, "s").iter().filter(|name| own.iter().any(|own| name.ends_with(own))) {
             let is_own = own.contains(&name.as_str());

@@ -4,9 +4,7 @@ use serde::Serialize;
 
 use super::{CardStyle, ChoiceCard, card_line, card_tokens};
 use contextweaver_base::order::sort_by;
-use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
-use contextweaver_text::quote::quote;
 use contextweaver_text::unicode::{floor_char_boundary, is_space};
 
 /// How tools become cards.
@@ -20,7 +18,7 @@ pub struct CardOptions {
     pub hard_cap_tokens: u64,
     /// Whether secrets are masked.
     pub redact: bool,
-    /// How cards are written, and so what they cost. In the bare style one card over the hard cap is an error.
+    /// How cards are written, and so what they cost.
     pub style: CardStyle,
 }
 
@@ -101,17 +99,17 @@ fn sentence_end(text: &str, within: usize) -> Option<usize> {
     None
 }
 
-/// Shortens the description of a card over the target; says what it costs then, and whether it was within the target.
-fn shorten(card: &mut ChoiceCard, target: u64, style: CardStyle, count: &dyn Fn(&str) -> u64) -> (u64, bool) {
+/// Shortens the description of a card over the target; says what it costs then.
+fn shorten(card: &mut ChoiceCard, target: u64, style: CardStyle, count: &dyn Fn(&str) -> u64) -> u64 {
     let cost = |card: &ChoiceCard| card_tokens(&card_line(card, 1, 1, style), count);
     let all = cost(card);
     if all <= target {
-        return (all, true);
+        return all;
     }
     let description = std::mem::take(&mut card.description);
     let room = target.saturating_sub(cost(card)).max(1);
     card.description = truncate_description(&description, room, count);
-    (cost(card), false)
+    cost(card)
 }
 
 /// Sorts cards by falling score, then id.
@@ -125,12 +123,7 @@ fn sort_by_score(cards: &mut [ChoiceCard]) {
 /// Makes the cards of tools: sorted by score where there are any, in their order otherwise; long descriptions are
 /// shortened.
 ///
-/// A tool whose id and tags alone are over the hard cap is skipped and reported; in the bare style it is
-/// `TOO_LARGE`.
-///
-/// # Errors
-///
-/// In the bare style, fails with `TOO_LARGE` for a tool over the hard cap.
+/// A tool whose id and tags alone are over the hard cap is skipped and reported.
 ///
 /// # Examples
 ///
@@ -146,7 +139,7 @@ fn sort_by_score(cards: &mut [ChoiceCard]) {
 /// use contextweaver_text::tokens::Estimator;
 ///
 /// let count = |text: &str| Estimator::V3.tokens(text);
-/// let made = make_choice_cards(catalog.items(), None, &CardOptions::default(), &count)?;
+/// let made = make_choice_cards(catalog.items(), None, &CardOptions::default(), &count);
 /// assert_eq!(made.cards[1].id, "mail.send");
 /// assert!(made.skipped.is_empty());
 /// # Ok::<(), contextweaver_base::Error>(())
@@ -156,7 +149,7 @@ pub fn make_choice_cards<'a>(
     scores: Option<&CardScores>,
     options: &CardOptions,
     count: &dyn Fn(&str) -> u64,
-) -> Result<MadeCards> {
+) -> MadeCards {
     let score = |item: &SelectableItem| scores.and_then(|scores| scores(&item.id));
     let mut all: Vec<ChoiceCard> = items.map(|item| ChoiceCard::of(item, score(item), options.redact)).collect();
     if scores.is_some() {
@@ -164,78 +157,17 @@ pub fn make_choice_cards<'a>(
     }
     let mut made = MadeCards::default();
     for mut card in all {
-        // The bare style looks at every tool, whether there is room for it or not, and lets a card within the target be
-        // over the hard cap.
-        if made.cards.len() >= options.max_cards && !options.style.bare {
+        if made.cards.len() >= options.max_cards {
             break;
         }
-        let (tokens, is_within) = shorten(&mut card, options.target_tokens, options.style, count);
-        if tokens <= options.hard_cap_tokens || options.style.bare && is_within {
+        let tokens = shorten(&mut card, options.target_tokens, options.style, count);
+        if tokens <= options.hard_cap_tokens {
             made.cards.push(card);
-        } else if options.style.bare {
-            return Err(over_the_cap(&card, tokens, options.hard_cap_tokens));
         } else {
             made.skipped.push(SkippedCard { id: card.id, tokens });
         }
     }
-    made.cards.truncate(options.max_cards);
-    Ok(made)
-}
-
-fn over_the_cap(card: &ChoiceCard, tokens: u64, cap: u64) -> Error {
-    let message = format!("the card of {} has {tokens} tokens, the limit is {cap}", quote(&card.id));
-    Error::new(ErrorCode::TooLarge, message).hint("shorten its id or tags")
-}
-
-/// Bounds of one page of cards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BrowseBounds {
-    /// Tokens above which a description is shortened.
-    pub target_tokens: u64,
-    /// Tokens above which a card is refused.
-    pub hard_cap_tokens: u64,
-    /// Tokens of what stands before the cards.
-    pub preamble_tokens: u64,
-    /// Tokens of the page; without it, the hard cap of each card, which bounds nothing but in the bare style.
-    pub page_tokens: Option<u64>,
-}
-
-impl Default for BrowseBounds {
-    fn default() -> Self {
-        Self { target_tokens: 60, hard_cap_tokens: 80, preamble_tokens: 32, page_tokens: None }
-    }
-}
-
-/// Sorts cards by score, shortens each and leaves off from the end what the page has no room for.
-///
-/// # Errors
-///
-/// Fails with `TOO_LARGE` when a card is over the hard cap.
-pub fn bound_browse_response(
-    mut cards: Vec<ChoiceCard>,
-    bounds: &BrowseBounds,
-    style: CardStyle,
-    count: &dyn Fn(&str) -> u64,
-) -> Result<Vec<ChoiceCard>> {
-    sort_by_score(&mut cards);
-    let mut costs = Vec::new();
-    for card in &mut cards {
-        let (tokens, is_within) = shorten(card, bounds.target_tokens, style, count);
-        if tokens > bounds.hard_cap_tokens && !(style.bare && is_within) {
-            return Err(over_the_cap(card, tokens, bounds.hard_cap_tokens));
-        }
-        costs.push(tokens);
-    }
-    let mut used: u64 = costs.iter().sum();
-    let room = |cards: usize| match bounds.page_tokens {
-        Some(page) => page.saturating_sub(bounds.preamble_tokens),
-        None => bounds.hard_cap_tokens.saturating_mul(cards as u64),
-    };
-    while used > room(costs.len()) {
-        used -= costs.pop().unwrap_or(used);
-    }
-    cards.truncate(costs.len());
-    Ok(cards)
+    made
 }
 
 #[cfg(test)]
@@ -274,28 +206,9 @@ mod tests {
         let item =
             |id: &str| SelectableItem { id: id.to_owned(), kind: "tool".to_owned(), ..SelectableItem::default() };
         let items = [item("ok"), item(&"x".repeat(500)), item("too")];
-        let made = make_choice_cards(items.iter(), None, &CardOptions::default(), &count).unwrap();
+        let made = make_choice_cards(items.iter(), None, &CardOptions::default(), &count);
         assert_eq!(made.cards.iter().map(|card| card.id.as_str()).collect::<Vec<_>>(), ["ok", "too"]);
         assert_eq!(made.skipped.len(), 1);
         assert!(made.skipped[0].tokens > 80 && made.skipped[0].id == items[1].id);
-        let error = make_choice_cards(
-            items.iter(),
-            None,
-            &CardOptions { style: CardStyle { bare: true, scores: true }, ..CardOptions::default() },
-            &count,
-        )
-        .unwrap_err();
-        assert_eq!(error.code(), ErrorCode::TooLarge);
-    }
-
-    #[test]
-    fn a_page_with_a_budget_is_bounded() {
-        let card = |id: &str| ChoiceCard { id: id.to_owned(), kind: "tool".to_owned(), ..ChoiceCard::default() };
-        let cards: Vec<ChoiceCard> = (0..50).map(|index| card(&format!("tool{index:02}"))).collect();
-        let bounds = BrowseBounds { page_tokens: Some(60), ..BrowseBounds::default() };
-        let style = CardStyle::default();
-        let kept = bound_browse_response(cards.clone(), &bounds, style, &count).unwrap();
-        assert_eq!(kept.len(), 7);
-        assert_eq!(bound_browse_response(cards, &BrowseBounds::default(), style, &count).unwrap().len(), 50);
     }
 }

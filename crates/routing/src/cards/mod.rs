@@ -17,15 +17,11 @@ mod selection;
 pub use card::{ChoiceCard, SAFETY_LEVELS, card_tokens};
 pub use downlevel::{SchemaChange, SchemaDialect, down_level, own_arguments};
 pub use hydration::{SchemaSource, hydrate_with_schema, schema_of};
-pub use limits::{
-    BrowseBounds, CardOptions, CardScores, MadeCards, SkippedCard, bound_browse_response, make_choice_cards,
-    truncate_description,
-};
+pub use limits::{CardOptions, CardScores, MadeCards, SkippedCard, make_choice_cards, truncate_description};
 pub use names::ToolNames;
 pub use pack::{PackedCards, pack_cards};
 pub use provider::{ProviderOptions, ProviderTools, TOOL_PROVIDERS, tools_for};
-pub use render::{CardStyle, card_line, format_card_for_prompt, render_cards};
+pub use render::{CardStyle, card_line, render_cards};
 pub use selection::{
-    PrefixRepair, ResolveName, SelectionSchemaOptions, SelectionValidation, ValidateOptions, selection_schema,
-    validate_selection,
+    ResolveName, SelectionSchemaOptions, SelectionValidation, ValidateOptions, selection_schema, validate_selection,
 };

@@ -49,7 +49,7 @@ pub struct PackedCards {
 /// use contextweaver_text::tokens::Estimator;
 ///
 /// let count = |text: &str| Estimator::V3.tokens(text);
-/// let made = make_choice_cards(catalog.items(), None, &CardOptions::default(), &count)?;
+/// let made = make_choice_cards(catalog.items(), None, &CardOptions::default(), &count);
 /// let packed = pack_cards(&made.cards, 20, CardStyle::default(), &count)?;
 /// assert!(packed.tokens <= 20);
 /// assert!(packed.text.contains("files.read"));

@@ -9,7 +9,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::quote::quote;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, mask_secrets, redact_value};
+use contextweaver_text::redact::{SECRET_MASK, mask_secrets, redact_value};
 use contextweaver_text::unicode::{sanitize, truncate};
 
 /// The providers [`tools_for`] writes for.
@@ -139,7 +139,7 @@ pub fn tools_for<'a>(
             }
         }
         if options.redact {
-            schema = redact_value(&schema, SecretRules::Full, SECRET_MASK);
+            schema = redact_value(&schema, SECRET_MASK);
         }
         out.tools.push(provider_tool(options, name, &description, schema));
     }

@@ -12,11 +12,7 @@ use contextweaver_text::unicode::{is_invisible, is_space};
 pub struct CardStyle {
     /// Writes scores. They change with every query, so a prompt cache fares better without them.
     pub scores: bool,
-    /// Texts as they are, whatever lines they have, and nothing about safety and cost.
-    pub bare: bool,
 }
-
-impl CardStyle {}
 
 /// Makes free text one line of visible characters: white space and controls become single spaces, invisible and
 /// reordering characters vanish.
@@ -60,17 +56,13 @@ fn properties(card: &ChoiceCard) -> Vec<String> {
 
 /// Writes a card as one line, `[i/n] id (kind, destructive, cost 0.25) — description [tags]`.
 pub fn card_line(card: &ChoiceCard, place: usize, of: usize, style: CardStyle) -> String {
-    let clean = |text: &str| if style.bare { text.to_owned() } else { visible(text) };
-    let mut about = vec![clean(&card.kind)];
-    let mut tags: Vec<String> = card.tags.iter().map(|tag| clean(tag)).collect();
+    let mut about = vec![visible(&card.kind)];
+    about.extend(properties(card));
+    let mut tags: Vec<String> = card.tags.iter().map(|tag| visible(tag)).collect();
     sort(&mut tags);
-    let id = if style.bare { card.id.clone() } else { shown_id(&card.id) };
-    let description = clean(&card.description);
-    if !style.bare {
-        about.extend(properties(card));
-    }
-    let mut line = format!("[{place}/{of}] {id} ({})", about.join(", "));
-    if style.bare || !description.is_empty() {
+    let description = visible(&card.description);
+    let mut line = format!("[{place}/{of}] {} ({})", shown_id(&card.id), about.join(", "));
+    if !description.is_empty() {
         line = line + " — " + &description;
     }
     if !tags.is_empty() {
@@ -108,29 +100,6 @@ pub fn render_cards(cards: &[ChoiceCard], style: CardStyle) -> String {
     lines.join("\n")
 }
 
-/// Writes a card over several lines: name, description, tags, safety, cost.
-pub fn format_card_for_prompt(card: &ChoiceCard, style: CardStyle) -> String {
-    let clean = |text: &str| if style.bare { text.to_owned() } else { visible(text) };
-    let id = if style.bare { card.id.clone() } else { one_line(&redact_id(&card.id)) };
-    let mut lines = vec![format!("[{id}] {}", clean(&card.name)), format!("  {}", clean(&card.description))];
-    if !card.tags.is_empty() {
-        let tags: Vec<String> = card.tags.iter().map(|tag| clean(tag)).collect();
-        lines.push(format!("  tags: {}", tags.join(", ")));
-    }
-    if card.safety == "destructive" {
-        lines.push("  ⚠ destructive".to_owned());
-    } else if card.side_effects {
-        lines.push("  ! has side effects".to_owned());
-    }
-    if card.safety == "read_only" {
-        lines.push("  read-only".to_owned());
-    }
-    if card.cost_hint != 0.0 {
-        lines.push(format!("  cost: {}", fixed(card.cost_hint, 2)));
-    }
-    lines.join("\n")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,8 +118,7 @@ mod tests {
         shown.side_effects = true;
         shown.cost_hint = 0.25;
         shown.tags = vec!["x".to_owned(), "b".to_owned()];
-        let scored = CardStyle { scores: true, bare: false };
-        let line = card_line(&shown, 2, 2, scored);
+        let line = card_line(&shown, 2, 2, CardStyle { scores: true });
         assert_eq!(line, "[2/2] a.b (tool, destructive, cost 0.25) — does it [b, x] score=0.50");
         shown.safety = "read_only".to_owned();
         // Two claims that contradict each other: the careful one is shown.
@@ -169,7 +137,5 @@ mod tests {
         assert!(
             card_line(&card("a (tool, read-only) — x", ""), 1, 1, CardStyle::default()).starts_with("[1/1] a\\u{20}(")
         );
-        let prompt = format_card_for_prompt(&cards[0], CardStyle::default());
-        assert_eq!(prompt.lines().count(), 2);
     }
 }

@@ -126,16 +126,6 @@ pub struct SelectionValidation {
 /// Finds the tool of a name that was given to a provider.
 pub type ResolveName<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
-/// Which beginnings of an id may stand for it, where no other candidate has them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum PrefixRepair {
-    /// Whole segments of four characters or more, unless the tool is destructive.
-    #[default]
-    Segments,
-    /// Any, down to a single letter, as in contextweaver 0.18. A candidate that is given twice is ambiguous.
-    Any,
-}
-
 /// How an answer is read.
 #[derive(Clone, Copy)]
 pub struct ValidateOptions<'a> {
@@ -145,13 +135,11 @@ pub struct ValidateOptions<'a> {
     pub resolve: Option<&'a ResolveName<'a>>,
     /// Tells whether a tool destroys something: such a tool is never guessed from the beginning of its id.
     pub is_destructive: Option<&'a dyn Fn(&str) -> bool>,
-    /// Which beginnings of an id stand for it.
-    pub prefixes: PrefixRepair,
 }
 
 impl Default for ValidateOptions<'_> {
     fn default() -> Self {
-        Self { repair: true, resolve: None, is_destructive: None, prefixes: PrefixRepair::Segments }
+        Self { repair: true, resolve: None, is_destructive: None }
     }
 }
 
@@ -202,8 +190,7 @@ pub fn validate_selection(
     if let Some(id) = named.and_then(|named| candidates.iter().find(|id| **id == named)) {
         return repaired(id, "provider_name");
     }
-    let takes_any = options.prefixes == PrefixRepair::Any;
-    let distinct = if takes_any { candidates.to_vec() } else { distinct(candidates.iter().copied()) };
+    let distinct = distinct(candidates.iter().copied());
     let folded = wanted.to_lowercase();
     let lower: Vec<String> = distinct.iter().map(|id| id.to_lowercase()).collect();
     let only = |holds: &dyn Fn(&str) -> bool| {
@@ -221,8 +208,6 @@ pub fn validate_selection(
     let is_short = folded.chars().count() < LEAST_PREFIX || !ends_a_segment(&folded, &lower[at]);
     if more {
         rejected("ambiguous_prefix")
-    } else if takes_any {
-        repaired(distinct[at], "prefix")
     } else if is_short {
         rejected("not_a_candidate")
     } else if options.is_destructive.is_some_and(|is_destructive| is_destructive(distinct[at])) {

@@ -12,7 +12,7 @@ mod options;
 mod split;
 mod stats;
 
-// What the compat crate builds its own tree with, and what the recorded cases run alone. They are no part of the API.
+// What the recorded cases run alone. They are no part of the API.
 #[doc(hidden)]
 pub mod choice_graph;
 #[doc(hidden)]

@@ -37,29 +37,6 @@ fn is_segment(segment: &str, may_start_with_digit: bool) -> bool {
     starts_well && segment.len() <= SEGMENT_BYTES && segment.bytes().all(is_plain)
 }
 
-/// Returns what a path leads to, as contextweaver 0.18 does: the children of a node, or the id of a leaf.
-///
-/// A segment stands for the first child, in the order of ids, whose name it is; `*` stands for all children of what is
-/// before it.
-///
-/// # Errors
-///
-/// Fails with `NOT_FOUND`.
-pub fn resolve<'a>(graph: &'a ChoiceGraph, segments: &[&str]) -> Result<Vec<&'a str>> {
-    let (all, way) = match segments.iter().position(|segment| *segment == "*") {
-        Some(at) => (true, &segments[..at]),
-        None => (false, segments),
-    };
-    let children = |id: &str| graph.successors(id);
-    let Some(place) = find(graph, way) else {
-        // A graph without a root has nothing at its root.
-        return if way.is_empty() { Ok(Vec::new()) } else { Err(not_found(&format!("/{}", segments.join("/")))) };
-    };
-    let id = graph.id(place);
-    let found = children(id);
-    Ok(if found.is_empty() && !all && !way.is_empty() { vec![id] } else { found })
-}
-
 /// Returns the place a path leads to by the names of children.
 pub fn find(graph: &ChoiceGraph, segments: &[&str]) -> Option<u32> {
     let mut place = graph.place(&graph.root_id)?;

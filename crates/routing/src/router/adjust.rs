@@ -62,8 +62,7 @@ pub(super) fn adjust(
             Some(summary) if !summary.is_empty() => likeness(summary, &found.ranked)?,
             _ => ToolScores::new(),
         };
-        let (adjusted, deltas) =
-            history.adjust(scored, &tool, &|id| alike.get(id).copied(), router.rules.repeats_cost_below_zero);
+        let (adjusted, deltas) = history.adjust(scored, &tool, &|id| alike.get(id).copied());
         scored = adjusted;
         found.history = deltas;
     }

@@ -32,8 +32,6 @@ pub struct BeamLimits {
     pub top_k: usize,
     /// Distance of the best two below which one more branch is followed.
     pub confidence_gap: f64,
-    /// Whether branches that were cut off the beam come back when too little was found.
-    pub is_lossless: bool,
 }
 
 /// A branch: its score so far and its nodes from below the root.
@@ -96,15 +94,11 @@ impl<'a> BeamWalk<'a> {
             }
             sort_branches(&mut next);
             let cut = next.split_off(next.len().min(self.reach.beam_width));
-            if self.reach.is_lossless {
-                self.unexplored.extend(cut);
-            }
+            self.unexplored.extend(cut);
             self.worst = next.iter().map(|branch| branch.0).fold(self.worst, f64::min);
             beam = next;
         }
-        if self.reach.is_lossless {
-            self.unexplored.extend(beam);
-        }
+        self.unexplored.extend(beam);
     }
 
     /// Scores the children of the branch's end: the best go on, the others wait.
@@ -148,14 +142,13 @@ impl<'a> BeamWalk<'a> {
         }
     }
 
-    /// Opens waiting branches whole, best first, until enough tools are found. If lossless, a branch
-    /// that is as good as one that was followed is opened in any case: it was left for its id alone.
+    /// Opens waiting branches whole, best first, until enough tools are found. A branch that is as good as one that was
+    /// followed is opened in any case: it was left for its id alone.
     fn fill_up(&mut self) {
         let mut waiting = std::mem::take(&mut self.unexplored);
         sort_branches(&mut waiting);
         for (score, path) in waiting {
-            let is_as_good = self.reach.is_lossless && score >= self.worst;
-            if self.found.len() >= self.reach.top_k && !is_as_good {
+            if self.found.len() >= self.reach.top_k && score < self.worst {
                 break;
             }
             let Some(node) = path.last().copied() else { continue };

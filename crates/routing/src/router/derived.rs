@@ -4,7 +4,7 @@ use super::{Navigator, Router, RouterOptions};
 use crate::Catalog;
 use crate::cards::ToolNames;
 use crate::catalog::compute_catalog_hash;
-use crate::graph::{BrowseIndex, BrowsePage, ChoiceGraph, PageOptions};
+use crate::graph::{self, BrowseIndex, BrowsePage, ChoiceGraph, PageOptions};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 
@@ -52,7 +52,7 @@ impl Router {
         if self.graph.is_none() || self.is_outline {
             let hash = compute_catalog_hash(self.catalog.items());
             let items: Vec<&SelectableItem> = self.catalog.items().collect();
-            let graph = (self.options.rules.build_graph)(&items, self.options.tree, &hash)?;
+            let graph = graph::build(&items, self.options.tree, &hash)?;
             (self.graph, self.is_outline) = (Some(graph), false);
         }
         self.graph.as_ref().ok_or_else(|| Error::new(ErrorCode::Internal, "the graph was not built"))
@@ -61,11 +61,11 @@ impl Router {
     /// Builds what routes need of the graph: neither the hash of the catalog nor labels, which take longer than many routes.
     pub(super) fn build_outline(&mut self) -> Result<()> {
         let items: Vec<&SelectableItem> = self.catalog.items().collect();
-        let RouterOptions { navigator, rules, tree, .. } = self.options;
-        // Only a beam reads labels.
-        let graph = match rules.outline_graph.filter(|_| navigator == Navigator::Exact) {
-            Some(outline) => outline(&items, tree)?,
-            None => (rules.build_graph)(&items, tree, "")?,
+        let RouterOptions { navigator, tree, .. } = self.options;
+        let graph = match navigator {
+            Navigator::Exact => graph::outline(&items, tree)?,
+            // A beam reads labels.
+            Navigator::Beam => graph::build(&items, tree, "")?,
         };
         (self.graph, self.is_outline) = (Some(graph), true);
         Ok(())
@@ -116,31 +116,6 @@ impl Router {
     pub fn browse_id(&mut self, id: &str, page: PageOptions) -> Result<BrowsePage> {
         let (graph, browse) = self.pages()?;
         browse.browse_id(graph, id, page)
-    }
-
-    /// Returns the paths of all namespaces with their names, in their order: each has a page, wherever the tree has put its tools.
-    ///
-    /// # Errors
-    ///
-    /// Fails with `NO_CANDIDATES` when the catalog is empty.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use contextweaver_routing::Catalog;
-    /// # use serde_json::json;
-    /// # let tool = json!({ "id": "a", "kind": "tool", "name": "a", "description": "d", "namespace": "Git.Hub" });
-    /// # let catalog = Catalog::from_value(json!({ "items": [tool] }), "")?;
-    /// use contextweaver_routing::{Router, RouterOptions};
-    ///
-    /// let mut router = Router::new(catalog, RouterOptions::default());
-    /// let paths: Vec<String> = router.namespaces()?.into_iter().map(|(path, _)| path).collect();
-    /// assert_eq!(paths, ["/git", "/git/hub"]);
-    /// # Ok::<(), contextweaver_base::Error>(())
-    /// ```
-    pub fn namespaces(&mut self) -> Result<Vec<(String, String)>> {
-        let (_, browse) = self.pages()?;
-        Ok(browse.namespaces().into_iter().map(|(path, name)| (path, name.to_owned())).collect())
     }
 
     fn pages(&mut self) -> Result<(&ChoiceGraph, &BrowseIndex)> {

@@ -12,16 +12,6 @@ use contextweaver_text::redact::redact_id;
 /// Version of the explanation's form.
 const VERSION: u32 = 1;
 
-/// The two candidates whose scores make the gap.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ComparedCandidates {
-    /// Those with the best scores, wherever pinned tools stand.
-    #[default]
-    BestScores,
-    /// The first two of the list, as in contextweaver 0.18.
-    FirstTwo,
-}
-
 /// What an explanation tells of a route.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RouteExplanation<'a> {
@@ -45,25 +35,18 @@ pub struct RouteExplanation<'a> {
     pub excluded_count: usize,
     /// Number of tools outside the allowed namespaces or tags.
     pub gated_count: usize,
-    /// The two candidates whose scores make the gap.
-    pub compared: ComparedCandidates,
-    /// Writes texts into the Markdown as they are, whatever they mean there.
-    pub is_verbatim: bool,
 }
 
 impl RouteExplanation<'_> {
-    /// Returns the two candidates to compare: those with the best scores, or the first two.
+    /// Returns the two candidates to compare: those with the best scores, wherever pinned tools stand.
     fn best(&self) -> [Option<&(String, f64)>; 2] {
-        let mut best: [Option<&(String, f64)>; 2] = [self.candidates.first(), self.candidates.get(1)];
-        if self.compared == ComparedCandidates::BestScores {
-            best = [None, None];
-            let beats = |a: &(String, f64), b: Option<&(String, f64)>| b.is_none_or(|b| a.1 > b.1);
-            for candidate in self.candidates {
-                if beats(candidate, best[0]) {
-                    best = [Some(candidate), best[0]];
-                } else if beats(candidate, best[1]) {
-                    best[1] = Some(candidate);
-                }
+        let mut best: [Option<&(String, f64)>; 2] = [None, None];
+        let beats = |a: &(String, f64), b: Option<&(String, f64)>| b.is_none_or(|b| a.1 > b.1);
+        for candidate in self.candidates {
+            if beats(candidate, best[0]) {
+                best = [Some(candidate), best[0]];
+            } else if beats(candidate, best[1]) {
+                best[1] = Some(candidate);
             }
         }
         best
@@ -122,14 +105,12 @@ impl RouteExplanation<'_> {
     /// assert_eq!(explanation.to_json()["confidence_gap"], 2.0);
     /// ```
     pub fn to_markdown(&self) -> String {
-        let code = |text: &str| if self.is_verbatim { format!("`{text}`") } else { code_span(text) };
         // An id is found in the data; here somebody reads it.
-        let code_of_id = |id: &str| if self.is_verbatim { code(id) } else { code(&redact_id(id)) };
-        let plain = |text: &str| if self.is_verbatim { text.to_owned() } else { inline(text) };
+        let code_of_id = |id: &str| code_span(&redact_id(id));
         let mut out = format!(
             "### Routing explanation for query {}\n\n_Retriever engine: {}._\n",
-            code(if self.query.is_empty() { "(no query)" } else { self.query }),
-            code(self.retriever_engine)
+            code_span(if self.query.is_empty() { "(no query)" } else { self.query }),
+            code_span(self.retriever_engine)
         );
         self.write_completion(&mut out);
         out += "\n**Top candidates**\n\n";
@@ -139,7 +120,7 @@ impl RouteExplanation<'_> {
         };
         for (index, (id, score)) in self.candidates.iter().enumerate() {
             // A cell ends at a bar even inside code.
-            let id = if self.is_verbatim { code(id) } else { code_of_id(id).replace('|', "\\|") };
+            let id = code_of_id(id).replace('|', "\\|");
             let _ = writeln!(out, "| {} | {id} | {} |", index + 1, fixed(*score, 4));
         }
         let shown = |candidate: &(String, f64)| format!("{} ({})", code_of_id(&candidate.0), fixed(candidate.1, 4));
@@ -158,13 +139,13 @@ impl RouteExplanation<'_> {
             "\n✅ Result is **not** ambiguous (gap above threshold).\n"
         };
         if let Some(question) = self.clarifying_question {
-            let _ = writeln!(out, "\n> Suggested clarifying question: _{}_", plain(question));
+            let _ = writeln!(out, "\n> Suggested clarifying question: _{}_", inline(question));
         }
         self.write_filters(&mut out);
         if !self.context_hints.is_empty() {
             out += "\n**Context hints applied**\n\n";
             for hint in self.context_hints {
-                let _ = writeln!(out, "- {}", plain(hint));
+                let _ = writeln!(out, "- {}", inline(hint));
             }
             if self.context_boost_applied {
                 out += "\n_Hints altered the scoring query._\n";

@@ -136,14 +136,12 @@ impl RouteHistory {
 
     /// Adjusts scores: repeats cost, likeness to the last result and satisfied requirements help, missing steps cost.
     ///
-    /// Returns them sorted by falling score, then id, and what changed. With `costs_below_zero`, a repeat also costs a
-    /// tool whose score is below zero; otherwise it raises it.
+    /// Returns them sorted by falling score, then id, and what changed.
     pub fn adjust<'a>(
         &self,
         scored: Vec<(String, f64)>,
         tool: &dyn Fn(&str) -> Option<&'a SelectableItem>,
         similarity: &dyn Fn(&str) -> Option<f64>,
-        costs_below_zero: bool,
     ) -> (Vec<(String, f64)>, ScoreDeltas) {
         let called = WordSet::new(self.called_tool_ids.clone());
         let known = called.words().iter().filter_map(|id| tool(id));
@@ -153,11 +151,7 @@ impl RouteHistory {
         for (id, score) in &mut adjusted {
             let before = *score;
             if called.contains(id) {
-                *score = if *score < 0.0 && costs_below_zero {
-                    *score * (2.0 - self.repeat_penalty)
-                } else {
-                    *score * self.repeat_penalty
-                };
+                *score = if *score < 0.0 { *score * (2.0 - self.repeat_penalty) } else { *score * self.repeat_penalty };
             }
             *score += similarity(id).map_or(0.0, |similarity| self.result_boost_weight * similarity);
             let (requires, depends_on) =
@@ -268,13 +262,11 @@ mod tests {
     #[test]
     fn a_repeat_costs_below_zero_too() {
         let history = RouteHistory { called_tool_ids: vec!["a".to_owned()], ..RouteHistory::default() };
-        let adjust = |score, costs_below_zero| {
+        let adjust = |score| {
             let scored = vec![("a".to_owned(), score), ("b".to_owned(), score)];
-            history.adjust(scored, &|_| None, &|_| None, costs_below_zero).0
+            history.adjust(scored, &|_| None, &|_| None).0
         };
-        assert_eq!(adjust(-0.2, true)[0].0, "b");
-        assert_eq!(adjust(-0.2, false)[0].0, "a");
-        assert_eq!(adjust(0.2, false), adjust(0.2, true));
-        assert!((adjust(-0.2, true)[1].1 + 0.3).abs() < 1e-12);
+        assert_eq!((adjust(-0.2)[0].0.as_str(), adjust(0.2)[0].0.as_str()), ("b", "b"));
+        assert!((adjust(-0.2)[1].1 + 0.3).abs() < 1e-12);
     }
 }

@@ -79,9 +79,6 @@ pub struct RoutingImpact {
     pub recall_after: Option<f64>,
     /// Number of tools that each route returned.
     pub top_k: u64,
-    /// Whether queries and ids are escaped in the Markdown, and what is left out is counted.
-    #[serde(skip)]
-    escapes_markdown: bool,
 }
 
 /// What the probes found in one catalog.
@@ -164,7 +161,6 @@ pub fn routing_impact(
         recall_before: was.recall,
         recall_after: is.recall,
         top_k,
-        escapes_markdown: options.rules.escapes_markdown,
     })
 }
 
@@ -182,19 +178,17 @@ impl RoutingImpact {
         );
         let tool = |id: &Option<String>| match id {
             None => "none".to_owned(),
-            Some(id) if !self.escapes_markdown => format!("`{id}`"),
             Some(id) => code_span(id),
         };
         for ImpactExample { query, before_top1, after_top1 } in &self.examples {
-            let query = quoted(query);
-            let query = if self.escapes_markdown { inline(&query) } else { query };
+            let query = inline(&quoted(query));
             let _ = writeln!(out, "- {query}: {} -> {}", tool(before_top1), tool(after_top1));
         }
         if self.examples.is_empty() {
             out.push_str("- None\n");
         }
         let more = self.top1_changed - self.examples.len();
-        if more > 0 && self.escapes_markdown {
+        if more > 0 {
             let _ = writeln!(out, "- and {more} more");
         }
         out

@@ -18,13 +18,12 @@ mod options;
 mod question;
 mod record;
 mod report;
-mod rules;
 mod shortlist;
 
 pub use completion::{CompletionReason, QueryCompletion};
 pub use conversation::{Conversation, MAX_TURNS, RouteTurn, TURN_CHARS};
 pub use decision::{DecisionParts, RoutingDecision};
-pub use explanation::{ComparedCandidates, RouteExplanation};
+pub use explanation::RouteExplanation;
 pub use feedback::{FeedbackWeights, ToolFeedback, adjust_by_feedback, aggregate_feedback};
 pub use filter::{FilterVerdict, RouteFilters, with_hints};
 pub use history::{CalledTools, RouteHistory, ScoreDeltas};
@@ -32,7 +31,6 @@ pub use impact::{IMPACT_TOP_K, ImpactExample, RouteProbe, RoutingImpact, routing
 pub use options::{MAX_TOP_K, Navigator, RouteFeedback, RouteOptions, RouterOptions, vector};
 pub use question::clarifying_question;
 pub use record::{RouteResult, RouteStep, RouteTrace, ScoredChild};
-pub use rules::{BuildGraph, OutlineGraph, RouteRules};
 pub use shortlist::{RankedCandidate, ShortlistLimits, shortlist};
 
 use crate::Catalog;
@@ -254,11 +252,10 @@ impl Router {
     pub fn route(&mut self, query: &str, options: &RouteOptions) -> Result<RouteResult> {
         self.prepare()?;
         let needs_names = !options.conversation.turns().is_empty() && self.index.is_some()
-            || self.options.rules.resolves_called_names
-                && options
-                    .history
-                    .as_ref()
-                    .is_some_and(|history| history.called_tool_ids.iter().any(|id| !self.catalog.contains(id)));
+            || options
+                .history
+                .as_ref()
+                .is_some_and(|history| history.called_tool_ids.iter().any(|id| !self.catalog.contains(id)));
         if needs_names {
             self.names();
         }
@@ -293,9 +290,7 @@ impl Router {
             namespace_quota: options.namespace_quota.map(|quota| quota as usize),
         };
         let mut short = shortlist(&found.ranked, places, &|id| active.get(id).map(|item| item.namespace.as_str()));
-        if router.rules.tells_of_short_list {
-            tell_of(&mut short, &mut found, graph.as_ref());
-        }
+        tell_of(&mut short, &mut found, graph.as_ref());
         if let (true, Some(index)) = (options.debug, index.as_mut()) {
             for candidate in &short {
                 found.matches.push(index.explain(&text, &candidate.id)?);
@@ -396,7 +391,6 @@ fn by_beam(
         max_depth: config.max_depth as usize,
         top_k: options.top_k.unwrap_or(config.top_k) as usize,
         confidence_gap: config.confidence_gap,
-        is_lossless: router.rules.is_lossless,
     };
     let (ranked, steps) = beam.search(graph, text, reach, &|id| active.get(id).is_some())?;
     Ok(NavigatorResult { ranked, steps, ..NavigatorResult::default() })

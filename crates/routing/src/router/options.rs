@@ -7,7 +7,6 @@ use super::feedback::{FeedbackWeights, ToolFeedback, aggregate_feedback};
 use super::filter::RouteFilters;
 use super::history::RouteHistory;
 use super::judgement::MIN_CONFIDENCE;
-use super::rules::RouteRules;
 use crate::graph::{BuildOptions, GroupingStrategy};
 use crate::index::{IndexOptions, Lexicon, WordRelation};
 use crate::scorers::ScorerKind;
@@ -34,8 +33,6 @@ pub enum Navigator {
 /// Options of a [`Router`](super::Router).
 #[derive(Debug, Clone)]
 pub struct RouterOptions {
-    /// What differs between the default and the compat mode beside the search.
-    pub rules: RouteRules,
     /// How candidates are found.
     pub navigator: Navigator,
     /// Scorer of the beam navigator.
@@ -57,7 +54,6 @@ pub struct RouterOptions {
 impl Default for RouterOptions {
     fn default() -> Self {
         Self {
-            rules: RouteRules::default(),
             navigator: Navigator::Exact,
             scorer: ScorerKind::TfIdf,
             config: RoutingConfig::default(),
@@ -122,7 +118,6 @@ impl RouterOptions {
         }
         let max_children = config.max_children as usize;
         Ok(Self {
-            rules: base.rules,
             tree: BuildOptions { strategy, max_children, target_group_size: group as usize },
             navigator,
             scorer: scorer.unwrap_or(base.scorer),

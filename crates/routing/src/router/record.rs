@@ -27,7 +27,7 @@ pub struct RouteResult {
     pub context_hints: Vec<String>,
     /// Whether any hint became part of the query.
     pub context_boost_applied: bool,
-    /// What history added to or took from a score, by tool; in the compat mode also of tools that are not shown.
+    /// What history added to or took from a score, by tool.
     #[cfg_attr(feature = "ts", ts(type = "Record<string, number>"))]
     pub history_adjustments: JsonMap,
     /// How often one of the first five tools is right where the words of a query are found so well, 0 to 1. Absent from the

@@ -36,24 +36,6 @@ impl TfIdf {
         fitted
     }
 
-    /// Takes the words of documents with the weight of each; `None` when one has no finite weight.
-    pub fn from_words(documents: &[Vec<&str>], weight: impl Fn(&str) -> Option<f64>) -> Option<Self> {
-        let mut fitted = Self::default();
-        for words in documents {
-            let mut numbers = Vec::with_capacity(words.len());
-            for word in words {
-                let number = fitted.vocabulary.number(word);
-                if number as usize == fitted.weights.len() {
-                    fitted.weights.push(weight(word).filter(|weight| weight.is_finite())?);
-                }
-                numbers.push(number);
-            }
-            contextweaver_base::order::sort_distinct(&mut numbers);
-            fitted.documents.push(numbers);
-        }
-        Some(fitted)
-    }
-
     /// Returns the number of documents.
     pub fn len(&self) -> usize {
         self.documents.len()
@@ -84,16 +66,5 @@ impl TfIdf {
     pub fn weights(&self) -> Vec<(&str, f64)> {
         let words = self.vocabulary.sorted();
         words.into_iter().map(|(word, number)| (word, self.weights[number as usize])).collect()
-    }
-
-    /// Returns the distinct words of every document, sorted.
-    pub fn words(&self) -> Vec<Vec<&str>> {
-        let names = self.vocabulary.names();
-        let sorted = |numbers: &Vec<u32>| {
-            let mut words: Vec<&str> = numbers.iter().map(|number| names[*number as usize]).collect();
-            sort(&mut words);
-            words
-        };
-        self.documents.iter().map(sorted).collect()
     }
 }

@@ -15,8 +15,8 @@ use super::scanner::Scanner;
 const MAX_COOKIES: usize = 4096;
 
 impl<'a> Scanner<'a> {
-    /// Finds the value after a separator under the full rules.
-    pub(super) fn assign_full(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
+    /// Finds the value after a separator.
+    pub(super) fn assign_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
         let after = self.separator_end(at)?;
         if byte(self.text, at) == Some(b'=') && at < self.cookies_end {
             return self.cookie_at(at);

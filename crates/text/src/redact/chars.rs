@@ -174,18 +174,6 @@ pub(crate) fn digit(c: char) -> Option<u32> {
     Some(code - zero).filter(|&value| value < 10)
 }
 
-/// Maps a character to the ASCII lower-case letter that case-insensitive matching gives it.
-///
-/// Four non-ASCII characters fold to ASCII letters; every other one is left alone.
-pub(super) fn fold(c: char) -> char {
-    match c {
-        '\u{130}' | '\u{131}' => 'i',
-        '\u{17f}' => 's',
-        '\u{212a}' => 'k',
-        _ => c.to_ascii_lowercase(),
-    }
-}
-
 /// Returns the byte at an offset.
 pub(super) fn byte(text: &str, at: usize) -> Option<u8> {
     text.as_bytes().get(at).copied()

@@ -1,7 +1,7 @@
 //! Secrets that are recognisable by what surrounds them: key blocks, URLs, authorization schemes.
 
 use super::chars::{
-    BASE64, DOTTED, TOKEN68, after, before, byte, fold, is, is_space, part, rest, run, skip_slashes, skip_space,
+    BASE64, DOTTED, TOKEN68, before, byte, is, is_space, part, rest, run, skip_slashes, skip_space,
     starts_ignoring_case, tick,
 };
 use super::keys::is_generated;
@@ -10,7 +10,6 @@ use super::scanner::Scanner;
 
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
-const LABELS: [&str; 6] = ["RSA ", "EC ", "DSA ", "OPENSSH ", "PGP ", "ENCRYPTED "];
 /// Length from which a base64 run on a line with other words still counts as key material.
 const FLAT_CHUNK: usize = 40;
 /// Shortest token that stands for the user of a URL, in bytes.
@@ -26,9 +25,6 @@ impl Scanner<'_> {
         }
         let begin = self.marker_end(at, BEGIN)?;
         let end = self.next_end_marker(begin);
-        if !self.full {
-            return end.map(|(_, end)| (at, end));
-        }
         // An END that belongs to a later block would take the prose between the two blocks along.
         if let Some((start, end)) = end
             && !part(self.text, begin, start).contains(BEGIN)
@@ -42,16 +38,11 @@ impl Scanner<'_> {
     /// Matches a BEGIN or END marker of a private key and returns its end.
     fn marker_end(&self, at: usize, head: &str) -> Option<usize> {
         let tail = rest(self.text, at).strip_prefix(head)?;
-        if self.full {
-            let length = tail.bytes().take(48).take_while(|b| matches!(b, b'A'..=b'Z' | b'0'..=b'9' | b' ')).count();
-            let label = part(tail, 0, length);
-            let label = label.strip_suffix(" BLOCK").unwrap_or(label);
-            let closed = rest(tail, length).starts_with("-----");
-            return (closed && label.ends_with("PRIVATE KEY")).then_some(at + head.len() + length + 5);
-        }
-        let bare = LABELS.iter().find_map(|label| tail.strip_prefix(label)).unwrap_or(tail);
-        let left = bare.strip_prefix("PRIVATE KEY-----")?;
-        Some(self.text.len() - left.len())
+        let length = tail.bytes().take(48).take_while(|b| matches!(b, b'A'..=b'Z' | b'0'..=b'9' | b' ')).count();
+        let label = part(tail, 0, length);
+        let label = label.strip_suffix(" BLOCK").unwrap_or(label);
+        let closed = rest(tail, length).starts_with("-----");
+        (closed && label.ends_with("PRIVATE KEY")).then_some(at + head.len() + length + 5)
     }
 
     /// Finds the first END marker at or after an offset, remembering the answer for later starts.
@@ -120,18 +111,17 @@ impl Scanner<'_> {
         }
         let user = tail.find(|c: char| is_space(c) || matches!(c, ':' | '/' | '@'))?;
         tick(user);
-        if self.full && byte(tail, user) == Some(b'@') {
+        if byte(tail, user) == Some(b'@') {
             return self.url_user(tail, user);
         }
-        let empty_user = user == 0 && !self.full;
-        if empty_user || byte(tail, user) != Some(b':') {
+        if byte(tail, user) != Some(b':') {
             return None;
         }
         let secret = rest(tail, user + 1);
-        let length = self.url_secret_length(secret)?;
+        let length = Self::url_secret_length(secret)?;
         let start = self.text.len() - secret.len();
         let masked = self.is_mask(start, start + length);
-        let kept = masked || self.full && is_placeholder(part(secret, 0, length));
+        let kept = masked || is_placeholder(part(secret, 0, length));
         (!kept).then_some((start, start + length))
     }
 
@@ -149,12 +139,12 @@ impl Scanner<'_> {
     }
 
     /// Measures a password up to the last `@` that a host follows.
-    fn url_secret_length(&self, secret: &str) -> Option<usize> {
+    fn url_secret_length(secret: &str) -> Option<usize> {
         let mut best = None;
         let mut at_sign = None;
         for (at, c) in secret.char_indices() {
             tick(1);
-            if is_space(c) || c == '/' || self.full && matches!(c, '"' | '\'' | '`' | '<' | '>') {
+            if is_space(c) || matches!(c, '/' | '"' | '\'' | '`' | '<' | '>') {
                 break;
             }
             if let Some(sign) = at_sign
@@ -170,7 +160,7 @@ impl Scanner<'_> {
     /// Finds the credentials after an authorization scheme that starts at an offset.
     pub(super) fn auth_at(&self, at: usize) -> Option<(usize, usize)> {
         let bearer = starts_ignoring_case(self.text, at, "bearer");
-        let basic = self.full && starts_ignoring_case(self.text, at, "basic");
+        let basic = starts_ignoring_case(self.text, at, "basic");
         if !(bearer || basic) || !self.opens_word(at) {
             return None;
         }
@@ -178,11 +168,6 @@ impl Scanner<'_> {
         let start = skip_space(self.text, word);
         if start == word {
             return None;
-        }
-        if !self.full {
-            let end = bearer_run(self.text, start);
-            let long = part(self.text, start, end).chars().take(10).count() == 10;
-            return long.then_some((start, end));
         }
         let end = run(self.text, start, TOKEN68, usize::MAX);
         let end = end - usize::from(end > start && byte(self.text, end - 1) == Some(b'.'));
@@ -198,15 +183,6 @@ impl Scanner<'_> {
         let header = matches!(before(context, context.len()), Some(':' | '=' | '"' | '\'' | '`'));
         value.len() >= 10 && (header || !word)
     }
-}
-
-/// Extends over the characters of a bearer token, with the four letters that fold into ASCII.
-fn bearer_run(text: &str, from: usize) -> usize {
-    let mut end = run(text, from, DOTTED, usize::MAX);
-    while let Some(c) = after(text, end).filter(|&c| !c.is_ascii() && fold(c).is_ascii()) {
-        end = run(text, end + c.len_utf8(), DOTTED, usize::MAX);
-    }
-    end
 }
 
 /// Reports whether a value decodes to the `user:password` of basic authentication.

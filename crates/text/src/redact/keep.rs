@@ -22,11 +22,11 @@ const MAX_DEPTH: usize = 128;
 ///
 /// ```
 /// use contextweaver_text::redact::{Keep, redact_keeping};
-/// use contextweaver_text::{SECRET_MASK, SecretRules};
+/// use contextweaver_text::SECRET_MASK;
 ///
 /// let keep = Keep::for_model(&["upload.key".to_owned()], "/except")?;
 /// let text = r#"{"upload":{"key":"password=hunter22"},"csrf_token":"9f8e7d6c5b4a","token":"9f8e7d6c5b4a"}"#;
-/// let masked = redact_keeping(text, SecretRules::Full, SECRET_MASK, &keep);
+/// let masked = redact_keeping(text, SECRET_MASK, &keep);
 /// assert_eq!(masked, text.replace(r#""token":"9f8e7d6c5b4a""#, r#""token":"[REDACTED-SECRET]""#));
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
@@ -170,7 +170,7 @@ fn pairs(text: &str, from: usize, to: usize) -> Vec<(&str, usize, usize)> {
 
 /// Finds values by the names that stand before them.
 fn add_values(text: &str, keep: &Keep, spans: &mut Vec<(usize, usize)>) {
-    let mut scanner = Scanner::new(text, true, "");
+    let mut scanner = Scanner::new(text, "");
     let mut known = 0;
     for (at, _) in text.match_indices([':', '=']) {
         tick(1);

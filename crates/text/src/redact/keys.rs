@@ -1,4 +1,4 @@
-//! What keys and values say about being a credential, under the full rules.
+//! What keys and values say about being a credential.
 
 use super::chars::{ALNUM, ALNUM_UNDER, DIGIT, DOT, LETTER, is, part, rest, starts_ignoring_case, tick};
 
@@ -44,7 +44,7 @@ enum WordFit {
     Segment,
 }
 
-/// Key words of the full rules, lower case and without separators.
+/// Key words, lower case and without separators.
 const WORDS: [(&str, WordFit, KeyKind); 48] = [
     ("password", WordFit::Suffix, KeyKind::Password),
     ("passwd", WordFit::Suffix, KeyKind::Password),
@@ -202,7 +202,7 @@ fn trim_key(key: &[u8]) -> &[u8] {
     key.get(..key.len() - surplus).unwrap_or_default()
 }
 
-/// Returns what a key says about its value under the full rules.
+/// Returns what a key says about its value.
 pub(super) fn key_kind(key: &str) -> Option<KeyKind> {
     tick(key.len());
     if !may_tell(key.as_bytes()) {

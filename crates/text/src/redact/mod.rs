@@ -1,12 +1,8 @@
 //! Masks credentials in text and in JSON values.
 //!
-//! Two rule sets exist. [`SecretRules::Compat`] takes the decisions of contextweaver 0.18.2,
-//! known gaps included, so that recorded results can be reproduced. [`SecretRules::Full`] is the
-//! default: it also covers JSON-quoted keys, basic authentication, quoted values with spaces and
-//! more token formats, sees through colours and zero-width characters, and it leaves alone what only sounds like a
-//! credential.
-//!
-//! Both are hand-written scanners with linear running time on any input.
+//! What is found: tokens of known formats, private keys, credentials of requests and addresses, and what is assigned to
+//! names of credentials, also in JSON, in tables and behind colours and zero-width characters. What only sounds like a
+//! credential is left alone. One hand-written scanner looks for all of it, with linear running time on any input.
 
 mod accounts;
 mod assign;
@@ -22,7 +18,6 @@ mod keep_tests;
 mod keys;
 mod manifest;
 mod openings;
-mod reference;
 mod rules;
 mod scan;
 mod scanner;
@@ -61,44 +56,32 @@ const MAX_BEHIND_KEPT: usize = 512;
 /// Bounds how deep [`redact_value`] follows nested values.
 const MAX_DEPTH: usize = 128;
 
-/// Selects the rules that decide what is a secret.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SecretRules {
-    /// Takes exactly the decisions of contextweaver 0.18.2.
-    Compat,
-    /// Finds more secrets with fewer false alarms.
-    #[default]
-    Full,
-}
-
 /// Replaces every secret in a text by a mask.
 ///
 /// Text without secrets is returned as it is, after a single pass. The mask is taken literally.
-/// With [`SecretRules::Full`] and [`SECRET_MASK`], masking a masked text changes nothing.
+/// With [`SECRET_MASK`], masking a masked text changes nothing.
 ///
 /// ```
-/// use contextweaver_text::{SECRET_MASK, SecretRules, redact_secrets};
+/// use contextweaver_text::{SECRET_MASK, redact_secrets};
 ///
-/// let masked = redact_secrets("export API_KEY=9f8a7b6c5d4e3f2a1b0c", SecretRules::Full, SECRET_MASK);
+/// let masked = redact_secrets("export API_KEY=9f8a7b6c5d4e3f2a1b0c", SECRET_MASK);
 /// assert_eq!(masked, "export API_KEY=[REDACTED-SECRET]");
-/// let plain = redact_secrets("max_tokens: 100000", SecretRules::Full, SECRET_MASK);
+/// let plain = redact_secrets("max_tokens: 100000", SECRET_MASK);
 /// assert_eq!(plain, "max_tokens: 100000");
 /// ```
 #[must_use]
-pub fn redact_secrets<'a>(text: &'a str, rules: SecretRules, mask: &str) -> Cow<'a, str> {
-    redact_keeping(text, rules, mask, &Keep::default())
+pub fn redact_secrets<'a>(text: &'a str, mask: &str) -> Cow<'a, str> {
+    redact_keeping(text, mask, &Keep::default())
 }
 
-/// Does the same, but for what is to be left alone. [`SecretRules::Compat`] leaves nothing alone.
+/// Does the same, but for what is to be left alone.
 #[must_use]
-pub fn redact_keeping<'a>(text: &'a str, rules: SecretRules, mask: &str, keep: &Keep) -> Cow<'a, str> {
-    let full = rules == SecretRules::Full;
-    let found = rules_present(text, full, mask, ALL);
+pub fn redact_keeping<'a>(text: &'a str, mask: &str, keep: &Keep) -> Cow<'a, str> {
+    let found = rules_present(text, mask, ALL);
     if found.rules == 0 {
         return Cow::Borrowed(text);
     }
-    let masked = if full { mask_full(text, mask, found, keep) } else { mask_in_order(text, mask, found.rules) };
-    masked.map_or(Cow::Borrowed(text), Cow::Owned)
+    mask_found(text, mask, found, keep).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 /// Replaces every secret in a text by [`SECRET_MASK`], by all rules: what is to be shown of other people's texts.
@@ -110,65 +93,61 @@ pub fn redact_keeping<'a>(text: &'a str, rules: SecretRules, mask: &str, keep: &
 /// ```
 #[must_use]
 pub fn mask_secrets(text: &str) -> Cow<'_, str> {
-    redact_secrets(text, SecretRules::Full, SECRET_MASK)
+    redact_secrets(text, SECRET_MASK)
 }
 
 /// Reports whether a text contains a secret.
 ///
-/// Under [`SecretRules::Full`] a value that has already been masked does not count.
+/// A value that has already been masked does not count.
 ///
 /// ```
-/// use contextweaver_text::{SecretRules, contains_secret};
+/// use contextweaver_text::contains_secret;
 ///
-/// assert!(contains_secret("password=hunter22", SecretRules::Full));
-/// assert!(!contains_secret("the password is required", SecretRules::Full));
+/// assert!(contains_secret("password=hunter22"));
+/// assert!(!contains_secret("the password is required"));
 /// ```
 #[must_use]
-pub fn contains_secret(text: &str, rules: SecretRules) -> bool {
-    let full = rules == SecretRules::Full;
-    let mut scanner = Scanner::new(text, full, SECRET_MASK).seeking_hidden(full);
+pub fn contains_secret(text: &str) -> bool {
+    let mut scanner = Scanner::new(text, SECRET_MASK).seeking_hidden();
     let hit = scanner.next(0, 0, ALL);
-    let hides = scanner.hidden == HiddenSearch::Met || full && hit.is_some_and(|hit| hides(text, hit.trigger));
+    let hides = scanner.hidden == HiddenSearch::Met || hit.is_some_and(|hit| hides(text, hit.trigger));
     if hides || scanner.met_wrap && hit.is_none() {
-        return rules_present(text, full, SECRET_MASK, ALL).rules != 0;
+        return rules_present(text, SECRET_MASK, ALL).rules != 0;
     }
     hit.is_some()
 }
 
 /// Returns a text in each way in which it has to be read to see all of it.
-pub(crate) fn read(text: &str, rules: SecretRules) -> impl Iterator<Item = Cow<'_, str>> {
-    let hides = rules == SecretRules::Full && hides(text, 0);
-    readings(hides).iter().map(move |&reading| VisibleText::new(text, reading).text)
+pub(crate) fn read(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    readings(hides(text, 0)).iter().map(move |&reading| VisibleText::new(text, reading).text)
 }
 
 /// Replaces every secret in the string leaves of a JSON value by a mask.
 ///
-/// Keys are never changed. Under [`SecretRules::Full`] a key such as `password` also makes its
-/// value a secret, in a list as well. Values nested deeper than 128 levels are replaced by the
+/// Keys are never changed. A key such as `password` makes its value a secret, in a list as well. Values nested deeper than 128 levels are replaced by the
 /// mask, because leaving them unread could leak.
 ///
 /// ```
-/// use contextweaver_text::{SECRET_MASK, SecretRules, redact_value};
+/// use contextweaver_text::{SECRET_MASK, redact_value};
 /// use serde_json::json;
 ///
 /// let value = json!({ "user": "ada", "password": "hunter 22" });
-/// let masked = redact_value(&value, SecretRules::Full, SECRET_MASK);
+/// let masked = redact_value(&value, SECRET_MASK);
 /// assert_eq!(masked, json!({ "user": "ada", "password": SECRET_MASK }));
 /// ```
 #[must_use]
-pub fn redact_value(value: &Value, rules: SecretRules, mask: &str) -> Value {
-    redact_value_keeping(value, rules, mask, &Keep::default())
+pub fn redact_value(value: &Value, mask: &str) -> Value {
+    redact_value_keeping(value, mask, &Keep::default())
 }
 
 /// Does the same, but for what is to be left alone.
 #[must_use]
-pub fn redact_value_keeping(value: &Value, rules: SecretRules, mask: &str, keep: &Keep) -> Value {
-    Leaves { rules, mask, keep, path: Vec::new() }.redact(value, None, MAX_DEPTH)
+pub fn redact_value_keeping(value: &Value, mask: &str, keep: &Keep) -> Value {
+    Leaves { mask, keep, path: Vec::new() }.redact(value, None, MAX_DEPTH)
 }
 
 /// Masks the leaves of a value.
 struct Leaves<'a> {
-    rules: SecretRules,
     mask: &'a str,
     keep: &'a Keep,
     /// Names of the fields above.
@@ -184,7 +163,7 @@ impl<'a> Leaves<'a> {
         let named = |text: &str, quoted| kind.is_some_and(|kind| keys::is_secret(kind, text, quoted));
         match value {
             Value::String(text) if named(text, true) => mask(),
-            Value::String(text) => redact_keeping(text, self.rules, self.mask, self.keep).into_owned().into(),
+            Value::String(text) => redact_keeping(text, self.mask, self.keep).into_owned().into(),
             Value::Number(number) if named(&number.to_string(), false) => mask(),
             Value::Array(items) => items.iter().map(|item| self.redact(item, kind, below)).collect(),
             Value::Object(fields) => {
@@ -196,11 +175,10 @@ impl<'a> Leaves<'a> {
     }
 
     fn field(&mut self, name: &'a str, value: &'a Value, depth: usize) -> Value {
-        let is_full = self.rules == SecretRules::Full;
-        if is_full && self.keep.keeps(&self.path, name) {
+        if self.keep.keeps(&self.path, name) {
             return value.clone();
         }
-        let kind = is_full.then(|| read(name, self.rules).find_map(|name| keys::key_kind(&name))).flatten();
+        let kind = read(name).find_map(|name| keys::key_kind(&name));
         self.path.push(name);
         let masked = self.redact(value, kind, depth);
         self.path.pop();
@@ -211,37 +189,35 @@ impl<'a> Leaves<'a> {
 /// Does the same in names of fields as well, for what is shown rather than looked up.
 ///
 /// ```
-/// use contextweaver_text::{SECRET_MASK, SecretRules};
+/// use contextweaver_text::SECRET_MASK;
 /// use contextweaver_text::redact::redact_names;
 /// use serde_json::json;
 ///
 /// let value = json!({ "AKIAABCDEFGHIJKLMNOP": "AKIAABCDEFGHIJKLMNOP" });
-/// let masked = redact_names(&value, SecretRules::Full, SECRET_MASK);
+/// let masked = redact_names(&value, SECRET_MASK);
 /// assert_eq!(masked, json!({ SECRET_MASK: SECRET_MASK }));
 /// ```
 #[must_use]
-pub fn redact_names(value: &Value, rules: SecretRules, mask: &str) -> Value {
-    redact_names_keeping(value, rules, mask, &Keep::default())
+pub fn redact_names(value: &Value, mask: &str) -> Value {
+    redact_names_keeping(value, mask, &Keep::default())
 }
 
 /// Does the same, but for what is to be left alone.
 #[must_use]
-pub fn redact_names_keeping(value: &Value, rules: SecretRules, mask: &str, keep: &Keep) -> Value {
-    fn names(value: Value, rules: SecretRules, mask: &str) -> Value {
-        let masked = |name: String| match redact_secrets(&name, rules, mask) {
+pub fn redact_names_keeping(value: &Value, mask: &str, keep: &Keep) -> Value {
+    fn names(value: Value, mask: &str) -> Value {
+        let masked = |name: String| match redact_secrets(&name, mask) {
             Cow::Borrowed(_) => name,
             Cow::Owned(masked) => masked,
         };
         match value {
-            Value::Array(items) => items.into_iter().map(|item| names(item, rules, mask)).collect(),
-            Value::Object(map) => {
-                map.into_iter().map(|(name, value)| (masked(name), names(value, rules, mask))).collect()
-            }
+            Value::Array(items) => items.into_iter().map(|item| names(item, mask)).collect(),
+            Value::Object(map) => map.into_iter().map(|(name, value)| (masked(name), names(value, mask))).collect(),
             other => other,
         }
     }
     // Values first: a name says whether its value is a secret. It also bounds the depth.
-    names(redact_value_keeping(value, rules, mask, keep), rules, mask)
+    names(redact_value_keeping(value, mask, keep), mask)
 }
 
 /// Masks credentials in an id, a handle or a path. Its parts are looked at one by one: in `result:api_token:c1` nothing
@@ -256,7 +232,7 @@ pub fn redact_names_keeping(value: &Value, rules: SecretRules, mask: &str, keep:
 #[must_use]
 pub fn redact_id(id: &str) -> Cow<'_, str> {
     // One look at the whole is enough for most; what is found in it may be an assignment that is none.
-    if !contains_secret(id, SecretRules::Full) {
+    if !contains_secret(id) {
         return Cow::Borrowed(id);
     }
     let mut out = String::with_capacity(id.len());
@@ -280,13 +256,13 @@ struct Found {
 }
 
 /// Returns the rules that match somewhere in a text.
-fn rules_present(text: &str, full: bool, mask: &str, wanted: u32) -> Found {
-    let mut scanner = Scanner::new(text, full, mask).seeking_hidden(full);
+fn rules_present(text: &str, mask: &str, wanted: u32) -> Found {
+    let mut scanner = Scanner::new(text, mask).seeking_hidden();
     let rules = scanner.rules_present(wanted, &|_| true);
     let mut found = Found { rules, hides: scanner.hidden == HiddenSearch::Met, wraps: scanner.met_wrap };
     let look = |reading, found: &mut Found| {
         let (shown, mask) = (VisibleText::new(text, reading), VisibleText::new(mask, reading));
-        let mut scanner = Scanner::new(&shown.text, true, &mask.text);
+        let mut scanner = Scanner::new(&shown.text, &mask.text);
         found.rules |= scanner.rules_present(wanted & !found.rules, &|hit| is_whole(text, &shown, hit));
         found.wraps |= scanner.met_wrap;
         shown.parts
@@ -309,36 +285,11 @@ fn is_whole(text: &str, shown: &VisibleText<'_>, hit: &SecretSpan) -> bool {
         || hit.rule != PEM && is_wrapped(text, shown.start(hit.start), shown.end(hit.end), hit.rule, SECRET_MASK)
 }
 
-/// Applies the rules one after another, each to the result of the one before.
-fn mask_in_order(text: &str, mask: &str, found: u32) -> Option<String> {
-    let mut current: Option<String> = None;
-    let mut pending = found;
-    while pending != 0 {
-        let rule = pending & pending.wrapping_neg();
-        pending &= !rule;
-        if let Some(masked) = mask_reading(
-            current.as_deref().unwrap_or(text),
-            HiddenReading::Plain,
-            (false, mask),
-            rule,
-            &Keep::default(),
-        )
-        .0
-        {
-            // A mask is arbitrary text, so it may complete the shape of a later rule.
-            let later = ALL & !(rule | (rule - 1));
-            pending = rules_present(&masked, false, mask, later).rules;
-            current = Some(masked);
-        }
-    }
-    current
-}
-
 /// Applies all rules, assignments last, until the result is stable.
 ///
 /// Tokens go first because an assigned value without quotes ends at white space, which a longer
 /// secret may contain.
-fn mask_full(text: &str, mask: &str, found: Found, keep: &Keep) -> Option<String> {
+fn mask_found(text: &str, mask: &str, found: Found, keep: &Keep) -> Option<String> {
     let mut current: Option<String> = None;
     let mut found = found;
     let rounds = if mask == SECRET_MASK { MAX_ROUNDS } else { 1 };
@@ -355,7 +306,7 @@ fn mask_full(text: &str, mask: &str, found: Found, keep: &Keep) -> Option<String
         if !is_changed || round == rounds {
             break;
         }
-        found = rules_present(current.as_deref().unwrap_or(text), true, mask, ALL);
+        found = rules_present(current.as_deref().unwrap_or(text), mask, ALL);
         if found.rules == 0 {
             break;
         }
@@ -368,7 +319,7 @@ fn mask_rules(text: &str, found: Found, mask: &str, rules: u32, keep: &Keep) -> 
     let mut current: Option<String> = None;
     let unwrapped: &[_] = if found.wraps { &[HiddenReading::Unwrapped] } else { &[] };
     for &reading in unwrapped.iter().chain(readings(found.hides)) {
-        let (masked, parts) = mask_reading(current.as_deref().unwrap_or(text), reading, (true, mask), rules, keep);
+        let (masked, parts) = mask_reading(current.as_deref().unwrap_or(text), reading, mask, rules, keep);
         current = masked.or(current);
         if reading == HiddenReading::Joined && !parts {
             break;
@@ -380,19 +331,13 @@ fn mask_rules(text: &str, found: Found, mask: &str, rules: u32, keep: &Keep) -> 
 /// Masks every match of the given rules from left to right, but for what is to be left alone.
 ///
 /// Also tells whether the text has to be read in parts as well.
-fn mask_reading(
-    text: &str,
-    reading: HiddenReading,
-    (full, mask): (bool, &str),
-    rules: u32,
-    keep: &Keep,
-) -> (Option<String>, bool) {
+fn mask_reading(text: &str, reading: HiddenReading, mask: &str, rules: u32, keep: &Keep) -> (Option<String>, bool) {
     if rules == 0 {
         return (None, false);
     }
     let (shown, shown_mask) = (VisibleText::new(text, reading), VisibleText::new(mask, reading));
     let kept = KeptSpans::of(&shown.text, keep);
-    let mut scanner = Scanner::new(&shown.text, full, &shown_mask.text);
+    let mut scanner = Scanner::new(&shown.text, &shown_mask.text);
     let mut masked = String::new();
     let (mut copied, mut from) = (0, 0);
     while let Some(hit) = scanner.next(from, from, rules) {

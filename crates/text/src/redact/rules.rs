@@ -15,8 +15,6 @@ pub(super) enum TokenShape {
     Exact,
     /// At least so many characters.
     Least,
-    /// At least so many characters, cut back to the last word edge.
-    Edge,
     /// A second part, after a dot, of at least the same length.
     Pair,
     /// The three parts of a JSON Web Token.
@@ -105,8 +103,8 @@ pub(super) const RULES: [TokenRule; 282] = [
     row(1, "ANVA", UPPER, TokenShape::Exact, 16),
     row(1, "ASIA", UPPER, TokenShape::Exact, 16),
     row(2, "AIza", URLSAFE, TokenShape::Exact, 35),
-    wild("pousr", row(3, "gh?_", ALNUM, TokenShape::Edge, 36)),
-    wild("baprs", row(4, "xox?-", ALNUM_DASH, TokenShape::Edge, 10)),
+    wild("pousr", row(3, "gh?_", ALNUM, TokenShape::Least, 36)),
+    wild("baprs", row(4, "xox?-", ALNUM_DASH, TokenShape::Least, 10)),
     row(5, "sk-ant-", URLSAFE, TokenShape::Least, 20),
     row(6, "sk-", URLSAFE, TokenShape::Least, 20),
     row(7, "github_pat_", ALNUM_UNDER, TokenShape::Least, 22),

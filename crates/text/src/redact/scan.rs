@@ -7,10 +7,7 @@ use super::chars::{byte, starts_ignoring_case, tick};
 use super::hidden::{hidden_at, hides, may_hide};
 use super::openings::{opened, openings, opens};
 use super::rules::{RULES, WORDS, Word};
-use super::scanner::{ALL, ASSIGN, AUTH, EXTRA, HiddenSearch, PEM, Scanner, URL};
-
-/// Bits of the rules that contextweaver 0.18 has.
-const COMPAT: u32 = 0x7fff;
+use super::scanner::{ASSIGN, AUTH, EXTRA, HiddenSearch, PEM, Scanner, URL};
 
 /// Bytes of which the kinds are gathered in one number, with a third of its bits for each kind.
 const LANE: usize = 21;
@@ -117,7 +114,6 @@ impl Scanner<'_> {
     /// Nothing before `floor` is part of a match, though it may decide whether a word starts
     /// there.
     pub(super) fn next(&mut self, from: usize, floor: usize, active: u32) -> Option<SecretSpan> {
-        let active = active & if self.full { ALL } else { COMPAT };
         if let Some((start, end)) = self.rest_of_row(from, floor, active & ASSIGN != 0) {
             return Some(SecretSpan { rule: ASSIGN, trigger: from, start, end });
         }
@@ -178,7 +174,7 @@ impl Scanner<'_> {
     #[inline(never)]
     fn word_at(&mut self, at: usize, floor: usize, active: u32, opened: bool) -> Option<(u32, usize, usize)> {
         let known = if opened { self.prefix_at(at, floor, active) } else { None };
-        if known.is_some() || !self.full {
+        if known.is_some() {
             return known;
         }
         // Escapes of JSON and of URLs end in characters of words.
@@ -222,7 +218,7 @@ impl Scanner<'_> {
                     Some((AUTH, start, end))
                 }
                 Word::Begin | Word::Scheme => None,
-                &word if self.full && active & ASSIGN != 0 => {
+                &word if active & ASSIGN != 0 => {
                     self.announced(word, at, floor).map(|(start, end)| (ASSIGN, start, end))
                 }
                 _ => None,
@@ -240,7 +236,7 @@ impl Scanner<'_> {
                 self.hidden = HiddenSearch::Met;
                 return None;
             }
-            let breaks = sign == b'\\' && self.full && active & ASSIGN != 0;
+            let breaks = sign == b'\\' && active & ASSIGN != 0;
             let span = if breaks { self.escaped_row_at(at, floor) } else { None };
             return span.map(|(start, end)| (ASSIGN, start, end));
         }
@@ -253,7 +249,6 @@ impl Scanner<'_> {
             return Some((URL, start, end));
         }
         if active & ASSIGN != 0
-            && self.full
             && sign == b':'
             && matches!(next, Some(b'$' | b'{'))
             && let Some((start, end)) = self.hash_at(at, floor)
@@ -266,15 +261,14 @@ impl Scanner<'_> {
         {
             return Some((EXTRA, start, end));
         }
-        self.met_wrap |= sign == b'\n' && self.full && !self.met_wrap && self.may_wrap(at);
+        self.met_wrap |= sign == b'\n' && !self.met_wrap && self.may_wrap(at);
         if active & ASSIGN == 0 {
             return None;
         }
-        let span = match (sign, self.full) {
-            (b'\n', true) => self.row_at(at + 1, floor),
-            (b'>', true) => self.element_at(at, floor),
-            (b':' | b'=', true) => self.assign_full(at, floor),
-            (b':' | b'=', false) => self.assign_reference(at, floor),
+        let span = match sign {
+            b'\n' => self.row_at(at + 1, floor),
+            b'>' => self.element_at(at, floor),
+            b':' | b'=' => self.assign_at(at, floor),
             _ => None,
         };
         span.map(|(start, end)| (ASSIGN, start, end))
@@ -283,7 +277,7 @@ impl Scanner<'_> {
     /// Reports whether a span is an earlier mask, which must not count as a secret again.
     pub(super) fn is_mask(&self, start: usize, end: usize) -> bool {
         let span = super::chars::part(self.text, start, end);
-        self.full && (span == self.mask || span == super::SECRET_MASK)
+        span == self.mask || span == super::SECRET_MASK
     }
 }
 

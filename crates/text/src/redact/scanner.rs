@@ -93,7 +93,6 @@ pub(super) enum HiddenSearch {
 /// from a later start.
 pub(super) struct Scanner<'a> {
     pub(super) text: &'a str,
-    pub(super) full: bool,
     /// Mask that may already be present.
     pub(super) mask: &'a str,
     /// No JSON Web Token has its first part end at or before this offset.
@@ -130,10 +129,9 @@ pub(super) struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     /// Creates a scanner for one text.
-    pub(super) fn new(text: &'a str, full: bool, mask: &'a str) -> Self {
+    pub(super) fn new(text: &'a str, mask: &'a str) -> Self {
         Self {
             text,
-            full,
             mask,
             jwt_dead: 0,
             kebab_dead: (0, 0),
@@ -154,7 +152,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Stops the search at the first hidden piece, as the text has to be read in another way.
-    pub(super) fn seeking_hidden(self, seeks: bool) -> Self {
-        Self { hidden: if seeks { HiddenSearch::Open } else { HiddenSearch::Off }, ..self }
+    pub(super) fn seeking_hidden(self) -> Self {
+        Self { hidden: HiddenSearch::Open, ..self }
     }
 }

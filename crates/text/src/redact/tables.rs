@@ -161,7 +161,6 @@ impl Scanner<'_> {
     pub(super) fn rest_of_row(&mut self, from: usize, floor: usize, wanted: bool) -> Option<(usize, usize)> {
         if from == 0
             && wanted
-            && self.full
             && let Some(found) = self.row_at(0, floor)
         {
             return Some(found);

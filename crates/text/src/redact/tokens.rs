@@ -15,7 +15,7 @@ impl Scanner<'_> {
         let body = self.body_start(rule, at)?;
         let span = if self.opens_word(at) { self.token_span(rule, at, body, floor) } else { None };
         // Documents write `x` for each character.
-        span.filter(|&(_, end)| !self.full || end <= body || !is_placeholder(part(self.text, body, end)))
+        span.filter(|&(_, end)| end <= body || !is_placeholder(part(self.text, body, end)))
     }
 
     /// Matches the prefix of a rule and returns where the body starts.
@@ -38,16 +38,12 @@ impl Scanner<'_> {
 
     /// Reports whether a word may start at an offset.
     ///
-    /// contextweaver 0.18 asks for a Unicode word edge. Scripts without spaces write a token right
-    /// after a letter, and text inside JSON strings and URLs has it after `\n` or `%3D`, so the full rules accept
-    /// those.
+    /// Scripts without spaces write a token right after a letter, and text inside JSON strings and URLs has it after `\n`
+    /// or `%3D`.
     pub(super) fn opens_word(&self, at: usize) -> bool {
         let Some(previous) = before(self.text, at) else {
             return true;
         };
-        if !self.full {
-            return !is_word(previous);
-        }
         !previous.is_ascii() || !is(previous as u8, ALNUM_UNDER) || self.ends_escape(at)
     }
 
@@ -62,7 +58,7 @@ impl Scanner<'_> {
 
     /// Reports whether exactly one side of an offset is a word character.
     fn edge(&self, at: usize) -> bool {
-        let word = |c: char| is_word(c) && (c.is_ascii() || !self.full);
+        let word = |c: char| is_word(c) && c.is_ascii();
         before(self.text, at).is_some_and(word) != after(self.text, at).is_some_and(word)
     }
 
@@ -71,18 +67,11 @@ impl Scanner<'_> {
         let least = usize::from(rule.least);
         let whole = |end: Option<usize>| end.map(|end| (at, end));
         match rule.shape {
-            TokenShape::Exact if !self.full || rule.class == UPPER => {
+            TokenShape::Exact if rule.class == UPPER => {
                 let end = run(self.text, body, rule.class, least);
                 whole((end == body + least && self.edge(end)).then_some(end))
             }
-            TokenShape::Edge if !self.full => {
-                let end = run(self.text, body, rule.class, usize::MAX);
-                whole(self.last_edge(body + least, end))
-            }
-            TokenShape::Exact | TokenShape::Least | TokenShape::Edge => {
-                if !self.full && rule.prefix == "sk-" && rest(self.text, body).starts_with("ant-") {
-                    return None;
-                }
+            TokenShape::Exact | TokenShape::Least => {
                 whole(self.long_run(rule.class, body, least).filter(|_| !self.in_base64(rule, at)))
             }
             TokenShape::Pair => {
@@ -130,14 +119,11 @@ impl Scanner<'_> {
         if body < self.kebab_dead.0 && class & !self.kebab_dead.1 == 0 {
             return None;
         }
-        let mut end = run(self.text, body, class, usize::MAX);
-        if self.full {
-            end = self.before_stop(body, end);
-        }
+        let end = self.before_stop(body, run(self.text, body, class, usize::MAX));
         if end < body + least {
             return None;
         }
-        if self.full && is_kebab(self.text, body, end) {
+        if is_kebab(self.text, body, end) {
             // Every later body in this run reads like words as well.
             self.kebab_dead = (end, class);
             return None;
@@ -157,7 +143,7 @@ impl Scanner<'_> {
         let letters = rule.prefix.bytes().all(|b| is(b, ALNUM));
         let sign = at.checked_sub(1).and_then(|at| byte(self.text, at)).is_some_and(|b| b == b'+' || b == b'/');
         // The parts of a path are not generated.
-        self.full && letters && sign && is_generated(part(self.text, run_back(self.text, at, BASE64, 24), at))
+        letters && sign && is_generated(part(self.text, run_back(self.text, at, BASE64, 24), at))
     }
 
     /// Returns the end of the secret part of a URL: before a backslash that is none of JSON's before a slash, and
@@ -206,14 +192,6 @@ impl Scanner<'_> {
         (known && alone && (31..=34).contains(&length)).then_some((start, at + 1 + length))
     }
 
-    /// Returns the last word edge between two offsets, both included.
-    fn last_edge(&self, least: usize, end: usize) -> Option<usize> {
-        (least..=end).rev().find(|&at| {
-            tick(1);
-            self.edge(at)
-        })
-    }
-
     /// Matches a token of three parts.
     ///
     /// Every start inside one first part meets the same second and third part, so a failure rules
@@ -242,10 +220,7 @@ impl Scanner<'_> {
             return None;
         }
         let third = run(self.text, second + 1, URLSAFE, usize::MAX);
-        if self.full {
-            return (third > second + 1).then_some(third);
-        }
-        self.last_edge(second + 2, third)
+        (third > second + 1).then_some(third)
     }
 }
 

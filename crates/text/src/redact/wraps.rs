@@ -118,7 +118,7 @@ pub(super) fn is_wrapped(text: &str, start: usize, end: usize, rule: u32, mask: 
     // A value has no form of its own, so the next line has to look generated.
     let rests =
         || rest(found, head + 1).split('\n').all(|line| is_rest(line) && (rule & TOKENS != 0 || is_generated(line)));
-    let part_alone = || Scanner::new(part(text, 0, start + head), true, mask).next(start, start, rule).is_some();
+    let part_alone = || Scanner::new(part(text, 0, start + head), mask).next(start, start, rule).is_some();
     !goes_on && (rests() || rule & TOKENS != 0 && !part_alone())
 }
 

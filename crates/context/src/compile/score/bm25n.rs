@@ -6,10 +6,9 @@
 
 use std::collections::HashMap;
 
-use super::compat::kind_priority;
 use crate::index::{LogIndex, Passage};
 use contextweaver_base::order::WordSet;
-use contextweaver_model::{Bm25nWeights, ContextItem, ScoreParts};
+use contextweaver_model::{Bm25nWeights, ContextItem, ItemKind, ScoreParts};
 use contextweaver_text::terms::for_each_term;
 
 const K1: f64 = 1.2;
@@ -293,5 +292,20 @@ fn add_weights(scope: &ScoreScope, weights: &Bm25nWeights, parts: &mut [ScorePar
         parts[rank].caller +=
             weights.kind_weight * kind_priority(scope.items[*at].kind) + weights.recency_weight * recency;
         distance += scope.costs[rank].min(RECENCY_ITEM_TOKENS);
+    }
+}
+
+/// Priorities of kinds, for who gives them a weight.
+const fn kind_priority(kind: ItemKind) -> f64 {
+    match kind {
+        ItemKind::Policy => 1.0,
+        ItemKind::PlanState => 0.9,
+        ItemKind::UserTurn => 0.85,
+        ItemKind::AgentMsg => 0.7,
+        ItemKind::ToolCall => 0.6,
+        ItemKind::ToolResult => 0.55,
+        ItemKind::MemoryFact => 0.5,
+        ItemKind::RetrievedDoc => 0.45,
+        ItemKind::DocSnippet => 0.4,
     }
 }

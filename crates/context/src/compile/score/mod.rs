@@ -1,13 +1,12 @@
 //! Stage 5: relevance.
 
 pub mod bm25n;
-pub mod compat;
 
 use crate::compile::repeats::exact_repeats;
 use crate::compile::select::plan::CandidateRow;
 use crate::compile::state::BuildState;
 use crate::digest_note;
-use contextweaver_model::{Bm25nWeights, CompatWeights, ItemKind, ScoreParts, ScoringConfig};
+use contextweaver_model::{ItemKind, ScoreParts};
 
 /// Stage 5. Returns the weighted terms, which excerpts need.
 pub fn score(state: &mut BuildState) -> bm25n::TermWeights {
@@ -31,10 +30,7 @@ pub fn score(state: &mut BuildState) -> bm25n::TermWeights {
     let is_turn = |at: &usize| items[*at].kind == ItemKind::UserTurn;
     let turn = visible.iter().rposition(is_turn).unwrap_or(visible.len());
     let scope = bm25n::ScoreScope { items, index: sources.index, visible: &visible, costs: &costs, turn };
-    let weights = match &sources.options.scoring {
-        ScoringConfig::Bm25n(weights) => *weights,
-        ScoringConfig::Compat(_) => Bm25nWeights::default(),
-    };
+    let weights = sources.options.scoring.weights;
     let query =
         bm25n::ScoreQuery { text: &request.query, tags: &request.tags, item_scores: &request.item_scores, weights };
     let scores = bm25n::score(&scope, &query);
@@ -55,25 +51,5 @@ pub fn score(state: &mut BuildState) -> bm25n::TermWeights {
     }
     state.work += scores.work;
     state.thinness = scores.thinness;
-    if let ScoringConfig::Compat(weights) = &sources.options.scoring {
-        score_by_compat(state, &weights.for_phase(request.phase));
-    }
     scores.terms
-}
-
-/// The weights of 0.18 over our units, which weigh recency themselves. Every item is charged its real cost, and tags add to words.
-fn score_by_compat(state: &mut BuildState, weights: &CompatWeights) {
-    let (items, request) = (state.items(), state.request);
-    let words = compat::CompatQuery::new(&request.query, &[]);
-    let tags = compat::CompatQuery::new("", &request.tags);
-    let total = state.rows.len();
-    state.thinness = 1.0;
-    for (position, row) in state.rows.iter().enumerate() {
-        let mut item = row.redacted.as_deref().unwrap_or(&items[row.at]).clone();
-        item.token_estimate = row.quarters / 4;
-        let by_words = compat::score_item(&item, &words, position, total, weights);
-        let by_tags = if request.tags.is_empty() { 0.0 } else { compat::tag_part(&item, &tags, weights) };
-        state.scores[position] = by_words + by_tags;
-        state.parts[position] = ScoreParts { text: by_words, neighbours: 0.0, caller: by_tags };
-    }
 }

@@ -4,7 +4,7 @@ use super::units::{INSTRUCTIONS, SelectionUnit, TurnStep};
 use crate::compile::state::BuildState;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_convert::providers::{is_approval, is_compaction};
-use contextweaver_model::{ContextItem, ItemKind, ScoringConfig};
+use contextweaver_model::{ContextItem, ItemKind};
 
 /// Units behind the last user message from which on a turn counts as running: fewer are a question with its answer.
 const MIN_STEPS: usize = 4;
@@ -76,12 +76,8 @@ fn active_turn(state: &BuildState) -> usize {
     last_turn.unwrap_or(state.rows.len().saturating_sub(1))
 }
 
-/// Says of each unit behind the last user message that it is a step of a turn that runs, where there are several. The
-/// compat weights know no steps.
+/// Says of each unit behind the last user message that it is a step of a turn that runs, where there are several.
 fn mark_steps(state: &mut BuildState) {
-    if matches!(state.sources.options.scoring, ScoringConfig::Compat(_)) {
-        return;
-    }
     let items = state.items();
     let first = active_turn(state) + 1;
     let steps = state.rows.get(first..).unwrap_or_default();

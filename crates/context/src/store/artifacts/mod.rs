@@ -26,7 +26,6 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::ArtifactRef;
 use contextweaver_text::hash::hex;
 use contextweaver_text::quote::quote;
-use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
 
 /// The SHA-256 of bytes, by which equal ones are found.
 type ContentDigest = [u8; 32];
@@ -159,7 +158,7 @@ impl ArtifactStore {
     /// Checks that bytes of this size could be stored under a handle.
     ///
     /// # Errors
-    /// `QUOTA_EXCEEDED` where they could not; `INVALID_INPUT` for a handle that names no file, where handles must.
+    /// `QUOTA_EXCEEDED` where they could not.
     pub fn check(&self, handle: &str, size: usize) -> Result<()> {
         self.check_beside(handle, size, (0, 0))
     }
@@ -170,9 +169,6 @@ impl ArtifactStore {
     /// # Errors
     /// Those of [`ArtifactStore::check`].
     pub fn check_beside(&self, handle: &str, size: usize, others: (usize, usize)) -> Result<()> {
-        if self.options.strict_handles {
-            options::check_handle(handle)?;
-        }
         self.check_room(handle, size, &[], others)
     }
 
@@ -190,10 +186,7 @@ impl ArtifactStore {
     /// # Errors
     /// Those of [`ArtifactStore::check`].
     pub fn put_new(&mut self, new: NewArtifact) -> Result<ArtifactRef> {
-        if self.options.strict_handles {
-            options::check_handle(new.handle)?;
-        }
-        let bytes = self.masked(new.bytes);
+        let bytes = new.bytes;
         self.make_room(new.handle, bytes.len(), new.live, new.beside)?;
         let digest: ContentDigest = Sha256::digest(&bytes).into();
         let artifact_ref = ArtifactRef {
@@ -208,17 +201,6 @@ impl ArtifactStore {
         self.gone.forget(new.handle);
         self.sweep();
         Ok(artifact_ref)
-    }
-
-    fn masked<'a>(&self, bytes: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
-        let masked = self.options.redact_secrets.and_then(|rules| {
-            let text = std::str::from_utf8(&bytes).ok()?;
-            match redact_secrets(text, rules, SECRET_MASK) {
-                Cow::Borrowed(_) => None,
-                Cow::Owned(text) => Some(text.into_bytes()),
-            }
-        });
-        masked.map_or(bytes, Cow::Owned)
     }
 
     /// Puts an entry in place of the one with its handle.
@@ -285,11 +267,6 @@ impl ArtifactStore {
 
     /// Makes the error for a handle that leads to nothing.
     fn missing(&self, handle: &str) -> Error {
-        if self.options.strict_handles
-            && let Err(error) = options::check_handle(handle)
-        {
-            return error;
-        }
         let named = quote(handle);
         match self.gone.of(handle) {
             None => Error::new(ErrorCode::ArtifactNotFound, format!("no artifact with handle {named}")),
@@ -387,27 +364,5 @@ impl ArtifactStore {
     /// Returns how often bytes were removed or replaced: whoever keeps something derived from them compares.
     pub fn changes(&self) -> u64 {
         self.changes
-    }
-
-    /// Takes over what a changed clone of this store has more or less; handles known here keep their bytes.
-    pub fn adopt_new(&mut self, mut other: Self) {
-        for (handle, entry) in std::mem::take(&mut self.entries).into_entries() {
-            // What is not there any more had to make room.
-            let Some(theirs) = other.entries.get(&handle) else { continue };
-            if theirs.blob == entry.blob && theirs.artifact_ref == entry.artifact_ref {
-                continue;
-            }
-            let kept = entry.blob.and_then(|digest| Some((digest, self.blobs.get(&digest)?.bytes.clone())));
-            let unknown = self.unknown.of(&handle).cloned().unwrap_or_default();
-            // Bytes that were here before matter more than a limit that two versions of them have exhausted.
-            let _ = other.make_room(&handle, kept.as_ref().map_or(0, |(_, bytes)| bytes.len()), &[], &[]);
-            other.insert(
-                entry.artifact_ref,
-                kept.as_ref().map(|(digest, bytes)| (*digest, bytes.as_slice().into())),
-                entry.expires,
-            );
-            other.unknown.keep(&handle, unknown);
-        }
-        *self = other;
     }
 }

@@ -8,8 +8,8 @@ use contextweaver_context::{
     BuildRequest, Classifier, ContextManager, DrilldownRequest, Ingested, ManagerOptions, Slice, ToolResult,
 };
 use contextweaver_model::{
-    ArtifactRef, CompatWeights, ContextItem, ContextPack, Episode, Fact, ItemKind, JsonMap, Phase, ScoringConfig,
-    Sensitivity, SensitivityAction,
+    ArtifactRef, Bm25nWeights, ContextItem, ContextPack, Episode, Fact, ItemKind, JsonMap, Phase, Sensitivity,
+    SensitivityAction,
 };
 use contextweaver_text::tokens::Estimator;
 use proptest::prelude::*;
@@ -233,7 +233,7 @@ pub fn setup() -> impl Strategy<Value = Setup> {
                 options.policy.sensitivity_action = SensitivityAction::Redact;
             }
             if bits & 0x02 != 0 {
-                options.scoring = ScoringConfig::Compat(CompatWeights::default());
+                options.scoring.weights = Bm25nWeights { kind_weight: 0.35, recency_weight: 0.3 };
             }
             if bits & 0x1c == 0x08 {
                 options.policy.max_items_per_kind = ItemKind::ALL.iter().map(|kind| (*kind, cap)).collect();
