@@ -46,7 +46,7 @@ const NOTES = `\
 - **Noise** is one standard error of a figure, from the number of its queries, and at least one query. The run fails when a figure
   is worse than the committed one (\`quality/baseline.json\`) by more.
 - **Best peer** is the best of those that ran. For tools: minisearch and orama with the same texts, the search of the Python
-  library (\`compat: "0.18"\`) and, for several tools at once, plain BM25. For prompts: BM25 over items, best first, and the newest
+  library (\`navigator: "beam"\`) and, for several tools at once, plain BM25. For prompts: BM25 over items, best first, and the newest
   items, until the budget is full. "Not run" says that none could.
 - **Saying no**: peers refuse nothing, so each gets the threshold on its own score, of that very set, at which it refuses as many
   served queries as we do. Ours is one default for all sets.

@@ -10,7 +10,7 @@ test("the facade survives traps of the engine", async (t) => {
 const main = `
 import "./instances.mjs";
 import * as cw from "./node_modules/contextweaver/dist/index.js";
-import { context as core, decisions, routing } from "./node_modules/contextweaver/dist/engines.js";
+import { context as core, decisions, routing } from "./node_modules/contextweaver/dist/boundary/engines.js";
 import { runCases } from "./cases.mjs";
 import { assert, runAll } from "./assert.mjs";
 import { recoveryCases } from "./recovery-cases.mjs";

@@ -60,7 +60,6 @@ test("what is wrong is refused with a code, a path and a hint", () => {
     [() => manager.addRule("Never."), { code: "INVALID_INPUT" }],
     [() => manager.forgetRule(7), { code: "INVALID_INPUT", path: "/id" }],
     [() => new ContextManager({ rules: false }).addRule({ text: "Never." }), { code: "UNSUPPORTED", hint: /rules: true/ }],
-    [() => new ContextManager({ compat: "0.18" }).addRule({ text: "Never." }), { code: "UNSUPPORTED" }],
     [() => new ContextManager({ rules: { find: 7 } }), { code: "INVALID_INPUT", path: "/rules/find" }],
     [() => new ContextManager({ rules: { finder: true } }), { code: "UNKNOWN_FIELD", path: "/rules/finder" }],
   ];
