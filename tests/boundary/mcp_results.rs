@@ -227,12 +227,9 @@ fn the_provenance_says_what_happened() {
     assert_eq!(provenance["withheld_parts"], json!([3]));
     let noted = json!([{ "part_index": 3, "audience": ["user"], "priority": 1.0 }, { "part_index": 5, "audience": ["user", "assistant"] }]);
     assert_eq!(provenance["content_annotations"], noted);
-    assert_eq!(
-        provenance["content_extra"],
-        json!([{ "part_index": 4, "fields": { "description": "d", "_meta": { "k": 1 } } }])
-    );
+    assert_eq!(provenance["content_extra"], json!([{ "part_index": 4, "fields": { "_meta": { "k": 1 } } }]));
     assert_eq!(converted.binaries[1].media_type, "text/plain");
-    assert_eq!(converted.full_text, "https://e.test\nx");
+    assert_eq!(converted.full_text, "https://e.test - d\nx");
     let extra = convert(&json!({ "content": [], "_meta": { "a": 1 }, "later": true }));
     assert_eq!(extra.envelope.provenance["extra"], json!({ "_meta": { "a": 1 }, "later": true }));
 }

@@ -542,3 +542,23 @@ fn instructions_at_the_head_outlive_turns() {
     let pack = answer(&mut manager, "", 300);
     assert!(pack.warnings[0].starts_with("instructions `s` of 7"), "{:?}", pack.warnings);
 }
+
+/// The agent's last answer is not worked on: what a question asks for may be worth more than all of it.
+#[test]
+fn a_last_answer_that_nothing_follows_may_be_shown_in_part() {
+    let mut items = vec![
+        item("a1", ItemKind::AgentMsg, "The code of the north gate is 4711."),
+        item("a2", ItemKind::AgentMsg, "The code of the north gate was changed: it is 4812 now, the old one is off."),
+    ];
+    items.extend((0..12).map(|n| {
+        item(&format!("t{n}"), ItemKind::UserTurn, &format!("Remark {n}: {}", "the sea was calm. ".repeat(6)))
+    }));
+    let last: String = (0..40).map(|n| format!("Point {n} is that the harbour was quiet at {n} o'clock. ")).collect();
+    items.push(item("last", ItemKind::AgentMsg, &last));
+    let mut manager = with(items);
+    let pack = answer(&mut manager, "code of the north gate", 700);
+    let shown = shown(&pack);
+    assert!(shown.contains(&"a1") && shown.contains(&"a2"), "{shown:?}");
+    let points = pack.prompt.matches("Point ").count();
+    assert!((1..40).contains(&points), "{}", pack.prompt);
+}

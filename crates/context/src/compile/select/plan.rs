@@ -129,12 +129,17 @@ pub struct Planner<'a> {
     pub last: Option<usize>,
     /// Whether a running prompt is cut.
     pub is_cut: bool,
+    /// Whether that one stays whole: an answer of the agent that nothing follows does not, as it is not worked on.
+    keeps_last: bool,
     pub work: Cell<u64>,
 }
 
 impl<'a> Planner<'a> {
     /// Makes a planner for a build whose items may take so many quarter tokens together.
     pub fn new(state: &BuildState<'a>, terms: &'a TermWeights, limit: u64) -> Self {
+        let is_answer = |row: &CandidateRow| state.items()[row.at].kind == ItemKind::AgentMsg;
+        let has_steps = state.units.iter().any(|unit| unit.step.is_some());
+        let keeps_last = has_steps || !state.rows.last().is_some_and(is_answer);
         Self {
             sources: state.sources,
             renderer: state.renderer,
@@ -142,6 +147,7 @@ impl<'a> Planner<'a> {
             cap: Cell::new(selector::cap(limit / 4)),
             last: state.rows.last().map(|row| row.at),
             is_cut: state.is_cut(),
+            keeps_last,
             work: Cell::new(0),
         }
     }
@@ -186,7 +192,7 @@ impl<'a> Planner<'a> {
         }
         let stays = |row: &CandidateRow| {
             // What was just fetched stays whole, and what was fetched on purpose.
-            let is_wanted = Some(row.at) == self.last
+            let is_wanted = self.keeps_last && Some(row.at) == self.last
                 || row.stands.is_some()
                 || self.item(row.at).metadata.contains_key(HANDLE_FIELD);
             !self.can_cut(row)
