@@ -3,11 +3,11 @@
 //   node tests/package/run.mjs <folder of logs> <file of the counts> [name ...]
 //
 // It tells the time of each file and what failed, and writes the counts as JSON: {passed, failed, skipped: ["name: reason"]}.
-import { mkdir, readdir, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { run } from "node:test";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, open, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { inspect } from "node:util";
 
 const END = ".test.mjs";
 const folder = dirname(fileURLToPath(import.meta.url));
@@ -21,51 +21,69 @@ const LONGEST = ["message-oracles", "message-oracles-sdks", "page-firefox", "pag
 
 const all = (await readdir(folder)).filter((name) => name.endsWith(END)).map((name) => name.slice(0, -END.length)).sort();
 const rank = (name) => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length);
-const wanted = (names.length > 0 ? names : all).sort((one, other) => rank(one) - rank(other));
-await mkdir(logs, { recursive: true });
-
+const waiting = (names.length > 0 ? names : all).sort((one, other) => rank(one) - rank(other));
+const running = new Set();
 const total = { passed: 0, failed: 0, skipped: [] };
-/** By name of the file: how many tests, how many failed, and what is for its log. */
-const files = new Map(wanted.map((name) => [name, { tests: 0, failed: 0, log: [] }]));
-const fileOf = (path) => files.get(basename(path ?? "", END));
 
-/** Counts a test as it ends. That of a whole file, which not all versions of Node report, says how its process ended. */
-function ended({ name, file: path, skip, todo, details }) {
-  const file = fileOf(path);
-  if (!file) return;
-  const error = details.error;
-  if (name === path) {
-    // Its tests may be told later.
-    file.error = error;
-    console.log(`==> package: ${basename(path, END)} ... ${(details.duration_ms / 1_000).toFixed(1)}s${error ? " (failed)" : ""}`);
-    return;
-  }
-  file.tests += 1;
-  if (error) failed(file, name, error);
-  else if (skip === undefined && todo === undefined) total.passed += 1;
-  else {
-    const reason = `${name}: ${[skip, todo].find((one) => typeof one === "string") ?? "skipped"}`;
-    console.log(`    SKIPPED ${reason}`);
-    total.skipped.push(reason);
+/** Ends a process with those that it started. */
+function kill(child) {
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // It has ended.
   }
 }
-
-function failed(file, name, error) {
-  file.log.push(`FAILED ${name}`, ...(error ? [inspect(error.cause ?? error, { depth: 8, maxStringLength: 20_000 })] : []));
-  file.failed += 1;
-  total.failed += 1;
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.on(signal, () => {
+    running.forEach(kill);
+    process.exit(1);
+  });
 }
 
-const paths = wanted.map((name) => join(folder, `${name}${END}`));
-for await (const { type, data } of run({ files: paths, concurrency: FILES_AT_A_TIME, timeout: LIMIT })) {
-  if (type === "test:complete") ended(data);
-  else if (type === "test:stdout" || type === "test:stderr") fileOf(data.file)?.log.push(data.message.trimEnd());
+/** Runs a file; returns what of it failed. */
+async function run(name) {
+  const events = join(logs, `package-${name}.jsonl`);
+  const output = await open(join(logs, `package-${name}.log`), "w");
+  await rm(events, { force: true });
+  const reporter = [`--test-reporter=${new URL("./test-events.mjs", import.meta.url)}`, `--test-reporter-destination=${events}`];
+  const child = spawn(process.execPath, [...reporter, join(folder, `${name}${END}`)], { stdio: ["ignore", output.fd, output.fd], detached: true });
+  running.add(child);
+  let hangs = false;
+  const timer = setTimeout(() => {
+    hangs = true;
+    kill(child);
+  }, LIMIT);
+  const [code] = await once(child, "exit");
+  clearTimeout(timer);
+  running.delete(child);
+  await output.close();
+  const lines = (await readFile(events, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
+  const failed = [];
+  for (const { test, skipped, error } of lines.map((line) => JSON.parse(line))) {
+    if (error !== undefined) failed.push(`FAILED ${test}\n${error}`);
+    else if (skipped === undefined) total.passed += 1;
+    else total.skipped.push(`${test}: ${skipped}`);
+    if (skipped !== undefined) console.log(`    SKIPPED ${test}: ${skipped}`);
+  }
+  if (hangs) failed.push(`FAILED ${name}: it did not end within ${LIMIT / 1_000} seconds`);
+  else if (lines.length === 0) failed.push(`FAILED ${name}: it ran no test`);
+  else if (failed.length === 0 && code !== 0) failed.push(`FAILED ${name}: it ended with ${code}`);
+  return failed;
 }
-for (const [name, file] of files) {
-  if (file.failed === 0 && (file.error || file.tests === 0)) failed(file, file.error ? "the file failed" : "the file ran no test", file.error);
-  const log = join(logs, `package-${name}.log`);
-  await writeFile(log, file.log.join("\n"));
-  if (file.failed > 0) console.log(`\ntests/package/${name}${END} failed; its output, of which this is the end: ${log}\n${file.log.join("\n").split("\n").slice(-100).join("\n")}`);
+
+await mkdir(logs, { recursive: true });
+async function lane() {
+  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+    const began = performance.now();
+    const failed = await run(name);
+    total.failed += failed.length;
+    console.log(`==> package: ${name} ... ${((performance.now() - began) / 1_000).toFixed(1)}s${failed.length > 0 ? " (failed)" : ""}`);
+    if (failed.length === 0) continue;
+    const log = join(logs, `package-${name}.log`);
+    const end = (await readFile(log, "utf8")).split("\n").slice(-40).join("\n");
+    console.log(`${failed.join("\n").slice(0, 20_000)}\nthe end of its output, which is in ${log}:\n${end}`);
+  }
 }
+await Promise.all(Array.from({ length: FILES_AT_A_TIME }, lane));
 await writeFile(counts, JSON.stringify(total));
 process.exitCode = total.failed === 0 ? 0 : 1;
