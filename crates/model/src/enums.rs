@@ -1,15 +1,22 @@
 //! The closed sets of strings that records are made of.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::quote::quote;
-
-/// Declares an enum whose variants are stable strings on the wire.
+/// Declares an enum whose variants are stable strings on the wire: all of them, their names, reading with a hint, and JSON.
+///
+/// ```
+/// contextweaver_model::string_enum! {
+///     /// A side of a road.
+///     Side, "side" {
+///         /// The left one.
+///         Left = "left",
+///         /// The right one.
+///         Right = "right",
+///     }
+/// }
+/// assert_eq!(Side::parse("left").unwrap(), Side::Left);
+/// assert!(Side::parse("up").unwrap_err().to_string().contains("unknown side"));
+/// assert_eq!(Side::ALL.iter().map(|side| side.as_str()).collect::<Vec<_>>(), ["left", "right"]);
+/// ```
+#[macro_export]
 macro_rules! string_enum {
     ($(#[$doc:meta])* $name:ident, $what:literal { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$doc])*
@@ -29,30 +36,31 @@ macro_rules! string_enum {
             ///
             /// # Errors
             /// `INVALID_INPUT` for anything else, with the accepted values in the hint.
-            pub fn parse(text: &str) -> Result<Self> {
+            pub fn parse(text: &str) -> contextweaver_base::Result<Self> {
                 match text {
                     $($text => Ok(Self::$variant),)+
-                    other => Err(Error::new(
-                        ErrorCode::InvalidInput,
-                        format!(concat!("unknown ", $what, " {}"), quote(other)),
+                    other => Err(contextweaver_base::Error::new(
+                        contextweaver_base::ErrorCode::InvalidInput,
+                        format!(concat!("unknown ", $what, " {}"), contextweaver_text::quote::quote(other)),
                     ).hint(concat!("one of:", $(" ", $text),+))),
                 }
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(self.as_str()) }
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str(self.as_str()) }
         }
 
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
                 s.serialize_str(self.as_str())
             }
         }
 
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-                Self::parse(&Cow::<'de, str>::deserialize(deserializer)?).map_err(D::Error::custom)
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(deserializer)?;
+                Self::parse(&text).map_err(serde::de::Error::custom)
             }
         }
 

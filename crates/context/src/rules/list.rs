@@ -7,69 +7,18 @@ use super::find::{self, StatementKind};
 use super::record::{Ended, Held, record};
 use crate::callbacks::Outcome;
 use crate::manager::ContextManager;
-use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::quote::quote;
 
-/// Whether an instruction of the user holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RuleState {
-    /// It stands in every prompt that has room for it.
-    InForce,
-    /// It was for one time alone, and stands in no prompt for its own sake.
-    Once,
-    /// What was said later takes its place.
-    Replaced,
-    /// It was taken back.
-    Withdrawn,
-}
-
-#[cfg(feature = "ts")]
-contextweaver_base::wire_strings!(RuleState);
-
-impl RuleState {
-    /// Lists every state.
-    pub const ALL: &'static [Self] = &[Self::InForce, Self::Once, Self::Replaced, Self::Withdrawn];
-
-    /// Returns the wire string.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::InForce => "in_force",
-            Self::Once => "once",
-            Self::Replaced => "replaced",
-            Self::Withdrawn => "withdrawn",
-        }
-    }
-
-    /// Parses the wire string.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` for anything else, with the accepted values in the hint.
-    pub fn parse(text: &str) -> Result<Self> {
-        named(text, "state", Self::ALL, Self::as_str)
-    }
-}
-
-impl StatementKind {
-    /// Parses the wire string.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` for anything else, with the accepted values in the hint.
-    pub fn parse(text: &str) -> Result<Self> {
-        named(text, "kind", Self::ALL, Self::as_str)
-    }
-}
-
-fn named<T: Copy>(text: &str, what: &str, all: &[T], name: fn(T) -> &'static str) -> Result<T> {
-    all.iter().copied().find(|one| name(*one) == text).ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
-        Error::new(ErrorCode::InvalidInput, format!("unknown {what} {}", quote(text)))
-            .hint(format!("one of: {}", names.join(" ")))
-    })
-}
-
-impl Serialize for RuleState {
-    fn serialize<S: serde::Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
-        s.serialize_str(self.as_str())
+contextweaver_model::string_enum! {
+    /// Whether an instruction of the user holds.
+    RuleState, "state" {
+        /// It stands in every prompt that has room for it.
+        InForce = "in_force",
+        /// It was for one time alone, and stands in no prompt for its own sake.
+        Once = "once",
+        /// What was said later takes its place.
+        Replaced = "replaced",
+        /// It was taken back.
+        Withdrawn = "withdrawn",
     }
 }
 

@@ -19,7 +19,6 @@ use std::ops::Range;
 use self::speakers::Speakers;
 pub use self::why::why;
 use contextweaver_text::unicode::floor_char_boundary;
-use serde::{Serialize, Serializer};
 
 /// Bytes of a turn that are read, from its beginning and from its end.
 const READ_AT_ENDS: usize = 32 << 10;
@@ -28,65 +27,27 @@ const SHORT_TURN: usize = 240;
 /// Statements of one turn.
 pub const MOST_OF_A_TURN: usize = 64;
 
-/// What a statement does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum StatementKind {
-    /// It forbids something.
-    Prohibition,
-    /// It says what is to be done in a case.
-    Condition,
-    /// It sets a bound.
-    Limit,
-    /// It says how something is written.
-    Format,
-    /// It says what a word stands for.
-    Definition,
-    /// It says who the speaker is, or what belongs to the speaker.
-    Identity,
-    /// It allows something.
-    Approval,
-    /// It says what was settled.
-    Decision,
-    /// It orders something else.
-    Instruction,
-}
-
-#[cfg(feature = "ts")]
-contextweaver_base::wire_strings!(StatementKind);
-
-impl StatementKind {
-    /// Lists every kind.
-    pub const ALL: &'static [Self] = &[
-        Self::Prohibition,
-        Self::Condition,
-        Self::Limit,
-        Self::Format,
-        Self::Definition,
-        Self::Identity,
-        Self::Approval,
-        Self::Decision,
-        Self::Instruction,
-    ];
-
-    /// Returns the wire string.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Prohibition => "prohibition",
-            Self::Condition => "condition",
-            Self::Limit => "limit",
-            Self::Format => "format",
-            Self::Definition => "definition",
-            Self::Identity => "identity",
-            Self::Approval => "approval",
-            Self::Decision => "decision",
-            Self::Instruction => "instruction",
-        }
-    }
-}
-
-impl Serialize for StatementKind {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_str(self.as_str())
+contextweaver_model::string_enum! {
+    /// What a statement does.
+    StatementKind, "kind" {
+        /// It forbids something.
+        Prohibition = "prohibition",
+        /// It says what is to be done in a case.
+        Condition = "condition",
+        /// It sets a bound.
+        Limit = "limit",
+        /// It says how something is written.
+        Format = "format",
+        /// It says what a word stands for.
+        Definition = "definition",
+        /// It says who the speaker is, or what belongs to the speaker.
+        Identity = "identity",
+        /// It allows something.
+        Approval = "approval",
+        /// It says what was settled.
+        Decision = "decision",
+        /// It orders something else.
+        Instruction = "instruction",
     }
 }
 
