@@ -10,7 +10,6 @@ use super::list::RuleState;
 use super::stated::Stated;
 use crate::compile::inputs::BuildInputs;
 use crate::sensitivity::classified;
-use contextweaver_model::ItemKind;
 
 /// Statements on one word that a later one is compared with.
 const MOST_OF_A_WORD: usize = 8;
@@ -50,9 +49,9 @@ pub struct Held<'a> {
 }
 
 impl BuildInputs<'_> {
-    /// Returns what is stated in an item and holds no more.
-    pub fn ended_in(&self, at: usize) -> Vec<Box<str>> {
-        if !self.options.standing_rules || self.events.items()[at].kind != ItemKind::UserTurn {
+    /// Returns what users stated and holds no more, each with the position of its item.
+    pub fn ended(&self) -> Vec<(usize, Box<str>)> {
+        if !self.options.standing_rules {
             return Vec::new();
         }
         let floor = self.options.policy.sensitivity_floor;
@@ -61,8 +60,7 @@ impl BuildInputs<'_> {
             !item.is_superseded() && classified(item, self.options, self.answers) < floor
         };
         let held = record(self.stated(is_open));
-        let ended = held.iter().filter(|held| held.at == at && held.ended.is_some());
-        ended.map(|held| held.said.text.clone()).collect()
+        held.into_iter().filter(|held| held.ended.is_some()).map(|held| (held.at, held.said.text.clone())).collect()
     }
 }
 
@@ -116,7 +114,7 @@ pub fn record(stated: Vec<Stated>) -> Vec<Held> {
             }
         }
         if said.is_callers {
-            // What the item itself says is what it takes the place of.
+            // It takes the place of what the item itself says.
             older.push(here);
         }
         let is_settled = state.is_some_and(|state| state != RuleState::Withdrawn);

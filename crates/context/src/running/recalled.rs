@@ -12,6 +12,7 @@ use crate::index::LogIndex;
 use contextweaver_base::order::sort_by;
 use contextweaver_model::{ItemKind, RenderedAs};
 use contextweaver_text::terms::for_each_term;
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 /// What the words of a step must weigh in a passage, in nats, so that it comes back: about one that stands in one place.
@@ -44,13 +45,17 @@ pub fn recalled(
         return parts;
     }
     let room = PART_TOKENS.min(budget / PART_SHARE);
+    let ended = LazyCell::new(|| sources.ended());
     for (_, at) in wanted.places(sources.index).into_iter().take(2 * MOST_PARTS) {
         if parts.len() == MOST_PARTS {
             break;
         }
         let Some(text) = wanted.part(sources, at, 4 * room) else { continue };
         // A rule that holds no more would stand behind what took its place.
-        if sources.ended_in(at).iter().any(|ended| text.contains(&**ended) || ended.contains(&text)) {
+        let speaks_of = |ended: &str| text.contains(ended) || ended.contains(&text);
+        if sources.events.items()[at].kind == ItemKind::UserTurn
+            && ended.iter().any(|(home, ended)| *home == at && speaks_of(ended))
+        {
             continue;
         }
         let is_there = |section: &RunningSection| matches!(&section.content, EntryContent::Quote { text: shown, .. } if section.at == at && shown.contains(&text));
