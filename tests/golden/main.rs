@@ -55,7 +55,7 @@ impl Deviation {
     }
 }
 
-/// What a runner answers to a case that asks for a decision of 0.18 which has no counterpart here.
+/// A runner's answer to a case that asks for a decision of 0.18 which has no counterpart here.
 const GONE: &str = "a decision of 0.18 alone";
 
 /// What is known of cases by name.

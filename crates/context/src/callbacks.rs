@@ -10,6 +10,7 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::rules::find::{MOST_OF_A_TURN, StatementKind};
+use crate::rules::has_words;
 use crate::rules::stated::GivenStatement;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -284,9 +285,8 @@ fn read_statements(answer: serde_json::Value, at: &str) -> Result<Option<Rc<[Giv
             Ok(given)
         }
     };
-    let says_something = |given: &GivenStatement| given.text.chars().any(char::is_alphanumeric);
     let mut given = list.into_iter().take(MOST_OF_A_TURN).map(read).collect::<Result<Vec<_>>>()?;
-    given.retain(says_something);
+    given.retain(|given| has_words(&given.text));
     Ok(Some(given.into()))
 }
 

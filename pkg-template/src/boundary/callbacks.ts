@@ -44,7 +44,7 @@ export class Callbacks {
   readonly #hooks = new Map<string, Fn>();
   /** Names of the options that are functions or hold some. */
   readonly #given: readonly string[];
-  /** What functions did that threw, until a build tells. */
+  /** Failures of functions, until a build tells them. */
   #failures: string[] = [];
   /** Hooks that threw. */
   hookErrors = 0;
@@ -118,12 +118,12 @@ export class Callbacks {
     }
   }
 
-  /** What went wrong since it was asked last, where the operation has nowhere to say it. */
+  /** Hands over the failures since the last call: the operations they happened in have no place for them. */
   takeFailures(): readonly string[] {
     return this.#failures.splice(0);
   }
 
-  /** What the caller's function finds in a turn; where it throws, or says nothing, ours is asked. */
+  /** Asks the caller's function for the statements of a turn. Where it throws, or says nothing, ours is asked. */
   #statements(item: unknown): readonly unknown[] | Failure | null {
     const failed = (cause: unknown): Failure => {
       if (isReentrant(cause)) throw threw("function of the option rules", cause);

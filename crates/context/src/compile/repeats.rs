@@ -65,6 +65,11 @@ fn can_repeat(item: &ContextItem) -> bool {
     item.text.trim().chars().nth(least - 1).is_some() && !has_more_than_text(item)
 }
 
+/// Tells whether two items are exact repeats.
+pub fn is_repeat(a: &ContextItem, b: &ContextItem) -> bool {
+    can_repeat(a) && can_repeat(b) && same(a, b)
+}
+
 fn same(a: &ContextItem, b: &ContextItem) -> bool {
     a.kind == b.kind && a.parent_id == b.parent_id && a.sensitivity == b.sensitivity && a.text.trim() == b.text.trim()
 }

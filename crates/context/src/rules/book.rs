@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::find::StatementKind;
 use super::list::RuleState;
-use super::{CERTAIN, MOST_CHARS, Said};
+use super::{CERTAIN, MOST_CHARS, Said, has_words};
 use contextweaver_base::{Error, ErrorCode, Result, limits};
 use contextweaver_model::json::Fields;
 
@@ -20,7 +20,7 @@ pub struct RuleRecord {
     pub text: Option<String>,
     pub kind: Option<StatementKind>,
     pub state: Option<RuleState>,
-    /// Whether it is a statement no more.
+    /// Set where the caller forgot it: it is no statement any more.
     pub is_forgotten: bool,
     /// The change of the book that made it what it is.
     changed: u64,
@@ -223,7 +223,7 @@ fn is_about(record: &RuleRecord, subject: &Subject) -> bool {
 /// `OUT_OF_RANGE` at `/text` for none, or for more than a prompt repeats.
 pub fn check_text(text: &str) -> Result<()> {
     let chars = text.chars().count();
-    if text.chars().any(char::is_alphanumeric) && chars <= MOST_CHARS {
+    if has_words(text) && chars <= MOST_CHARS {
         return Ok(());
     }
     let message = format!("expected words, at most {MOST_CHARS} characters, got {chars}");

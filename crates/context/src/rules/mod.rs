@@ -70,6 +70,11 @@ pub fn carried(line: &str) -> Said {
     Said { statement, text: line.into(), is_carried: true, is_callers: false, is_given: false }
 }
 
+/// Tells whether a text says anything.
+pub fn has_words(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
+}
+
 pub fn one_line(text: &str) -> Box<str> {
     let flat = labels::flatten(&labels::contained(text));
     let words: Vec<&str> = flat.split_whitespace().collect();

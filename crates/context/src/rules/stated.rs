@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::book::{RuleRecord, Subject};
 use super::find::StatementKind;
 use super::list::RuleState;
-use super::{Said, carried, one_line};
+use super::{Said, carried, has_words, one_line};
 use crate::compile::inputs::BuildInputs;
 use crate::options::RuleFinder;
 use contextweaver_base::order::sort_by;
@@ -53,7 +53,7 @@ impl GivenStatement {
     }
 }
 
-/// What the records of the caller say of what was found, by its index.
+/// Records of the caller about statements that were found, by index.
 #[derive(Default)]
 struct Settled<'a> {
     own: HashMap<usize, &'a RuleRecord>,
@@ -189,8 +189,7 @@ fn without<'a>(one: Stated<'a>, texts: &[&str]) -> Option<Stated<'a>> {
         return Some(one);
     }
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
-    let says_something = line.chars().any(char::is_alphanumeric);
-    says_something.then(|| Stated { said: Cow::Owned(carried(&line)), ..one })
+    has_words(&line).then(|| Stated { said: Cow::Owned(carried(&line)), ..one })
 }
 
 /// Finds a text that stands between the ends of a line or spaces.

@@ -8,7 +8,7 @@ use crate::compile::inputs::BuildInputs;
 use crate::compile::pipeline::resolve_pins;
 use crate::compile::prompt::{EntryContent, EntryRendering};
 use crate::compile::render::renderer::Renderer;
-use crate::compile::repeats::exact_repeats;
+use crate::compile::repeats::is_repeat;
 use crate::compile::score::score;
 use crate::compile::select::plan::Planner;
 use crate::compile::sensitivity::sensitivity;
@@ -159,12 +159,8 @@ pub fn section(
 /// Tells whether these are instructions that stand there already.
 fn is_said(sources: &BuildInputs, running: Option<&RunningPrompt>, new: &[RunningSection], at: usize) -> bool {
     let items = sources.events.items();
-    let stands = running.into_iter().flat_map(|running| &running.sections).chain(new).map(|section| section.at);
-    items[at].kind == ItemKind::Policy
-        && stands.filter(|earlier| items[*earlier].kind == ItemKind::Policy).any(|earlier| {
-            let print = |at: usize| sources.index.entry(at).fingerprint;
-            !exact_repeats(items, [earlier, at].into_iter(), print).is_empty()
-        })
+    let mut stands = running.into_iter().flat_map(|running| &running.sections).chain(new);
+    items[at].kind == ItemKind::Policy && stands.any(|section| is_repeat(&items[section.at], &items[at]))
 }
 
 /// Returns a result that stands whole and says the same as the one at a position.

@@ -121,7 +121,7 @@ impl PromptWriter for MessageWriter {
             if from.has_begun {
                 return Ok(WrittenPrompt::Outdated);
             }
-            // What goes beside all messages, or changes those before it, leaves nothing that is written for good.
+            // Nothing is written for good where instructions go beside all messages, or a call before them needs a signature.
             (step.messages, step.warnings, step.system, step.quarters) = (Vec::new(), Vec::new(), None, 0);
             add(&items, &mut step, &mut WrittenBefore::default())?;
             written = WrittenSections::default();

@@ -42,7 +42,7 @@ pub enum WrittenPrompt {
     /// Nothing: the text of the record is what is sent.
     Text,
     Messages(Box<WrittenStep>),
-    /// What stands does not go with what is new: what goes beside the messages would be another text, or a call lacks a signature.
+    /// The messages that stand cannot go on: their instructions would be another text, or one of their calls lacks a signature.
     Outdated,
 }
 

@@ -118,7 +118,7 @@ fn what_is_forgotten_does_not_come_back_and_the_others_keep_their_ids() {
     for mut again in stored(&manager) {
         assert_eq!(states(&mut again), left);
     }
-    // What it says later is said anew.
+    // A later turn that says it is another statement.
     say(&mut manager, "u7", "Call me Jo.");
     assert!(states(&mut manager).iter().any(|(id, ..)| id == "u7#1"));
 }

@@ -323,7 +323,7 @@ pub fn write(
 /// The signature that Google's documentation names for calls which its model did not make.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
-/// What is known of the signatures of calls.
+/// Says whether calls are signed, as far as they were seen.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Signatures {
     /// Whether a call is signed, so that the model signs its calls.

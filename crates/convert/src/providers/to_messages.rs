@@ -48,7 +48,7 @@ pub struct WrittenBefore {
     pub(super) images: usize,
     /// Whether there is one besides instructions.
     pub(super) has_turns: bool,
-    /// Of calls, in the format that has some.
+    /// Signatures of calls, in a format whose models sign them.
     pub(super) signatures: Signatures,
 }
 

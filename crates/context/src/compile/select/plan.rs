@@ -129,7 +129,7 @@ pub struct Planner<'a> {
     pub last: Option<usize>,
     /// Whether a running prompt is cut.
     pub is_cut: bool,
-    /// Whether that one stays whole: an answer of the agent that nothing follows does not, as it is not worked on.
+    /// Whether the last item stays whole. An answer of the agent that nothing follows does not: nobody works on it.
     keeps_last: bool,
     pub work: Cell<u64>,
 }

@@ -7,7 +7,7 @@ use super::sentences::quotations;
 /// Reasons that are named, those that weigh most.
 const MOST_REASONS: usize = 2;
 
-/// What words with a cue say of a statement, in the order of what they weigh.
+/// Reasons by the cue that tells them, those that weigh most first.
 const REASONS: &[(Cues, &str)] = &[
     (Cues::ALWAYS, "says"),
     (Cues::DONT, "forbids with"),
