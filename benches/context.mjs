@@ -4,7 +4,8 @@
 //
 // A set is {"name", "sessions": [{"id", "items": [...], "queries": [{"query", "at", "evidence", "groups"?, "values"?}]}]}.
 // For each query the log is cut after item `at` and compiled for the answer phase. An evidence item counts when its
-// whole text is in the prompt, or when every string of `values` for it is in the part that is. A pack whose text is
+// whole text is in the prompt, or when every string of `values` for it is in the part that is. What the block of standing
+// instructions says in the user's words, with the item behind it, is a part of that item. A pack whose text is
 // larger than the budget (ceil(chars/4) per item, wrappers free) counts as empty. `--json` prints {"<set>": {"<budget>":
 // {"queries", "recall", "partial", "broken"}}}, where a build is broken that failed, is over its budget, has a result
 // without its call or is out of order.
@@ -61,17 +62,35 @@ function sections(pack) {
   });
 }
 
+// Returns what the standing instructions say of each item, by its id: a line is "- <the user's words> (<id>)".
+function instructions(prompt) {
+  const said = new Map();
+  const block = /^\[STANDING INSTRUCTIONS\]\n((?:- .*(?:\n|$))+)/m.exec(prompt);
+  for (const line of block?.[1].trimEnd().split("\n") ?? []) {
+    const at = line.lastIndexOf(" (");
+    const id = line.slice(at + 2, -1);
+    said.set(id, `${said.has(id) ? `${said.get(id)} ` : ""}${line.slice(2, at)}`);
+  }
+  return said;
+}
+
+const oneLine = (text) => text.split(/\s+/).join(" ").trim();
+
 function judge(query, items, pack) {
   const byId = new Map(items.map((item) => [item.id, item]));
   const shown = new Map(pack ? sections(pack) : []);
   const recalled = new Set((pack?.items ?? []).filter((item) => item.recalled).map((item) => item.id));
+  const instructed = pack ? instructions(pack.prompt) : new Map();
   let charge = 0;
-  for (const text of shown.values()) charge += tokens(text);
+  for (const text of [...shown.values(), ...instructed.values()]) charge += tokens(text);
   const over = charge > query.budget;
   const has = (id) => {
     const text = shown.get(id);
-    if (over || text === undefined) return false;
-    return text.includes(byId.get(id)?.text) || (query.values?.[id]?.every((value) => text.includes(value)) ?? false);
+    const said = instructed.get(id);
+    if (over || (text === undefined && said === undefined)) return false;
+    const item = byId.get(id)?.text;
+    if (text?.includes(item) || (said !== undefined && item !== undefined && said.includes(oneLine(item)))) return true;
+    return query.values?.[id]?.every((value) => text?.includes(value) || said?.includes(value)) ?? false;
   };
   const groups = query.groups ?? query.evidence.map((id) => [id]);
   const hits = groups.filter((group) => group.some(has)).length;

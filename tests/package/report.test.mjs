@@ -47,7 +47,7 @@ test("a report is of the very build, and what would have kept an item is true", 
 });
 
 test("a report lists the rules in force, with why, and what became of others", async (t) => {
-  const manager = shop({ rules: true });
+  const manager = shop();
   manager.ingest({ id: "r1", kind: "user_turn", text: "Never restart the checkout without me. Refunds above 200 euros go to me first." });
   manager.ingest({ id: "r2", kind: "user_turn", text: "From now on only refunds above 350 euros go to me first." });
   manager.ingest({ id: "r3", kind: "user_turn", text: `Never use the key ${SECRET}. <img src=x onerror="top.pwned = 2">` });

@@ -105,7 +105,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
         return said([{ type: "text", text: `I look at part ${calls}.` }, call(`c${calls}`, "look_up", { what: `part ${calls}` })]);
       });
       const tools = { look_up: sdk.tool({ description: "Looks something up in the shop", inputSchema: z.object({ what: z.string() }), execute: async ({ what }) => result(Number(/\d+/.exec(what)[0])) }) };
-      const cw = contextWeaver({ tools, budget_tokens, manager: { rules: true } });
+      const cw = contextWeaver({ tools, budget_tokens });
       t.after(() => cw.free());
       const messages = [];
       for (const { text } of TURNS) {

@@ -18,7 +18,7 @@ const turn = (id, text) => ({ id, kind: "user_turn", text });
 
 /** A manager in which the user said something, each turn with talk behind it. */
 function talked(turns, options) {
-  const manager = new ContextManager({ rules: true, budget: { answer: 1_000 }, ...options });
+  const manager = new ContextManager({ budget: { answer: 1_000 }, ...options });
   for (const [at, text] of turns.entries()) {
     manager.ingest(turn(`u${at + 1}`, text));
     for (let n = 0; n < 8; n += 1) manager.ingest({ id: `a${at}-${n}`, kind: "agent_msg", text: `${n} of ${at}. ${TALK}` });
@@ -107,7 +107,7 @@ test("sessions keep what was added, corrected and forgotten", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "contextweaver-rules-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
   for (const [name, store] of [["memory", memoryStore()], ["files", fileStore(folder)]]) {
-    const options = { rules: true, budget: { answer: 1_000 } };
+    const options = { budget: { answer: 1_000 } };
     const session = await openSession(store.session("s1"), options);
     session.manager.ingest(turn("u1", "Never push to main. Call me Jo. Ask me above 200 euros."));
     session.manager.addRule({ text: "Answer in Spanish." });

@@ -214,7 +214,7 @@ impl Default for ManagerOptions {
             scoring: ScoringConfig::default(),
             firewall: FirewallOptions::default(),
             ledger: None,
-            standing_rules: false,
+            standing_rules: true,
             rule_finder: RuleFinder::BuiltIn,
             prices: None,
             thrift: limits::THRIFT,

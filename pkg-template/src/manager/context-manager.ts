@@ -364,8 +364,8 @@ export class ContextManager {
   }
 
   /**
-   * Lists what the user stated once and for all, oldest first, with what was replaced or withdrawn since, and what you added: with
-   * `rules: true`, else nothing. Nothing is told of turns at or above the sensitivity floor.
+   * Lists what the user stated once and for all, oldest first, with what was replaced or withdrawn since, and what you added.
+   * Empty with `rules: false`. Nothing is told of turns at or above the sensitivity floor.
    *
    * ```js
    * manager.ingest({ id: "u1", kind: "user_turn", text: "Never push to main. What is left to do?" });
@@ -381,7 +381,7 @@ export class ContextManager {
    * others where room is short. Words that you added before are not added twice: what stands is returned.
    *
    * `OUT_OF_RANGE` at `/text` without words or above 400 characters; `DUPLICATE_ID` at `/id`; `QUOTA_EXCEEDED` above 1,000 that were added,
-   * corrected or forgotten; `UNSUPPORTED` without `rules: true`.
+   * corrected or forgotten; `UNSUPPORTED` with `rules: false`.
    */
   addRule(rule: NewRule): StandingRule {
     return this.#session.run<StandingRule>("add_rule", encode(fields(rule)), { mutates: true }).value;

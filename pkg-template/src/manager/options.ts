@@ -247,8 +247,8 @@ export interface ContextManagerOptions {
    * Keep in every prompt what the user states once and for all: rules, limits, formats, names, decisions. What is in force and stands
    * nowhere in the prompt is said in a block below the instructions, in the user's words with the item, at most a twelfth of the
    * budget and 360 tokens; in messages it is one of the user. In a running prompt it changes only at a cut. Short turns of the user
-   * also have a fiftieth of the budget before other items. `manager.rules()` lists what was found. An object is as `true`, and may have
-   * a function that finds them. Default: false.
+   * also have a fiftieth of what the budget has above 2,000 tokens, before other items. `manager.rules()` lists what was found. An object is as `true`, and may have
+   * a function that finds them. Default: true.
    */
   readonly rules?: boolean | RulesOptions;
   /**

@@ -27,7 +27,9 @@ use contextweaver_model::{ContextPack, ItemKind, Stage};
 use contextweaver_text::quote::quote;
 
 /// The part of the room for items from which on what is left over beside it is worth choosing anew.
-const SPARE_SHARE: u64 = 64;
+const SPARE_SHARE: u64 = 256;
+/// How often that is done.
+const MOST_SPARES: u32 = 3;
 /// Rounds after which the least that is taken off the room for items no longer doubles: half of what is left.
 const DOUBLING_ROUNDS: u32 = 5;
 
@@ -103,7 +105,7 @@ pub fn compile(
     let room = frame.limit().map_err(|error| with_pinned(error, &state, &terms))?;
     let mut ledger = LedgerWriter::new(&state, &frame, room);
     let (mut limit, mut rounds, mut excess) = (room - ledger.quarters(), 0, 0);
-    let mut may_spare = true;
+    let (mut spares, mut given_back) = (0, 0);
     loop {
         let selection = match select(&state, &terms, limit) {
             Ok(selected) => selected,
@@ -116,10 +118,10 @@ pub fn compile(
             Err(error) => return Err(too_large(error, excess, &frame)),
         };
         let mut prompt = arrange(&state, &selection, &frame);
-        // Statements that the prompt shows anyway leave their room to items. Tried once, as a second choice may show others.
-        let spare = if std::mem::replace(&mut may_spare, false) { ledger.spare(&state, &prompt) } else { 0 };
+        // Statements that the prompt shows anyway leave their room to items. Tried a few times, as another choice may show others.
+        let spare = if spares < MOST_SPARES { ledger.spare(&state, &prompt).saturating_sub(given_back) } else { 0 };
         if spare > limit / SPARE_SHARE {
-            limit += spare;
+            (limit, spares, given_back) = (limit + spare, spares + 1, given_back + spare);
             continue;
         }
         prompt.ledger = ledger.of(&state, &frame, &prompt);

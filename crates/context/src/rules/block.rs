@@ -8,6 +8,7 @@ use super::stated::NOWHERE;
 use crate::compile::frame::PromptFrame;
 use crate::compile::ledger::Fates;
 use crate::compile::prompt::{EntryContent, PromptEntry};
+use crate::compile::select::selector::ROOMY_BUDGET;
 use crate::compile::state::BuildState;
 use crate::digest_note::safe_handle;
 use contextweaver_base::order::{sort_by, sort_distinct};
@@ -18,8 +19,10 @@ const SHARE: u64 = 12;
 const CUT_SHARE: u64 = 4;
 /// Tokens that they have at most.
 const MOST_TOKENS: u64 = 360;
-/// And the part of it that those may have which are less sure.
-const UNSURE_SHARE: u64 = 5;
+/// How many times the room of the sure statements the others may have: a user who lays down rules has said more of them.
+const UNSURE_TIMES: u64 = 1;
+/// And the part that they have of the budget above [`ROOMY_BUDGET`].
+const UNSURE_SHARE: u64 = 50;
 /// The weight from which on a statement goes before newer ones.
 const FIRM: f32 = 3.0;
 /// Quarter tokens of what stands around the words of one.
@@ -56,12 +59,12 @@ impl<'a> RulesPlan<'a> {
         let budget = state.budget.unwrap_or(frame.budget);
         let most = (4 * budget / SHARE).min(4 * MOST_TOKENS).min(4 * frame.budget / CUT_SHARE).min(room / 2);
         let mut plan = Self { held, chosen: Vec::new(), quarters: 0 };
-        plan.choose(state, most);
+        plan.choose(state, budget, most);
         (!plan.chosen.is_empty()).then_some(plan)
     }
 
     /// Takes the surest first, of these the newest; never one without those that later speak of the same.
-    fn choose(&mut self, state: &BuildState, most: u64) {
+    fn choose(&mut self, state: &BuildState, budget: u64, most: u64) {
         let stands = standing_whole(state);
         let is_shown = |held: &Held| !held.said.is_callers && stands.contains(&held.at);
         let is_told = |held: &Held| held.ended.is_none() && !held.said.statement.is_once && !is_shown(held);
@@ -71,7 +74,7 @@ impl<'a> RulesPlan<'a> {
         sort_by(&mut order, |a, b| rank(b).cmp(&rank(a)));
         let mut is_chosen = vec![false; self.held.len()];
         let mut used = state.renderer.frame_quarters(state.sources, "", TITLE);
-        let mut unsure = most / UNSURE_SHARE;
+        let mut unsure = self.room_for_unsure(state, budget);
         for at in order {
             let newer = self.held[at].newer.iter().copied().filter(|newer| is_told(&self.held[*newer]));
             let mut wanted: Vec<usize> = newer.chain([at]).filter(|at| !is_chosen[*at]).collect();
@@ -88,6 +91,14 @@ impl<'a> RulesPlan<'a> {
         }
         self.chosen = (0..self.held.len()).filter(|at| is_chosen[*at]).collect();
         self.quarters = used;
+    }
+
+    /// Returns what statements may take that are not sure, in quarter tokens. Where the user laid down nothing for sure, what
+    /// looks like it is a wish or a remark.
+    fn room_for_unsure(&self, state: &BuildState, budget: u64) -> u64 {
+        let firm = (0..self.held.len()).filter(|at| self.held[*at].said.statement.weight >= FIRM);
+        let firm: u64 = firm.map(|at| self.weight(state, at)).sum();
+        UNSURE_TIMES * firm + 4 * budget.saturating_sub(ROOMY_BUDGET) / UNSURE_SHARE
     }
 
     /// Weighs a statement on a line of its own, in quarter tokens.

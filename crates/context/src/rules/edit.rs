@@ -104,7 +104,7 @@ impl ContextManager {
     /// use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions, NewRule};
     /// use contextweaver_model::{ContextItem, ItemKind, Phase};
     ///
-    /// let mut manager = ContextManager::new(ManagerOptions { standing_rules: true, ..ManagerOptions::default() });
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
     /// let new = NewRule { text: "Never touch the folder legal.".into(), kind: None, id: None };
     /// let rule = manager.add_rule(&new)?.done().unwrap();
     /// assert_eq!((rule.id.as_str(), rule.kind.as_str()), ("rule:0", "prohibition"));
@@ -165,7 +165,7 @@ impl ContextManager {
     /// use contextweaver_context::{ContextManager, ManagerOptions};
     /// use contextweaver_model::{ContextItem, ItemKind};
     ///
-    /// let mut manager = ContextManager::new(ManagerOptions { standing_rules: true, ..ManagerOptions::default() });
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
     /// manager.ingest(ContextItem::new("u1", ItemKind::UserTurn, "Never push to main. Call me Jo."))?;
     /// manager.forget_rule("u1#1")?;
     /// let rules = manager.rules().done().unwrap();

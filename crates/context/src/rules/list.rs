@@ -60,7 +60,7 @@ impl ContextManager {
     /// use contextweaver_context::{ContextManager, ManagerOptions};
     /// use contextweaver_model::{ContextItem, ItemKind};
     ///
-    /// let mut manager = ContextManager::new(ManagerOptions { standing_rules: true, ..ManagerOptions::default() });
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
     /// manager.ingest(ContextItem::new("u1", ItemKind::UserTurn, "Never push to main. What is left to do?"))?;
     /// let rules = manager.rules().done().unwrap();
     /// assert_eq!((rules.len(), rules[0].text.as_str(), rules[0].id.as_str()), (1, "Never push to main.", "u1#1"));

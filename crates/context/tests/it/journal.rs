@@ -70,7 +70,7 @@ fn options(evicts: bool) -> ManagerOptions {
         ..StoreOptions::default()
     };
     let limits = ManagerLimits { store, ..ManagerLimits::default() };
-    ManagerOptions { limits, standing_rules: true, ..ManagerOptions::default() }
+    ManagerOptions { limits, ..ManagerOptions::default() }
 }
 
 /// A manager with what was stored of it.

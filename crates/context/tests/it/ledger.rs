@@ -16,7 +16,7 @@ use crate::support::{SECRETS, build, build_asking, ingest_result};
 const TITLE: &str = "[LEFT OUT]\nrecall finds: ";
 
 fn options(ledger: bool) -> ManagerOptions {
-    ManagerOptions { ledger: Some(ledger), ..ManagerOptions::default() }
+    ManagerOptions { ledger: Some(ledger), standing_rules: false, ..ManagerOptions::default() }
 }
 
 fn request(budget: u64, query: &str) -> BuildRequest {

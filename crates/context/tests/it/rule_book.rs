@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::build;
 
 fn kept() -> ManagerOptions {
-    ManagerOptions { standing_rules: true, ..ManagerOptions::default() }
+    ManagerOptions::default()
 }
 
 fn talked(turns: &[&str]) -> ContextManager {

@@ -23,7 +23,7 @@ fn talk(n: usize) -> String {
 
 /// Options that keep what the user states.
 fn kept() -> ManagerOptions {
-    ManagerOptions { standing_rules: true, ..ManagerOptions::default() }
+    ManagerOptions::default()
 }
 
 /// Makes a log of turns of the user, each with much talk of the agent behind it.

@@ -43,10 +43,12 @@ const STEP_CAP_SHARE: f64 = 0.25;
 const LINE_TOKENS: u64 = 48;
 /// Share of what pinned units leave that is set aside for such lines.
 const LINES_SHARE: f64 = 0.25;
-/// Tokens of a turn of the user that is short, and share of the budget that short ones have before others.
+/// Tokens up to which a budget has room for nothing but what is asked for and what the user laid down.
+pub const ROOMY_BUDGET: u64 = 2000;
+/// Tokens of a turn of the user that is short, and share of the budget above that which short ones have before others.
 const TURN_TOKENS: u64 = 100;
 const TURNS_SHARE: f64 = 0.02;
-/// Share of the budget that the first request may have.
+/// Share of the same that the first request may have.
 const FIRST_SHARE: f64 = 0.05;
 /// Share of the budget one unit may take without being cut, and its floor in tokens.
 const CAP_SHARE: f64 = 0.33;
@@ -220,14 +222,22 @@ impl UnitSelector<'_> {
         }
     }
 
+    /// Returns the quarter tokens above those of a small budget.
+    const fn roomy(&self) -> u64 {
+        self.limit.saturating_sub(4 * ROOMY_BUDGET)
+    }
+
     /// Gives the first request of the user its place, as a line where it is long: all that follows is about it.
     fn take_first(&self, state: &mut SelectionState) {
+        let share = (FIRST_SHARE * self.roomy() as f64) as u64;
+        if share < 4 * REST_TOKENS {
+            return;
+        }
         let is_first = |row: &&CandidateRow| {
             let item = self.planner.item(row.at);
             item.kind == ItemKind::UserTurn && !row.stub && !is_approval(item) && !self.planner.says_ours(row.at)
         };
         let Some(row) = self.rows.iter().find(is_first) else { return };
-        let share = (FIRST_SHARE * self.limit as f64) as u64;
         let [index] = self.units[row.unit].rows[..] else { return };
         let part = if row.quarters <= share {
             row.whole(index)
@@ -244,7 +254,7 @@ impl UnitSelector<'_> {
     /// the user says is worth more than its words. Turns that the standing instructions repeat need none.
     fn take_turns(&self, state: &mut SelectionState) {
         let most = 4 * TURN_TOKENS;
-        let mut room = (TURNS_SHARE * self.limit as f64) as u64;
+        let mut room = (TURNS_SHARE * self.roomy() as f64) as u64;
         for unit in (0..self.units.len()).rev() {
             if room < 4 * REST_TOKENS {
                 break;

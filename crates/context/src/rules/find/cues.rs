@@ -47,6 +47,7 @@ cues! {
     MINE = 32, "What belongs to the speaker.";
     NOW = 33, "What the speaker thinks, feels or wants at the moment.";
     PLACE = 34, "A word that bounds where a number follows.";
+    WONDERS = 35, "It asks, without a question mark.";
     TOPIC = 31, "What a sentence may be about, whatever else it tells.";
 }
 
@@ -54,6 +55,11 @@ impl Cues {
     /// Tells whether any of these are among them.
     pub const fn has(self, any: Self) -> bool {
         self.0 & any.0 != 0
+    }
+
+    /// Returns the set without these.
+    pub const fn without(self, less: Self) -> Self {
+        Self(self.0 & !less.0)
     }
 
     /// Returns both sets together.

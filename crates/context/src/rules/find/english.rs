@@ -2,6 +2,7 @@
 //! adverbs of time, verbs of saying and of ordering.
 
 use super::cues::Cues;
+use super::lexicon::Word;
 
 /// Words that tell the language of a sentence: articles, pronouns, auxiliaries, prepositions.
 pub const COMMON: &str = "the a an of to and in is it you that was for on are with as i be this have from or by not but what all \
@@ -25,7 +26,7 @@ pub const CUES: &[(Cues, &str)] = &[
     ),
     (
         Cues::ONLY,
-        "only solely exclusively nothing_but nothing_else nobody_else nowhere_else no_one_else else except strictly",
+        "only solely exclusively nothing_but nothing_else nobody_else nowhere_else no_one_else except strictly",
     ),
     (
         Cues::NOT,
@@ -79,7 +80,7 @@ pub const CUES: &[(Cues, &str)] = &[
     (Cues::MINE, "my our mine ours i'm i_am we're we_are"),
     (
         Cues::NOW,
-        "i_need i_think i_believe i_guess i_hope i_understand i_appreciate i_noticed i_wonder i_feel i_know i_suppose i_see i_had i_was let's let_us can't_wait looking_forward kindly proceed \
+        "i_need i_really no_problem no_worries no_thanks i_think i_believe i_guess i_hope i_understand i_appreciate i_noticed i_wonder i_feel i_know i_suppose i_see i_had i_was let's let_us can't_wait looking_forward kindly proceed \
          i've i'll i_just i'd_like_to i_would_like_to i_want_to i'm_looking i'm_trying i'm_wondering i'm_thinking i'm_calling i'm_planning \
          i'm_considering i'm_working i'm_curious i'm_worried i'm_concerned i'm_happy i'm_glad i'm_excited i'm_sorry i'm_unsure i'm_not_sure \
          i'm_sure i'm_keen i_am_keen i_am_interested i_am_working i_am_determined i_recognize i_chose i_decided_to i'm_in i_filled i_set i'm_planning_to i'm_kinda i'm_ready i'm_gonna i'm_going i'm_hoping i'm_having i'm_getting i'm_interested i'm_also i'm_still kinda thanks \
@@ -89,12 +90,12 @@ pub const CUES: &[(Cues, &str)] = &[
     (
         Cues::LIMIT,
         "at_most at_least no_more_than not_more_than more_than less_than fewer_than longer_than shorter_than larger_than \
-         higher_than lower_than greater_than up_to maximum minimum max min limit limited ceiling capped cap or_more or_less or_fewer not_before later_than earlier_than latest deadline \
+         higher_than lower_than greater_than maximum minimum max min limit limited ceiling capped cap or_more or_less or_fewer not_before later_than earlier_than latest deadline \
          enough not_more threshold quota not_over not_above",
     ),
     (
         Cues::PLACE,
-        "below under above over within beyond until till by around exceed exceeds longer shorter higher lower larger smaller",
+        "up_to below under above over within beyond until till by around exceed exceeds longer shorter higher lower larger smaller",
     ),
     (
         Cues::FORM,
@@ -180,6 +181,12 @@ pub const CUES: &[(Cues, &str)] = &[
         "please so then also and but just kindly otherwise therefore okay ok well yes still generally instead now first \
          always only next one_thing by_the_way",
     ),
+    (
+        Cues::WONDERS,
+        "i'm_wondering i_am_wondering i_was_wondering wondering_if wondering_how wondering_whether i'm_curious do_you_think \
+         can_you_help could_you_help can_you_give can_you_suggest can_you_recommend could_you_suggest how_can_i how_can_we \
+         how_should_i how_do_i what_should_i should_i",
+    ),
     (Cues::HELLO, "dear hello hi hey greetings good_morning good_evening good_afternoon to_all to_whom attention"),
     (
         Cues::BYE,
@@ -190,3 +197,43 @@ pub const CUES: &[(Cues, &str)] = &[
         "is are goes go comes come stays belongs stands works has have gets get isn't aren't doesn't runs uses takes reads begins starts ends",
     ),
 ];
+
+/// Speakers who tell what they can do, and whom questions ask about.
+const SPEAKERS: &[&str] = &["i", "we", "he", "she"];
+const ASKED: &[&str] = &["i", "we", "you", "he", "she", "they", "it"];
+/// Words before "never" and "always" in what is told.
+const TELLING: &[&str] =
+    &["i've", "we've", "he's", "she's", "they've", "have", "has", "had", "can", "could", "was", "were", "been"];
+/// Verbs of what a speaker has or knows at the moment.
+const KNOWING: &[&str] =
+    &["have", "know", "remember", "recall", "see", "think", "feel", "understand", "believe", "get", "seem", "really"];
+
+/// Words between a speaker and what is said.
+const ADVERBS: &[&str] = &["really", "just", "also", "still", "only", "actually", "simply", "certainly"];
+
+/// Takes cues from words that mean something else where they stand: "May" is a month, "can you" asks, "I can" tells, "I've never"
+/// tells, "I don't know" forbids nothing, "I must" and "go ahead with" are for now, "now check" changes nothing, "No, …" answers.
+pub fn settle(sentence: &str, words: &mut [Word]) {
+    for at in 0..words.len() {
+        let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+        let said_before = words[..at].iter().rev().find(|word| !ADVERBS.contains(&word.text.as_str()));
+        let before = said_before.map_or("", |word| word.text.as_str());
+        let after = text(at + 1);
+        let word = &words[at];
+        let cues = match word.text.as_str() {
+            "may" if word.is_name(sentence, at) || words.get(at + 1).is_some_and(Word::is_number) => Cues::default(),
+            "must" if SPEAKERS.contains(&before) => word.cues.without(Cues::MUST),
+            "go" if after == "ahead" && matches!(text(at + 2), "and" | "with") => Cues::NOW,
+            "now" if words.get(at + 1).is_some_and(|word| word.cues.has(Cues::TASK)) => word.cues.without(Cues::CHANGE),
+            "can" | "may" if SPEAKERS.contains(&before) || ASKED.contains(&after) => word.cues.without(Cues::MAY),
+            "never" | "always" | "ever" if TELLING.contains(&before) => Cues::PAST,
+            "don't" if SPEAKERS.contains(&before) && KNOWING.contains(&after) => {
+                word.cues.without(Cues::DONT).and(Cues::NOW)
+            }
+            "no" if at == 0 && words.get(1).is_some_and(|word| word.opens) => word.cues.without(Cues::NOT),
+            "for" if at > 0 && !word.opens => word.cues.without(Cues::MEANS),
+            _ => continue,
+        };
+        words[at].cues = cues;
+    }
+}

@@ -97,9 +97,14 @@ pub struct Word {
 }
 
 impl Word {
-    /// Tells whether it has a digit, or is the name of a number.
+    /// Tells whether it has a capital within a sentence.
+    pub fn is_name(&self, sentence: &str, at: usize) -> bool {
+        at > 0 && sentence[self.start..].starts_with(char::is_uppercase)
+    }
+
+    /// Tells whether it begins with a digit, as names of things do not, or is the name of a number.
     pub fn is_number(&self) -> bool {
-        self.text.bytes().any(|byte| byte.is_ascii_digit()) || NUMBERS.contains(&self.text.as_str())
+        self.text.starts_with(|ch: char| ch.is_ascii_digit()) || NUMBERS.contains(&self.text.as_str())
     }
 }
 
@@ -141,6 +146,9 @@ pub fn read(sentence: &str, is_masked: impl Fn(usize) -> bool) -> Words {
     }
     for at in 0..list.len() {
         language.mark(&mut list, at);
+    }
+    if best == 0 {
+        english::settle(sentence, &mut list);
     }
     let all = list.iter().fold(Cues::default(), |all, word| all.and(word.cues));
     Words { list, is_unspaced: false, is_foreign: best > 0, all }

@@ -19,6 +19,8 @@ const SHORT_WORDS: usize = 10;
 const NEAR_WORDS: usize = 3;
 /// Words of a subject.
 pub const MOST_SUBJECT: usize = 16;
+/// Words of a sentence up to which it allows nothing.
+const ANSWER_WORDS: usize = 3;
 /// Words of a sentence below which it says nothing.
 const LEAST_WORDS: usize = 2;
 
@@ -67,6 +69,7 @@ impl Openings {
 pub fn weigh(sentence: &str, range: Range<usize>, words: &Words, is_short: bool) -> Option<Statement> {
     let last = sentence.trim_end_matches(['"', '\'', ')', '”', '」', '。', ' ']);
     let is_question = last.ends_with(['?', '？', ':', '：'])
+        || words.all.has(Cues::WONDERS)
         || (words.is_unspaced && words.all.has(Cues::ASK) && last.ends_with(['か', '吗', '呢', '么']));
     if is_question || (!words.is_unspaced && words.list.len() < LEAST_WORDS) {
         return None;
@@ -74,7 +77,8 @@ pub fn weigh(sentence: &str, range: Range<usize>, words: &Words, is_short: bool)
     let openings = Openings::of(words);
     let weight = if words.is_unspaced { weight_unspaced(words) } else { weight_of(sentence, words, &openings) };
     let weight = weight + if is_short { SHORT_TURN } else { 0.0 };
-    if weight < LEAST_AGAIN {
+    // What the speaker wants now says nothing of what was stated before.
+    if weight < if words.all.has(Cues::NOW) { LEAST } else { LEAST_AGAIN } {
         return None;
     }
     Some(Statement {
@@ -123,9 +127,12 @@ fn weight_of(sentence: &str, words: &Words, openings: &Openings) -> f32 {
             () => 0.5,
         },
     );
-    weight += either(has(Cues::MAY), if has(Cues::YOU) { 2.5 } else { 1.5 });
+    // "That's okay" answers.
+    weight += either(has(Cues::MAY) && length > ANSWER_WORDS, if has(Cues::YOU) { 2.5 } else { 1.5 });
     weight += either(has(Cues::DECIDED), 1.5) + either(has(Cues::MEANS), 2.0) + either(has(Cues::SELF), 1.5);
-    weight += if is_bound { 2.0 } else { either(has(Cues::LIMIT), 0.5) };
+    // Who tells what he plans or did says numbers too.
+    let bound = if is_told || has(Cues::NOW) { 1.0 } else { 2.0 };
+    weight += if is_bound { bound } else { either(has(Cues::LIMIT), 0.5) };
     weight += forms.min(2) as f32 + either(has(Cues::TONGUE), 2.0);
     weight += either(has(Cues::CHANGE), 1.0) + either(has(Cues::DROP), 0.5);
     weight += either(has(Cues::ME) && (openings.orders || has(Cues::IS)), 0.5);
