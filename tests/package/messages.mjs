@@ -267,7 +267,7 @@ export const messageCases = {
       { id: "u2", kind: "user_turn", text: "What is left to be swept?" },
     ];
     const built = (options, format = "openai-chat", budget_tokens = 3000, running = false) => {
-      const manager = new cw.ContextManager(options);
+      const manager = new cw.ContextManager({ rules: false, ...options });
       manager.ingestAll(log);
       const { pack, ...made } = manager.buildMessages({ phase: "answer", query: "swept", format, budget_tokens, running });
       const found = manager.recall("W-2378156").excerpts.map(({ item_id }) => item_id);

@@ -104,6 +104,7 @@ pub fn compile(
     keep(&mut state, scope);
     let room = frame.limit().map_err(|error| with_pinned(error, &state, &terms))?;
     let mut ledger = LedgerWriter::new(&state, &frame, room);
+    mark_holding(&mut state, &ledger);
     let (mut limit, mut rounds, mut excess) = (room - ledger.quarters(), 0, 0);
     let (mut spares, mut given_back) = (0, 0);
     loop {
@@ -222,6 +223,16 @@ fn keep(state: &mut BuildState, scope: &CutScope) {
         let Ok(row) = state.rows.binary_search_by(|row| row.at.cmp(&at)) else { continue };
         let unit = state.rows[row].unit;
         state.units[unit].pinned.get_or_insert("running");
+    }
+}
+
+/// Marks the units in which the user states what is in force.
+fn mark_holding(state: &mut BuildState, ledger: &LedgerWriter) {
+    for at in ledger.homes() {
+        if let Ok(row) = state.rows.binary_search_by(|row| row.at.cmp(&at)) {
+            let unit = state.rows[row].unit;
+            state.units[unit].holds = true;
+        }
     }
 }
 

@@ -60,7 +60,7 @@ impl<'a> RulesPlan<'a> {
         let most = (4 * budget / SHARE).min(4 * MOST_TOKENS).min(4 * frame.budget / CUT_SHARE).min(room / 2);
         let mut plan = Self { held, chosen: Vec::new(), quarters: 0 };
         plan.choose(state, budget, most);
-        (!plan.chosen.is_empty()).then_some(plan)
+        (!plan.held.is_empty()).then_some(plan)
     }
 
     /// Takes the surest first, of these the newest; never one without those that later speak of the same.
@@ -69,7 +69,7 @@ impl<'a> RulesPlan<'a> {
         let is_shown = |held: &Held| !held.said.is_callers && stands.contains(&held.at);
         let is_told = |held: &Held| held.ended.is_none() && !held.said.statement.is_once && !is_shown(held);
         let mut order: Vec<usize> = (0..self.held.len()).filter(|at| is_told(&self.held[*at])).collect();
-        let is_firm = |at: &usize| self.held[*at].said.statement.weight >= FIRM;
+        let is_firm = |at: &usize| is_firm(&self.held[*at]);
         let rank = |at: &usize| (self.held[*at].record.is_some(), is_firm(at), *at);
         sort_by(&mut order, |a, b| rank(b).cmp(&rank(a)));
         let mut is_chosen = vec![false; self.held.len()];
@@ -90,15 +90,21 @@ impl<'a> RulesPlan<'a> {
             }
         }
         self.chosen = (0..self.held.len()).filter(|at| is_chosen[*at]).collect();
-        self.quarters = used;
+        self.quarters = if self.chosen.is_empty() { 0 } else { used };
     }
 
     /// Returns what statements may take that are not sure, in quarter tokens. Where the user laid down nothing for sure, what
     /// looks like it is a wish or a remark.
     fn room_for_unsure(&self, state: &BuildState, budget: u64) -> u64 {
-        let firm = (0..self.held.len()).filter(|at| self.held[*at].said.statement.weight >= FIRM);
+        let firm = (0..self.held.len()).filter(|at| is_firm(&self.held[*at]));
         let firm: u64 = firm.map(|at| self.weight(state, at)).sum();
         UNSURE_TIMES * firm + 4 * budget.saturating_sub(ROOMY_BUDGET) / UNSURE_SHARE
+    }
+
+    /// Returns the positions of the items in which something is stated for sure that is in force.
+    pub fn homes(&self) -> impl Iterator<Item = usize> {
+        let holds = |held: &&Held| held.ended.is_none() && !held.said.statement.is_once && is_firm(held);
+        self.held.iter().filter(holds).map(|held| held.at)
     }
 
     /// Weighs a statement on a line of its own, in quarter tokens.
@@ -161,6 +167,11 @@ impl RulesPlan<'_> {
         sort_distinct(&mut said);
         (said, after)
     }
+}
+
+/// Tells whether a statement is sure to be one.
+fn is_firm(held: &Held) -> bool {
+    held.said.statement.weight >= FIRM
 }
 
 /// Says where a statement was said.

@@ -30,6 +30,11 @@ impl<'a> LedgerWriter<'a> {
         Self { plan, rules, quarters: quarters.min(room) }
     }
 
+    /// Returns the positions of the items in which the user states what is in force.
+    pub fn homes(&self) -> impl Iterator<Item = usize> {
+        self.rules.iter().flat_map(RulesPlan::homes)
+    }
+
     /// Returns what is set aside, in quarter tokens.
     pub fn quarters(&self) -> u64 {
         self.quarters

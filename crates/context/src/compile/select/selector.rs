@@ -12,6 +12,8 @@ use contextweaver_model::{ContextPolicy, ItemKind, RenderedAs, TakenBy};
 /// Share of the budget that goes to the newest units where the query says nothing; it falls with the square of what the
 /// query leaves open.
 const RECENCY_SHARE: f64 = 0.2;
+/// Share of the budget for turns in which the user states what is in force, where the query says nothing.
+const HOLDING_SHARE: f64 = 0.5;
 /// Tokens below which trying further is not worth it.
 const REST_TOKENS: u64 = 10;
 /// Share of the budget up to which the instructions at the head of a log stay whole; beyond it they compete like other items.
@@ -104,6 +106,7 @@ impl UnitSelector<'_> {
                 self.take_turns(&mut state);
             }
             self.take_newest(&mut state);
+            self.take_holding(&mut state);
             self.take_by_score(&mut state);
             if self.planner.is_cut {
                 self.take_lines(&mut state);
@@ -276,6 +279,21 @@ impl UnitSelector<'_> {
         }
     }
 
+    /// Gives short turns in which the user states what is in force their place, the newest first, where the query says little.
+    fn take_holding(&self, state: &mut SelectionState) {
+        let mut room = (self.limit as f64 * HOLDING_SHARE * self.thinness * self.thinness) as u64;
+        for unit in (0..self.units.len()).rev().filter(|unit| self.units[*unit].holds) {
+            let quarters = self.units[unit].quarters;
+            let is_short = quarters <= 4 * TURN_TOKENS && quarters <= room.min(self.room(state, unit));
+            if !is_short || state.selection.has(unit) || !self.within_caps(state, unit) {
+                continue;
+            }
+            room -= quarters;
+            let (parts, _) = self.plan(unit, SqueezeLevel::None);
+            self.take(state, unit, parts, TakenBy::Priority);
+        }
+    }
+
     fn take_newest(&self, state: &mut SelectionState) {
         let share = (self.limit as f64 * RECENCY_SHARE * self.thinness * self.thinness) as u64;
         for row in self.rows.iter().rev() {
@@ -300,7 +318,8 @@ impl UnitSelector<'_> {
             .filter(|unit| !state.selection.has(*unit))
             .map(|unit| (self.ranking(unit, density), unit))
             .collect();
-        sort_by(&mut order, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        let rank = |unit: usize| (self.units[unit].holds, unit);
+        sort_by(&mut order, |a, b| b.0.total_cmp(&a.0).then(rank(b.1).cmp(&rank(a.1))));
         let mut repeats = Vec::new();
         for (priority, unit) in order {
             state.selection.records[unit].priority = Some(priority);

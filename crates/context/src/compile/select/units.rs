@@ -25,6 +25,8 @@ pub struct SelectionUnit {
     pub parents: Vec<usize>,
     /// Which step of the running turn it is.
     pub step: Option<TurnStep>,
+    /// Whether the user states in it what is in force.
+    pub holds: bool,
 }
 
 /// A unit behind the last user message of a log whose agent has worked on it for several steps.
