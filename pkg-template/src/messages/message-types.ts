@@ -38,7 +38,7 @@ export interface ReadMessages {
 }
 
 /** How to write messages. */
-export interface WriteMessagesOptions {
+export interface WriteMessagesOptions extends SignatureOptions {
   /** Answers calls at the end that have no result yet, for requests that are not a tool's turn; what waits for an approval stays open. Default: false. */
   readonly close_calls?: boolean;
 }
@@ -78,8 +78,18 @@ export interface SyncedMessages {
   readonly warnings: readonly MessageWarning[];
 }
 
+/** What is known of a model that signs its calls. */
+export interface SignatureOptions {
+  /**
+   * Whether the model refuses calls without a `thoughtSignature`, as Gemini 3 does. The first call of each message that has none then
+   * gets the value that Google's documentation names for calls of other models. For `gemini` alone: `UNSUPPORTED` with other formats.
+   * Default: false, which does so once another call of the conversation is signed, for calls that come from another format.
+   */
+  readonly thought_signatures?: boolean;
+}
+
 /** A prompt as messages: what {@link BuildOptions} say, and for whom. */
-export interface BuildMessagesOptions<F extends MessageFormat = MessageFormat> extends BuildOptions {
+export interface BuildMessagesOptions<F extends MessageFormat = MessageFormat> extends BuildOptions, SignatureOptions {
   readonly format: F;
   /** Answers calls at the end that have no result yet, for requests that are not a tool's turn; what waits for an approval stays open. Default: false, and true with `running: false`. */
   readonly close_calls?: boolean;

@@ -329,7 +329,9 @@ pub fn continue_messages(
         Format::OpenAiChat => (openai_chat::write(outgoing, &mut warnings), None),
         Format::OpenAiResponses => (openai_responses::write(outgoing), None),
         Format::Anthropic => anthropic::write(outgoing, follows, options.is_steady, &mut warnings),
-        Format::Gemini => gemini::write(outgoing, follows, &mut before.signatures, &mut warnings),
+        Format::Gemini => {
+            gemini::write(outgoing, follows, options.thought_signatures, &mut before.signatures, &mut warnings)
+        }
         Format::AiSdkUi => (ai_sdk_ui::write(outgoing, before.count, &mut before.messages), None),
         Format::AiSdkModel => (ai_sdk_model::write(outgoing), None),
     };
@@ -385,6 +387,20 @@ fn role_of(map: &JsonMap, path: &str, roles: &[(&str, Role)], hint: &str) -> Res
     Err(Error::new(ErrorCode::InvalidInput, format!("unknown role {}", quote(name)))
         .at(message::below(path, "role"))
         .hint(format!("one of: {}{hint}", names.join(" "))))
+}
+
+/// Reads `close_calls` and `thought_signatures` from the fields of an object; `close_calls` is what is done without the field.
+///
+/// # Errors
+/// `INVALID_INPUT` for a field of another type, `UNSUPPORTED` for signatures in a format that has none.
+pub fn write_options(fields: &mut Fields, format: Format, close_calls: bool) -> Result<WriteOptions> {
+    let close_calls = fields.bool_or("close_calls", close_calls)?;
+    let signatures = fields.opt_bool("thought_signatures")?;
+    if signatures.is_some() && format != Format::Gemini {
+        let message = format!("calls of {} have no `thoughtSignature`", format.as_str());
+        return Err(Error::new(ErrorCode::Unsupported, message).at(fields.at("thought_signatures")));
+    }
+    Ok(WriteOptions { close_calls, thought_signatures: signatures.unwrap_or(false), ..WriteOptions::default() })
 }
 
 /// Reads `start`, `id_prefix`, `known_calls` and `system` from the fields of an object.
