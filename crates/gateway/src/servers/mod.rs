@@ -149,6 +149,11 @@ impl Server {
         self.expected.is_some()
     }
 
+    /// Says of a server why not all that it offers can be had; none where nothing is wrong.
+    pub fn lack(&self) -> Option<&'static str> {
+        if self.is_unavailable() { Some("unavailable now") } else { self.is_awaited().then_some("starting") }
+    }
+
     /// Counts the tools that clients may see; of a server that has not listed yet those of an earlier run.
     pub fn known_tools(&self) -> usize {
         self.expected.as_ref().map_or_else(|| self.usable().count(), Vec::len)
