@@ -125,6 +125,19 @@ test("a gateway digests what is large, keeps what only structured content says, 
   assert.equal(handler.stats().open_calls, 0);
 });
 
+test("a server offers the tools that its entry includes, and its others cannot be called", async (t) => {
+  const files = await program("files", { read_file: "{ content: [] }", read_secret: "{ content: [] }", write_file: "{ content: [] }" });
+  const reports = [];
+  const on_server = ({ report }) => void (report && reports.push(report));
+  const handler = gateway({ token: "t", mcpServers: { files: { ...files, include_tools: ["read_*"], exclude_tools: ["*_[r-t]ecret"] } }, sdk, on_server });
+  t.after(() => handler.close());
+  const { call, names } = await user(handler);
+  assert.deepEqual(await names(), ["read_file", "drilldown", "recall"]);
+  assert.deepEqual(reports.map(({ tools, excluded }) => [tools, excluded]), [[1, 2]]);
+  const { error } = await call("write_file");
+  assert.match(error.message, /`write_file` is not known/);
+});
+
 test("a call is over whatever happens to its result, and its client is told that the tool has run", async (t) => {
   const one = await program("one", { run: '{ content: [{ type: "text", text: "x".repeat(4000) }] }' });
   const errors = [];

@@ -116,6 +116,10 @@ export interface GatewayServer {
   readonly drift?: OnFinding;
   /** In place of the gateway's `lint`. */
   readonly lint?: OnFinding;
+  /** Globs of the tools that are offered, by the names that the server has for them. Default: all. */
+  readonly include_tools?: readonly string[];
+  /** Globs of tools that are not offered, though they are included. */
+  readonly exclude_tools?: readonly string[];
 }
 
 /** Names of the gateway's own tools. */
@@ -249,6 +253,8 @@ export interface ListingReport {
   readonly resources: number;
   readonly resource_templates: number;
   readonly prompts: number;
+  /** Tools that `include_tools` and `exclude_tools` keep out, which are not read. */
+  readonly excluded: number;
   /** Tokens that the tools would take in a prompt as they were listed. */
   readonly tokens: number;
   readonly added: readonly string[];

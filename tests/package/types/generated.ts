@@ -902,6 +902,7 @@ export type ListingReport = {
   resources: number,
   resource_templates: number,
   prompts: number,
+  excluded: number,
   tokens: number,
   added: Array<string>,
   removed: Array<string>,
@@ -1240,7 +1241,7 @@ export interface Inputs {
 }
 export interface GatewayInputs {
   GatewayRuntimeOptions: { required: "servers"; fields: "accepted" | "cache" | "drift" | "lint" | "meta_allow" | "mode" | "names" | "pinned_tools" | "pins" | "pins_lost" | "policy" | "preset" | "rate_limits" | "recent_tools" | "retry" | "search_above" | "servers" | "tolerant_args" | "validate" | "visibility" };
-  GatewayServer: { required: "name"; fields: "drift" | "lint" | "name" | "policy" };
+  GatewayServer: { required: "name"; fields: "drift" | "exclude_tools" | "include_tools" | "lint" | "name" | "policy" };
   ToolPolicy: { required: never; fields: "default" | "rules" };
   PolicyRule: { required: "action"; fields: "action" | "caller" | "destructive" | "meta_tool" | "namespace" | "read_only" | "reason" | "server" | "tags" | "tool" };
   GatewayRateLimits: { required: never; fields: "per_tool" | "tool_browse" | "tool_execute" | "tool_view" };

@@ -17,7 +17,7 @@ use contextweaver_text::quote::quote;
 
 use crate::failure::{GatewayError, GatewayErrorCode};
 use crate::front::ToolPlace;
-use crate::options::{GatewayOptions, ServerOptions};
+use crate::options::{GatewayOptions, OfferedTools, ServerOptions};
 use crate::runtime::ToolRef;
 
 pub(crate) use drift::{DriftRules, Pinned};
@@ -81,6 +81,7 @@ impl ListDigests {
 pub(crate) struct Server {
     pub name: String,
     pub rules: DriftRules,
+    offered: OfferedTools,
     pub status: ServerStatus,
     /// Why it cannot be reached, as the host says, made safe to show.
     pub detail: Option<String>,
@@ -114,6 +115,7 @@ impl Server {
                 drift: server.drift.unwrap_or(options.drift),
                 lint: server.lint.unwrap_or(options.lint),
             },
+            offered: server.offered.clone(),
             status: ServerStatus::default(),
             detail: None,
             tools: Vec::new(),
