@@ -3,11 +3,23 @@ import type { BuildOptions } from "../manager/options.js";
 import type { MessagesOfFormat, SystemOfFormat } from "./provider-messages.js";
 import type { ContextPack, RunningStep, StoredItem } from "../types.js";
 
+/** The names of all formats. */
+export const MESSAGE_FORMATS = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk-ui", "ai-sdk-model"] as const;
+
 /**
  * Whose messages they are: `messages` of OpenAI's chat completions, `input` of OpenAI's Responses, `messages` of Anthropic,
  * `contents` of Gemini, `UIMessage` or `ModelMessage` of the AI SDK.
  */
-export type MessageFormat = "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ai-sdk-ui" | "ai-sdk-model";
+export type MessageFormat = (typeof MESSAGE_FORMATS)[number];
+
+/** Where a document has messages of a provider, and whose they are. */
+export interface FoundMessages {
+  readonly format: MessageFormat;
+  /** The field that has the messages; absent where the document is the list. */
+  readonly list?: "messages" | "contents" | "input";
+  /** The field that has the instructions, where they stand beside the messages. */
+  readonly system?: "system" | "systemInstruction" | "system_instruction";
+}
 
 /** Something that was repaired, or could not be kept. */
 export interface MessageWarning {

@@ -283,6 +283,12 @@ export type ForgottenItem = {
   related: Array<string>,
 };
 
+export type FoundMessages = {
+  format: string,
+  list?: "messages" | "contents" | "input",
+  system?: "system" | "systemInstruction" | "system_instruction",
+};
+
 export type HandoffCategory = "decision" | "convention" | "unresolved" | "pitfall" | "next_step";
 
 export type HandoffEntry = {
@@ -1054,6 +1060,7 @@ export interface Records {
   Fact: Fact;
   FirewallStats: FirewallStats;
   ForgottenItem: ForgottenItem;
+  FoundMessages: FoundMessages;
   HandoffCategory: HandoffCategory;
   HandoffEntry: HandoffEntry;
   HydrationResult: HydrationResult;

@@ -31,9 +31,9 @@ mod nameless_calls;
 mod names;
 mod openai_chat;
 mod openai_responses;
-mod other_format;
 mod outgoing;
 mod pieces;
+mod recognition;
 mod repeated;
 mod server_tools;
 mod sources;
@@ -64,6 +64,7 @@ pub use media_list::{
     show_text_alone, text_before_media,
 };
 pub use names::{call_id, called_tool, tool_name};
+pub use recognition::{FoundMessages, find_messages};
 pub use server_tools::{is_compaction, is_provider_run};
 pub use sources::last_part;
 pub use to_items::ReadOptions;
@@ -117,8 +118,9 @@ impl Format {
     /// ```
     pub fn parse(name: &str) -> Result<Self> {
         Self::ALL.iter().copied().find(|format| format.as_str() == name).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|format| format.as_str()).collect();
             Error::new(ErrorCode::InvalidInput, format!("unknown format {}", quote(name)))
-                .hint("one of: openai-chat openai-responses anthropic gemini ai-sdk-ui ai-sdk-model")
+                .hint(format!("one of: {}", names.join(" ")))
         })
     }
 }
@@ -211,7 +213,7 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
         return Err(Error::new(ErrorCode::Unsupported, message).at("/system"));
     }
     to_items::check_depth(&list, options.system.as_ref())?;
-    other_format::refuse_other_formats(&list, format)?;
+    recognition::refuse_other_formats(&list, format)?;
     let mut warnings = Warnings::default();
     nameless_calls::name_calls(&mut list, format, options, &mut warnings);
     let read = match format {

@@ -139,7 +139,8 @@ fn table() -> String {
          results go the same ways.\n\n\
          Gemini 3 refuses calls without a `thoughtSignature`. Those of another model or an earlier Gemini get the value that Google's \
          documentation names for them once a call of the conversation is signed, and from the beginning where you say \
-         `thought_signatures: true` to `buildMessages` or `itemsToMessages`.\n",
+         `thought_signatures: true` to `buildMessages` or `itemsToMessages`.\n\n\
+         `findMessages(document)` tells of a list of messages, or of a request that has one, which of these formats it has.\n",
     );
     for format in Format::ALL {
         let others: Vec<Format> = Format::ALL.iter().copied().filter(|other| other != format).collect();
