@@ -138,6 +138,21 @@ test("a server offers the tools that its entry includes, and its others cannot b
   assert.match(error.message, /`write_file` is not known/);
 });
 
+test("a result says what was repaired in its arguments, also where it is answered again", async (t) => {
+  const answers = { read: '{ content: [{ type: "text", text: "page " + given.page }], _meta: { own: 1 } }' };
+  const tools = '[{ name: "read", inputSchema: { type: "object", properties: { page: { type: "integer" } } }, annotations: { readOnlyHint: true } }]';
+  const pages = await program("pages", answers, { tools });
+  const handler = gateway({ token: "t", mcpServers: { pages }, sdk, tolerant_args: true, cache: {} });
+  t.after(() => handler.close());
+  const { call } = await user(handler);
+  const repaired = [{ path: "$.page", rule: "str_to_integer" }];
+  for (const [page, repairs] of [["1", repaired], [1, undefined], ["1", repaired], [2, undefined]]) {
+    const { result } = await call("read", { page });
+    assert.deepEqual([textOf(result), result._meta.own, result._meta["contextweaver/arg_repairs"]], [`page ${page}`, 1, repairs]);
+  }
+  assert.equal(handler.stats().cache_hits, 2);
+});
+
 test("a call is over whatever happens to its result, and its client is told that the tool has run", async (t) => {
   const one = await program("one", { run: '{ content: [{ type: "text", text: "x".repeat(4000) }] }' });
   const errors = [];

@@ -838,7 +838,7 @@ export type DriftedTool = {
 };
 
 export type FinishedReply = {
-  reply: JsonObject,
+  meta?: JsonObject,
   changed: ListChanges,
 };
 
@@ -848,6 +848,7 @@ export type ForwardedCall = {
   tool: string,
   arguments: JsonObject,
   meta?: JsonObject,
+  keeps_reply: boolean,
   app?: AppUse,
 };
 
