@@ -39,11 +39,11 @@ impl Gateway {
         text.push_str("Large results come back as a digest with a handle; read parts of them with `");
         text.extend([&names.drilldown, "`, find again what they hold with `", &names.recall, "`.\n"]);
         // What a server that is starting says of itself is in what the next client is told.
-        let named = |server: &Server| match server.lack() {
+        let with_lack = |server: &Server| match server.lack() {
             Some(lack) => format!("{} ({lack})", server.name),
             None => server.name.clone(),
         };
-        let servers: Vec<String> = self.servers.iter().take(MAX_NAMED).map(named).collect();
+        let servers: Vec<String> = self.servers.iter().take(MAX_NAMED).map(with_lack).collect();
         if !servers.is_empty() {
             let more = self.servers.len() - servers.len();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
