@@ -1,6 +1,7 @@
 // `contextweaver/ai-sdk`: the AI SDK's own loop, versions 6 and 7, with the SDK's own types. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
+import { choiceOf, forcedTool } from "./adapters/forced-choice.js";
 import { lastTurn } from "./adapters/last-turn.js";
 import { runnerOf } from "./adapters/ai-sdk-runner.js";
 import type { CallToolInput } from "./adapters/ai-sdk-runner.js";
@@ -67,12 +68,19 @@ export interface AiSdkStepInput {
   readonly steps?: readonly { readonly usage?: { readonly inputTokens?: number | undefined } }[];
   /** The model that is going to be called. */
   readonly model?: string | { readonly modelId: string; readonly provider?: string };
+  /** The choice among tools of this step, which the SDK itself does not tell: a tool that it forces is offered. */
+  readonly toolChoice?: AiSdkToolChoice | undefined;
 }
+
+/** A choice among tools, as `generateText` takes it. */
+export type AiSdkToolChoice<Names extends string = string> = "auto" | "none" | "required" | { type: "tool"; toolName: Names };
 
 /** What `prepareStep` answers. */
 export interface AiSdkStep<Names extends string> {
   messages: AiSdkModelMessage[];
   activeTools: Names[];
+  /** The choice that was given: `auto` in place of one that forces a tool for which there was no room. */
+  toolChoice?: AiSdkToolChoice<Names>;
   /** The instructions, when there are any. Version 6 gets them among the messages. */
   system?: string;
   /** The key of the conversation, where `cache_key` asks for it. */
@@ -192,6 +200,7 @@ function refuseTools(code: "MISSING_FIELD" | "INVALID_INPUT"): never {
 }
 
 function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>): ContextWeaver<Tools> {
+  type Name = (keyof Tools & string) | keyof AiSdkAddedTools;
   const { tools, cache_key, cache, ...rest } = options;
   const marks = marksOf(cache);
   const key = new CacheKey(checkedCacheKey(cache_key));
@@ -227,7 +236,8 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
       // A step that is tried again is told of the same call.
       if (model !== undefined && last !== undefined && last !== paid) loop.observe(model, last.usage?.inputTokens, last.usage as Readonly<Record<string, unknown>> | undefined);
       paid = last;
-      const compiled = await loop.stepLater("ai-sdk-model", messages, { ...lastTurn(messages), model, prices: pricesOf(typeof step.model === "string" ? step.model : step.model?.provider) });
+      const demanded = forcedTool(step.toolChoice);
+      const compiled = await loop.stepLater("ai-sdk-model", messages, { ...lastTurn(messages), demanded, model, prices: pricesOf(typeof step.model === "string" ? step.model : step.model?.provider) });
       const built = "initialInstructions" in step ? withoutSystem(compiled.built.messages) : { messages: compiled.built.messages };
       const isMarked = typeof step.model === "object" && takesMarks(step.model.provider);
       // The tools, which are before them, are the same each time; the SDK has them.
@@ -236,7 +246,9 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
       conversation.remember({ conversation: messages, messages: split.messages });
       const promptCacheKey = key.of(false, () => beginning(messages));
       const keyed = promptCacheKey === undefined ? {} : { providerOptions: { openai: { promptCacheKey } } };
-      return { ...split, ...keyed, activeTools: compiled.tools as ((keyof Tools & string) | keyof AiSdkAddedTools)[] };
+      const offers = new Set(compiled.tools);
+      const toolChoice = choiceOf(step.toolChoice, demanded, new Map(Object.entries(tools)), offers, "auto") as AiSdkToolChoice<Name> | undefined;
+      return { ...split, ...keyed, activeTools: [...offers] as Name[], ...(toolChoice !== undefined && { toolChoice }) };
     },
     free: () => loop.free(),
   };

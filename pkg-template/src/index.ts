@@ -84,6 +84,8 @@ export const mcpPromptToEnvelope = /* @__PURE__ */ ofAgent(api.mcpPromptToEnvelo
 /** @internal */
 export const itemsToMessages = /* @__PURE__ */ ofAgent(api.itemsToMessages);
 /** @internal */
+export const findMessages = /* @__PURE__ */ ofAgent(api.findMessages);
+/** @internal */
 export const messagesToItems = /* @__PURE__ */ ofAgent(api.messagesToItems);
 /** @internal */
 export const ToolCallContext = /* @__PURE__ */ ofAgent(api.ToolCallContext);

@@ -3,6 +3,7 @@ import { FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./
 import type { AgentLoop, AgentLoopOptions, AgentLoopStep, ChosenTools, ConversationAhead, DescribedTool, LoopCosts, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
+import { choiceOf, forcedTool } from "./adapters/forced-choice.js";
 import { lastTurn } from "./adapters/last-turn.js";
 import { promptMessage, readPart } from "./adapters/model-prompt.js";
 import type { Fields } from "./adapters/model-prompt.js";
@@ -37,6 +38,8 @@ export interface MastraStepInput {
 export interface MastraStep {
   tools: Record<string, unknown>;
   activeTools: string[];
+  /** The choice among tools, where the framework told one: `auto` in place of one that forces a tool for which there was no room. */
+  toolChoice?: "auto" | "none" | "required" | { type: "tool"; toolName: string };
 }
 
 /** What the framework tells `processLLMRequest`, as far as it is needed. */
@@ -120,7 +123,10 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
         find_tools: addedTool(FIND_TOOLS, async (input: FindToolsInput, call) => served().findTools(input, call?.toolCallId)),
         call_tool: addedTool(callOffer(), async (input: unknown, call) => runTool(served(), tools, input, call)),
       };
-      return { tools: { ...tools, ...added }, activeTools: [...(step.chosen?.names ?? [])] };
+      const names = step.chosen?.names ?? [];
+      const choice = input.toolChoice as MastraStep["toolChoice"];
+      const toolChoice = choiceOf(choice, forcedTool(choice), new Map(Object.entries(tools)), new Set(names), "auto");
+      return { tools: { ...tools, ...added }, activeTools: [...names], ...(toolChoice !== undefined && { toolChoice }) };
     },
     async processLLMRequest<Prompt extends readonly object[]>({ prompt, model, state }: MastraRequest<Prompt>) {
       const step = state[STATE] as StepState | undefined;
@@ -185,7 +191,7 @@ function stepOf(
     const { query, called } = lastTurn(messages);
     // Only the prompt that comes after has the form that the log knows.
     const ahead: ConversationAhead = { format: FORMAT, messages, user_turn: turnOf(stored) };
-    const chosen = loop.choose({ query, called, demanded: demanded(toolChoice), factor: loop.factorOf(modelId(model)), ahead });
+    const chosen = loop.choose({ query, called, demanded: forcedTool(toolChoice), factor: loop.factorOf(modelId(model)), ahead });
     return { chosen, reserved_tokens: formatTokens(structuredOutput) };
   } catch (error) {
     if (!ContextWeaverError.is(error)) throw error;
@@ -248,12 +254,6 @@ function offered(tools: Fields): OfferedTool[] {
   const known = new Map(catalog.items().map((item) => [item.name, item]));
   catalog.free();
   return given.map(([name]) => ({ name, description: known.get(name)?.description, schema: known.get(name)?.args_schema }));
-}
-
-/** Returns the name of the tool that is to be called in any case. */
-function demanded(choice: unknown): string[] {
-  const { toolName } = (choice ?? {}) as Fields;
-  return typeof toolName === "string" ? [toolName] : [];
 }
 
 /** Counts the tokens of the schema of what is to be answered. */

@@ -15,7 +15,7 @@ use contextweaver_context::{
 };
 use contextweaver_convert::mcp::{McpResultOptions, Revision, mcp_result_with_bytes};
 use contextweaver_convert::providers::{
-    Format, MessageWarning, ReadOptions, WriteOptions, messages_to_items, read_options,
+    Format, MessageWarning, ReadOptions, messages_to_items, read_options, write_options,
 };
 use contextweaver_model::json::{self, Fields};
 use contextweaver_routing::router::RouteTurn;
@@ -95,15 +95,13 @@ pub fn turns_before(manager: &mut ContextManager, arguments: &str) -> Result<Str
     }))
 }
 
-/// Compiles a prompt as messages: `{format, close_calls?}` beside the fields of a build.
+/// Compiles a prompt as messages: `{format, close_calls?, thought_signatures?}` beside the fields of a build.
 pub(super) fn build_messages(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
     let format = fields.parsed("format", Format::parse)?;
-    let close_calls = fields.opt_bool("close_calls")?;
     let request = BuildRequest::take(&mut fields)?;
     // In a loop the results of calls at the end are still to come.
-    let close_calls = close_calls.unwrap_or(request.running == Some(false));
-    let options = WriteOptions { close_calls, ..WriteOptions::default() };
+    let options = write_options(&mut fields, format, request.running == Some(false))?;
     fields.finish()?;
     match manager.build_messages(&request, format, options)? {
         Outcome::Need(needs) => need(&needs),

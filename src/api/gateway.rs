@@ -160,7 +160,7 @@ fn failed_call(fields: &mut Fields) -> Result<FailedCall> {
 
 fn finished_call(fields: &mut Fields) -> Result<FinishedCall> {
     let call = number(fields)?;
-    let reply = Value::Object(fields.object("reply")?);
+    let reply = if fields.has("reply") { Some(Value::Object(fields.object("reply")?)) } else { None };
     let measured = fields.take("measured").map(|measured| MeasuredResult::from_value(measured, "/measured"));
     Ok(FinishedCall { call, reply, measured: measured.transpose()?.unwrap_or_default(), now_ms: time(fields)? })
 }

@@ -97,6 +97,14 @@ pub fn mask_text(text: &str) -> String {
     contextweaver_text::redact::redact_id(text).into_owned()
 }
 
+/// Returns the place of the name that a misspelt one was meant to be, among names that are parted by NUL.
+#[wasm_bindgen]
+pub fn nearest_name(name: &str, known: &str) -> Option<u32> {
+    let known = || known.split('\0');
+    let meant = contextweaver_model::json::nearest(name, known())?;
+    known().position(|one| one == meant).map(|place| place as u32)
+}
+
 /// Returns where the last panic was, empty when there was none.
 #[wasm_bindgen]
 pub fn last_panic() -> String {

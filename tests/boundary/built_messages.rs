@@ -67,7 +67,12 @@ fn requests_that_cannot_be_answered_say_where() {
     for (request, code, path) in [
         (json!({}), "MISSING_FIELD", "/format"),
         (json!({ "format": "klingon" }), "INVALID_INPUT", "/format"),
-        (json!({ "format": "gemini", "close_calls": 1 }), "INVALID_INPUT", "/close_calls"),
+        (json!({ "phase": "answer", "format": "gemini", "close_calls": 1 }), "INVALID_INPUT", "/close_calls"),
+        (
+            json!({ "phase": "answer", "format": "anthropic", "thought_signatures": true }),
+            "UNSUPPORTED",
+            "/thought_signatures",
+        ),
         (json!({ "format": "gemini" }), "MISSING_FIELD", "/phase"),
         (json!({ "phase": "answer", "format": "gemini", "attachments": true }), "UNKNOWN_FIELD", "/attachments"),
         (json!({ "phase": "answer", "format": "gemini", "budget_tokens": 3 }), "BUDGET_EXCEEDED", ""),

@@ -134,6 +134,26 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       assert.match(texts[1], /not to her/);
       cw.free();
     });
+
+    test(`AI SDK ${version}, ${name}: a tool that a step forces is offered, or the choice is the model's where it has no room`, async () => {
+      const many = sdkTools(sdk).tools;
+      const last = Object.keys(many)[140];
+      const huge = sdk.tool({ description: "word ".repeat(BUDGET), inputSchema: z.object({}), execute: async () => 1 });
+      const [asked, steps] = [[], []];
+      const model = modelOf(sdk, (options) => {
+        asked.push(options);
+        return said(asked.length < 4 ? [call(`c${asked.length}`, last, {})] : [{ type: "text", text: "done" }]);
+      });
+      const cw = contextWeaver({ tools: { ...many, huge }, budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
+      const force = (toolName) => ({ type: "tool", toolName });
+      const choices = [force(last), force("huge"), "required", undefined];
+      const prepareStep = (step) => cw.prepareStep({ ...step, toolChoice: choices[step.stepNumber] });
+      await run(sdk, { model, tools: cw.tools, prepareStep, stopWhen: sdk.stop(4), prompt: "hi" });
+      assert.ok(asked[0].tools.some(({ name: one }) => one === last));
+      assert.deepEqual(asked.map(({ toolChoice }) => toolChoice), [force(last), { type: "auto" }, { type: "required" }, { type: "auto" }]);
+      assert.deepEqual(steps.map(({ warnings }) => warnings.map(({ code, path }) => [code, path])), [[], [["TOOL_LEFT_OUT", "/tools/huge"]], [], []]);
+      cw.free();
+    });
   }
 
   test(`AI SDK ${version}: what cannot be is said before the model is asked`, async () => {

@@ -65,6 +65,7 @@ const NEEDS = {
   mcpResultToEnvelope: "agent",
   itemsToMessages: "agent",
   messagesToItems: "agent",
+  findMessages: "agent",
   mcpToolToSelectable: "agent",
   firstTimeIn: undefined,
   fromAiSdk: "agent",

@@ -46,6 +46,8 @@ test("call_tool, hand-written loops: resolve reads what is meant, answer says wh
     assert.equal(cw.answer(made("call_tool", RIGHT)), undefined);
     assert.match(told(cw.answer(made("call_tool", WRONG))), /There is no tool "pay_invoces"\. Is it pay_invoice\?/);
     assert.match(told(cw.answer(made("call_tool", { name: PAY.name, arguments: {} }))), /^id: missing/);
+    // Half of a surrogate pair is no word to search for.
+    for (const made_up of [made("call_tool", { name: "pay\ud800" }), made("find_tools", { query: "pay \ud800" })]) assert.match(told(cw.answer(made_up)), /pay_invoice/);
     // Every other call is what it is.
     for (const other of [made("call_tool", WRONG), made(PAY.name, { id: 7 }), made("find_tools", { query: "x" })]) assert.equal(cw.resolve(other), other);
     // Another question leaves the list as it is.

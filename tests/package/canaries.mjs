@@ -873,6 +873,7 @@ Object.assign(ROWS, {
     () => cw.fromMcpMeta({ token: SECRET }, { trust: ["token"] }),
     () => cw.fromMcpMeta({}, { [NAME]: 1 }),
   ),
+  findMessages: (_, cw) => cw.findMessages({ [NAME]: SECRET, messages: [{ role: SECRET, content: SECRET }] }),
   inferNamespace: (_, cw) => each(() => cw.inferNamespace(7)),
   itemsToMessages: (_, cw) => each(
     () => cw.itemsToMessages([item("x")], NAME),

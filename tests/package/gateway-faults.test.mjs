@@ -68,6 +68,7 @@ test("the start waits for no server that is slow or hangs, and its tools come la
   t.after(() => late.close());
   const { handler, told, statusOf } = started(t, { ...config, never: faulty("hang"), late: { url: late.url } }, { start_timeout_ms: 1_000 });
   const client = await connected(handler, "legacy");
+  assert.match(client.getInstructions(), /gateway: h0[^,]*, h1[^,]*, never \(starting\), late \(starting\)\.$/m);
   const names = async () => (await client.listTools()).tools.map(({ name }) => name);
   await names();
   assert.deepEqual([statusOf("late"), statusOf("never")], ["connecting", "connecting"]);
@@ -80,7 +81,10 @@ test("the start waits for no server that is slow or hangs, and its tools come la
   for (const [, outgoing] of waiting) outgoing.destroy();
   await until("the tools of the late server", async () => (await names()).includes("late_echo"));
   assert.ok(told.events.some(({ server, status, report }) => server === "late" && status === "ready" && report !== undefined));
-  await client.close();
+  // What it says of itself is told to who connects later, and in the stateless era with every request.
+  const later = await Promise.all(["legacy", "modern"].map((era) => connected(handler, era)));
+  for (const one of later) assert.match(one.getInstructions(), /, never \(starting\), late\.\n[^]*\nlate:\n> I am late\./);
+  await Promise.all([client, ...later].map((one) => one.close()));
 });
 
 test("an upstream is killed, hangs, floods, lies and changes while fifty clients work", async (t) => {

@@ -32,7 +32,7 @@ export function rows(bytes) {
 
 /** What a server of this name has; `seen` counts what was called and cancelled. */
 export function loadServer(name, seen = { calls: 0, cancelled: 0 }, tools = () => toolsOf(name)) {
-  const server = new Server({ name, version: "1.0.0" }, { capabilities: { tools: { listChanged: true } } });
+  const server = new Server({ name, version: "1.0.0" }, { capabilities: { tools: { listChanged: true } }, instructions: `I am ${name}.` });
   server.setRequestHandler("tools/list", () => ({ tools: tools() }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     seen.calls += 1;

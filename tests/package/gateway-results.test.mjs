@@ -125,6 +125,34 @@ test("a gateway digests what is large, keeps what only structured content says, 
   assert.equal(handler.stats().open_calls, 0);
 });
 
+test("a server offers the tools that its entry includes, and its others cannot be called", async (t) => {
+  const files = await program("files", { read_file: "{ content: [] }", read_secret: "{ content: [] }", write_file: "{ content: [] }" });
+  const reports = [];
+  const on_server = ({ report }) => void (report && reports.push(report));
+  const handler = gateway({ token: "t", mcpServers: { files: { ...files, include_tools: ["read_*"], exclude_tools: ["*_[r-t]ecret"] } }, sdk, on_server });
+  t.after(() => handler.close());
+  const { call, names } = await user(handler);
+  assert.deepEqual(await names(), ["read_file", "drilldown", "recall"]);
+  assert.deepEqual(reports.map(({ tools, excluded }) => [tools, excluded]), [[1, 2]]);
+  const { error } = await call("write_file");
+  assert.match(error.message, /`write_file` is not known/);
+});
+
+test("a result says what was repaired in its arguments, also where it is answered again", async (t) => {
+  const answers = { read: '{ content: [{ type: "text", text: "page " + given.page }], _meta: { own: 1 } }' };
+  const tools = '[{ name: "read", inputSchema: { type: "object", properties: { page: { type: "integer" } } }, annotations: { readOnlyHint: true } }]';
+  const pages = await program("pages", answers, { tools });
+  const handler = gateway({ token: "t", mcpServers: { pages }, sdk, tolerant_args: true, cache: {} });
+  t.after(() => handler.close());
+  const { call } = await user(handler);
+  const repaired = [{ path: "$.page", rule: "str_to_integer" }];
+  for (const [page, repairs] of [["1", repaired], [1, undefined], ["1", repaired], [2, undefined]]) {
+    const { result } = await call("read", { page });
+    assert.deepEqual([textOf(result), result._meta.own, result._meta["contextweaver/arg_repairs"]], [`page ${page}`, 1, repairs]);
+  }
+  assert.equal(handler.stats().cache_hits, 2);
+});
+
 test("a call is over whatever happens to its result, and its client is told that the tool has run", async (t) => {
   const one = await program("one", { run: '{ content: [{ type: "text", text: "x".repeat(4000) }] }' });
   const errors = [];

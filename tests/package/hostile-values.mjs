@@ -219,6 +219,8 @@ const ENTRIES = {
   "messagesToItems format": (cw, m, v) => cw.messagesToItems([], v),
   "messagesToItems part": (cw, m, v) => cw.messagesToItems([{ role: "user", content: [[v]] }], "anthropic"),
   "messagesToItems options": (cw, m, v) => cw.messagesToItems([], "gemini", { known_calls: { x: [v] } }),
+  "findMessages": (cw, m, v) => cw.findMessages(v),
+  "findMessages list": (cw, m, v) => cw.findMessages({ messages: [v, { role: "user", content: [v] }] }),
   "itemsToMessages": (cw, m, v) => cw.itemsToMessages([v], "ai-sdk-ui"),
   "itemsToMessages metadata": (cw, m, v) => cw.itemsToMessages([item("x", "t", { metadata: { _contextweaver: { v } } })], "gemini"),
   "ingestMessages": (cw, m, v) => m.ingestMessages(v, "openai-chat"),
@@ -350,7 +352,7 @@ const EXPENSIVE = [
 const SENT = [
   "ingestToolResult raw_output", "mcpResourceToEnvelope", "mcpResourceToEnvelope part", "mcpPromptToEnvelope", "mcpPromptToEnvelope message",
   "mcpResultToEnvelope", "mcpResultToEnvelope part", "mcpResultToEnvelope structured", "ingestMcpResult result", "ingestMcpResult part",
-  "messagesToItems", "messagesToItems part", "ingestMessages", "ingestMessages message", "syncMessages", "syncMessages message",
+  "messagesToItems", "messagesToItems part", "findMessages", "findMessages list", "ingestMessages", "ingestMessages message", "syncMessages", "syncMessages message",
   "mcpToToolDefinition", "mcpToToolResult",
 ];
 

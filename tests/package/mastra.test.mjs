@@ -264,12 +264,17 @@ for (const [name, run] of Object.entries(HOW)) {
   });
 }
 
-test("Mastra: a tool that is demanded is offered, whatever the query brings", async () => {
-  let offered;
-  const model = modelOf(4, ({ tools }) => ((offered = tools.map(({ name }) => name)), says("done")));
-  const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 2 });
-  await agentOf({ model, tools: sdkTools().tools, cw }).generate("Archive the mail of group 4.", { toolChoice: { type: "tool", toolName: "take_picture" } });
-  assert.ok(offered.includes("take_picture") && offered.length < 8, `${offered}`);
+test("Mastra: a tool that is demanded is offered, whatever the query brings, or the choice is the model's where it has no room", async () => {
+  const [asked, steps] = [[], []];
+  const model = modelOf(4, ({ tools, toolChoice }) => (asked.push({ names: tools.map(({ name }) => name), toolChoice }), says("done")));
+  const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 2, onStep: (step) => steps.push(step) });
+  const huge = createTool({ id: "huge", description: "word ".repeat(BUDGET), inputSchema: z.object({}), execute: async () => 1 });
+  const agent = agentOf({ model, tools: { ...sdkTools().tools, huge }, cw });
+  const choices = [{ type: "tool", toolName: "take_picture" }, { type: "tool", toolName: "huge" }, "required"];
+  for (const toolChoice of choices) await agent.generate("Archive the mail of group 4.", { toolChoice });
+  assert.ok(asked[0].names.includes("take_picture") && asked[0].names.length < 8, `${asked[0].names}`);
+  assert.deepEqual(asked.map(({ toolChoice }) => toolChoice), [choices[0], { type: "auto" }, { type: "required" }]);
+  assert.deepEqual(steps.map(({ warnings }) => warnings.map(({ code, path }) => [code, path])), [[], [["TOOL_LEFT_OUT", "/tools/huge"]], []]);
   cw.free();
 });
 

@@ -479,6 +479,14 @@ export const messageCases = {
     assert.ok(error.hint.includes("anthropic"), error.hint);
   },
 
+  "messages are recognised, in a list or in a request"(cw, assert) {
+    for (const [format, messages] of Object.entries(LISTS)) {
+      assert.deepEqual(cw.findMessages(messages), { format });
+      assert.deepEqual(cw.findMessages({ model: "m", sent: new Date(0), messages, system: "Be brief." }), { format, list: "messages", system: "system" });
+    }
+    for (const other of [undefined, null, 7, [], {}, { messages: "none" }, { messages: [], input: [] }]) assert.equal(cw.findMessages(other), undefined);
+  },
+
   "results of MCP tools are taken apart, and nothing of them is lost"(cw, assert) {
     const manager = new cw.ContextManager();
     manager.ingest({ id: "c1", kind: "tool_call", text: "{}", metadata: { function_name: "shoot" } });

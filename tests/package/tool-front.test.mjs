@@ -115,14 +115,15 @@ test("Tool front: a call means the tool and the arguments that the model is like
 });
 
 test("Tool front: what no tool is meant by is told to the model, with what helps", () => {
-  const front = frontOf([tool("pay_invoice", 10, object({ id: { type: "integer" } }, ["id"])), tool("payInvoice"), tool("list"), { name: "web_search", tokens: 5 }]);
+  const tools = [tool("pay_invoice", 10, object({ id: { type: "integer" } }, ["id"])), tool("payInvoice"), tool("list"), { name: "web_search", tokens: 5 }];
+  const front = frontOf(tools, (query) => (query === "lists_all" ? ["web_search", "list"] : []));
   for (const [given, told] of [
     ["no JSON", /no JSON object.*call_tool/s],
     [[], /no JSON object/],
     [null, /no JSON object/],
     [{}, /name of the tool is missing/],
     [{ name: 7 }, /name of the tool is missing/],
-    [{ name: "lisst" }, /^There is no tool "lisst"\. Is it list\?/],
+    [{ name: "lists_all" }, /^There is no tool "lists_all"\. Is it list\?/],
     [{ name: "zzzzzz" }, /^There is no tool "zzzzzz"\. Look for one by find_tools\.$/],
     // The provider runs it, and the model calls it by itself.
     [{ name: "web_search" }, /^web_search is called by its own name, not by call_tool\.$/],

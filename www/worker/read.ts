@@ -1,6 +1,6 @@
 // What a transcript is written in, and how it becomes items.
-import { ContextWeaverError, loadMcpSessionJsonl, messagesToItems } from "contextweaver/slim";
-import type { ContextItem, MessageFormat } from "contextweaver/slim";
+import { ContextWeaverError, findMessages, loadMcpSessionJsonl, messagesToItems } from "contextweaver/slim";
+import type { ContextItem, FoundMessages, MessageFormat, ReadMessagesOptions } from "contextweaver/slim";
 import { InputError } from "./text.ts";
 
 /** How a transcript may be written. */
@@ -42,11 +42,11 @@ export function read(text: string, named: TranscriptFormat | "auto"): Transcript
   const value = named === "session" ? undefined : whole(text);
   if (named === "auto" ? value === undefined || isItem(value) : named === "session") return session(text);
   if (value === undefined) throw new InputError("it is not valid JSON");
-  const format = named === "auto" ? recognise(value) : named;
+  const found: Partial<FoundMessages> = findMessages(value) ?? {};
+  const format = named === "auto" ? (formOf(value) ?? found.format ?? "openai-chat") : named;
   if (format === "session") return { ...session(asLines(value)), ...(isRecord(value) && Array.isArray(value["items"]) && { key: ".items" }) };
   if (format === "snapshot") return { format, items: [], warnings: [], snapshot: text };
-  const { messages, system, key } = listOf(value);
-  const options = system !== undefined && (format === "anthropic" || format === "gemini") ? { system } : {};
+  const { messages, options, key } = listOf(value, format, found);
   const { items, warnings } = messagesToItems(messages, format, options);
   return { format, items, key, warnings: warnings.map(({ message, path }) => `${path}: ${message}`) };
 }
@@ -103,44 +103,17 @@ function withLines(error: ContextWeaverError): Error {
 }
 
 /** The messages of a request or a bare list, with the instructions beside them. */
-function listOf(value: unknown): { messages: readonly unknown[]; system: unknown; key: string } {
-  if (Array.isArray(value)) return { messages: value, system: undefined, key: "" };
+function listOf(value: unknown, format: MessageFormat, { list, system }: Partial<FoundMessages>): { messages: readonly unknown[]; options: ReadMessagesOptions; key: string } {
   const record = isRecord(value) ? value : {};
-  const key = ["messages", "contents", "input"].find((each) => Array.isArray(record[each]));
-  const messages = key === undefined ? undefined : (record[key] as readonly unknown[]);
-  if (!messages) throw new InputError("there is no list of messages in it");
-  return { messages, key: `.${key}`, system: record["system"] ?? record["systemInstruction"] ?? record["system_instruction"] };
+  const messages = Array.isArray(value) ? value : list && record[list];
+  if (!Array.isArray(messages)) throw new InputError("there is no list of messages in it, or more than one");
+  const isBeside = system !== undefined && (format === "anthropic" || format === "gemini");
+  return { messages, key: list ? `.${list}` : "", options: isBeside ? { system: record[system] } : {} };
 }
 
-/** Whose messages they are, by what only that provider writes; what all write is read as OpenAI chat. */
-function recognise(value: unknown): Exclude<TranscriptFormat, "recorded"> {
+/** What a document is that is no session: a snapshot, a list of items, or messages. */
+function formOf(value: unknown): "session" | "snapshot" | undefined {
   if (isRecord(value) && "event_log" in value) return "snapshot";
-  if (isRecord(value) && Array.isArray(value["items"])) return "session";
-  const { messages } = listOf(value);
-  if (messages.length > 0 && messages.every(isItem)) return "session";
-  for (const message of messages) {
-    const format = isRecord(message) ? ofMessage(message) : undefined;
-    if (format) return format;
-  }
-  if (isRecord(value) && "contents" in value) return "gemini";
-  if (isRecord(value) && "input" in value) return "openai-responses";
-  return isRecord(value) && "system" in value ? "anthropic" : "openai-chat";
-}
-
-const RESPONSES = ["function_call", "function_call_output", "reasoning", "message", "item_reference"];
-
-function ofMessage(message: Record<string, unknown>): MessageFormat | undefined {
-  const { role, content, parts, type, tool_calls } = message;
-  if (Array.isArray(parts)) {
-    return parts.some((part) => isRecord(part) && typeof part["type"] === "string") ? "ai-sdk-ui" : "gemini";
-  }
-  if (typeof type === "string" && RESPONSES.includes(type)) return "openai-responses";
-  if (tool_calls !== undefined || message["tool_call_id"] !== undefined) return "openai-chat";
-  if (!Array.isArray(content)) return undefined;
-  const types = content.map((block) => (isRecord(block) ? block["type"] : undefined));
-  if (types.some((each) => each === "tool-call" || each === "tool-result")) return "ai-sdk-model";
-  if (types.some((each) => each === "tool_use" || each === "tool_result" || each === "thinking")) return "anthropic";
-  if (types.some((each) => each === "input_text" || each === "output_text")) return "openai-responses";
-  if (types.some((each) => each === "image_url")) return "openai-chat";
-  return role === "tool" ? "ai-sdk-model" : undefined;
+  const items = isRecord(value) ? value["items"] : value;
+  return Array.isArray(items) && (isRecord(value) || (items.length > 0 && items.every(isItem))) ? "session" : undefined;
 }

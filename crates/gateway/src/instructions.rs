@@ -5,6 +5,7 @@ use contextweaver_text::unicode::{trim, truncate, visible};
 
 use crate::front::FrontMode;
 use crate::runtime::Gateway;
+use crate::servers::Server;
 
 /// Code points of what one server says of itself.
 const SERVER_CHARS: usize = 1_000;
@@ -37,7 +38,12 @@ impl Gateway {
         };
         text.push_str("Large results come back as a digest with a handle; read parts of them with `");
         text.extend([&names.drilldown, "`, find again what they hold with `", &names.recall, "`.\n"]);
-        let servers: Vec<&str> = self.servers.iter().take(MAX_NAMED).map(|server| server.name.as_str()).collect();
+        // What a server that is starting says of itself is in what the next client is told.
+        let with_lack = |server: &Server| match server.lack() {
+            Some(lack) => format!("{} ({lack})", server.name),
+            None => server.name.clone(),
+        };
+        let servers: Vec<String> = self.servers.iter().take(MAX_NAMED).map(with_lack).collect();
         if !servers.is_empty() {
             let more = self.servers.len() - servers.len();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };

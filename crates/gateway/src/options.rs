@@ -97,6 +97,33 @@ pub struct ServerOptions {
     pub drift: Option<OnFinding>,
     /// What happens when a tool hides something, in place of what the gateway says.
     pub lint: Option<OnFinding>,
+    /// Which of its tools there are for the gateway.
+    pub offered: OfferedTools,
+}
+
+/// Which tools of a server are offered: those that are included, all without a list, but for those that are excluded.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OfferedTools {
+    include: Option<Vec<Glob>>,
+    exclude: Vec<Glob>,
+}
+
+impl OfferedTools {
+    /// Takes `include_tools` and `exclude_tools`.
+    fn take(fields: &mut Fields) -> Result<Self> {
+        let mut globs = |key: &'static str| -> Result<Option<Vec<Glob>>> {
+            let is_given = fields.has(key);
+            let globs = Glob::read_all(&fields.strings(key)?, &fields.at(key))?;
+            Ok(is_given.then_some(globs))
+        };
+        Ok(Self { include: globs("include_tools")?, exclude: globs("exclude_tools")?.unwrap_or_default() })
+    }
+
+    /// Tells whether a tool is offered, by the name that the server has for it.
+    pub fn has(&self, name: &str) -> bool {
+        let fits = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(name));
+        self.include.as_deref().is_none_or(fits) && !fits(&self.exclude)
+    }
 }
 
 /// Names of the gateway's own tools.
@@ -285,8 +312,9 @@ fn server(value: Value, path: &str) -> Result<ServerOptions> {
     };
     let (drift, lint) = (own("drift")?, own("lint")?);
     let policy = part(&mut fields, "policy", ToolPolicy::from_value)?;
+    let offered = OfferedTools::take(&mut fields)?;
     fields.finish()?;
-    Ok(ServerOptions { name, policy, drift, lint })
+    Ok(ServerOptions { name, policy, drift, lint, offered })
 }
 
 /// Takes a part that has a reader of its own; null counts as absent.

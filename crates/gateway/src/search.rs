@@ -107,11 +107,7 @@ impl Gateway {
         for (place, server) in self.servers.iter().enumerate().take(MAX_SERVERS) {
             let is_told = |tool: usize| self.may_find(ToolPlace { server: place, tool }, caller);
             let count = server.usable().filter(|(tool, _)| is_told(*tool));
-            let mark = match (server.is_unavailable(), server.is_awaited()) {
-                (true, _) => ", unavailable now",
-                (false, true) => ", starting",
-                (false, false) => "",
-            };
+            let mark = server.lack().map_or_else(String::new, |lack| format!(", {lack}"));
             lines.push(format!("- {}: {} tools{mark}", server.name, count.count()));
         }
         let more = self.servers.len().saturating_sub(MAX_SERVERS);

@@ -699,7 +699,7 @@ export class AgentLoop {
   #frontOf(router: Router): ToolFront {
     const known = ({ tool: { name, description, schema }, tokens }: PricedTool) => ({ name, description, schema, tokens });
     const added = [this.#findTools, this.#callTool, this.#drilldown, this.#recall];
-    const search = (query: string, most: number): readonly string[] => router.route(query, { top_k: most }).candidate_ids;
+    const search = (query: string, most: number): readonly string[] => router.route(wellFormed(query), { top_k: most }).candidate_ids;
     const front = new ToolFront([...this.#tools.values()].map(known), search, added.map(known));
     const names = new TextHash();
     for (const name of this.#tools.keys()) names.add(name);

@@ -5,7 +5,7 @@ import { addedOffers, callOffer, framedTokens, pricesOf } from "./agent-loop.js"
 import type { AgentLoop, DescribedTool } from "./agent-loop.js";
 import { beginning } from "./cache-key.js";
 import type { CacheKey } from "./cache-key.js";
-import { choiceOf } from "./forced-choice.js";
+import { choiceOf, forcedTool } from "./forced-choice.js";
 import { lastTurn } from "./last-turn.js";
 import { takesMarks } from "./model-marks.js";
 import type { ModelMarks } from "./model-marks.js";
@@ -125,11 +125,11 @@ class ModelCall {
   async params(): Promise<Fields> {
     const { prompt: _, tools = [], toolChoice: choice, ...rest } = this.#keyed();
     const { query, called } = lastTurn(this.#conversation);
-    const { type, toolName } = (choice ?? {}) as Fields;
+    const forced = forcedTool(choice);
     const { built, tools: names } = await this.#loop.stepLater("ai-sdk-model", this.#conversation, {
       query,
       called,
-      demanded: type === "tool" ? [String(toolName)] : [],
+      demanded: forced,
       reserved_tokens: this.#reserved_tokens,
       model: this.#model.modelId,
       prices: pricesOf(typeof this.#model.provider === "string" ? this.#model.provider : this.#model.modelId),
@@ -139,9 +139,9 @@ class ModelCall {
     const own = offered.filter(({ name }) => given.has(name));
     // Whoever may call nothing more still says something.
     const isLast = this.#left === 0 && own.length === 0;
-    const sent = type === "none" || (this.#left === 0 && own.length > 0) ? own : offered;
+    const sent = (choice as Fields | undefined)?.["type"] === "none" || (this.#left === 0 && own.length > 0) ? own : offered;
     const prompt = promptOf(built.messages as unknown as readonly Fields[], this.#model.specificationVersion);
-    const toolChoice = isLast ? { type: "none" } : choiceOf(choice, type === "tool" ? [String(toolName)] : [], given, new Set(sent.map(({ name }) => name)), { type: "auto" });
+    const toolChoice = isLast ? { type: "none" } : choiceOf(choice, forced, given, new Set(sent.map(({ name }) => name)), { type: "auto" });
     const marked = this.#marks?.mark({ prompt, tools: sent }, { ...rest, model: this.#model.modelId, toolChoice }) ?? { prompt, tools: sent };
     return {
       ...rest,

@@ -1,7 +1,6 @@
 // The constant front of many tools. Providers put definitions of tools before everything else, so a list that changes makes the
 // whole prompt new to their cache: it changes only where the prompt is made anew anyway. In between, `find_tools` tells of tools
 // that are not in the list, and `call_tool` runs them.
-import { nearest } from "../boundary/nearest.js";
 import { countTokens } from "contextweaver";
 import type { JsonObject } from "contextweaver";
 
@@ -138,7 +137,7 @@ export class ToolFront {
 
   /** Finds tools for a need: how each is called, with the schemas of those that have room. */
   find(query: string): { readonly names: readonly string[]; readonly text: string } {
-    const names = this.#search(query, MOST_FOUND).filter((name) => this.#callable(name) !== undefined);
+    const names = this.#findable(query);
     return { names, text: names.length === 0 ? "No tool fits." : this.#told(names) };
   }
 
@@ -202,9 +201,14 @@ export class ToolFront {
     return tool?.schema && !this.#beside.has(name) ? tool : undefined;
   }
 
+  /** The tools for a need that `call_tool` can run, the best first. */
+  #findable(query: string): readonly string[] {
+    return this.#search(query, MOST_FOUND).filter((name) => this.#callable(name) !== undefined);
+  }
+
   #unknown(said: string): string {
     if (this.#tools.has(said)) return `${said} is called by its own name, not by ${CALL_TOOL.name}.`;
-    const near = nearest(said, [...this.#tools.keys()].filter((name) => this.#callable(name) !== undefined));
+    const [near] = this.#findable(said);
     const hint = near === undefined ? "Look for one by find_tools." : `Is it ${near}? Others are found by find_tools.`;
     return `There is no tool ${JSON.stringify(said)}. ${hint}`;
   }

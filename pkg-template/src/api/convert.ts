@@ -9,7 +9,7 @@ export { mcpPromptToEnvelope, mcpResourceToEnvelope, mcpResultToEnvelope } from 
 export type * from "../mcp/mcp-result-types.js";
 export type * from "../messages/message-types.js";
 export type * from "../messages/provider-messages.js";
-export { itemsToMessages, messagesToItems } from "../messages/messages.js";
+export { findMessages, itemsToMessages, messagesToItems } from "../messages/messages.js";
 export {
   inferNamespace,
   loadMcpSessionJsonl,

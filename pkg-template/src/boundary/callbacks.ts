@@ -2,7 +2,7 @@
 import { ContextWeaverError } from "./errors.js";
 import { encode, fields } from "./guard.js";
 import type { HookEvent } from "../telemetry/hook-types.js";
-import { nearest } from "./nearest.js";
+import { nearestHint } from "./nearest.js";
 
 type Fn = (...args: unknown[]) => unknown;
 
@@ -244,11 +244,7 @@ function counting(encoding: object): Fn {
 function collect(value: unknown, path: string, into: Map<string, Fn>, known?: readonly string[]): void {
   for (const [key, fn] of Object.entries(fields(value, path))) {
     const at = `${path}/${key}`;
-    if (known && !known.includes(key)) {
-      const meant = nearest(key, known);
-      const hint = meant === undefined ? `one of: ${known.join(" ")}` : `did you mean \`${meant}\`?`;
-      throw new ContextWeaverError("UNKNOWN_FIELD", "unknown hook", { path: at, hint });
-    }
+    if (known && !known.includes(key)) throw new ContextWeaverError("UNKNOWN_FIELD", "unknown hook", { path: at, hint: nearestHint(key, known) });
     if (typeof fn !== "function") throw notAFunction(at);
     into.set(key, fn as Fn);
   }

@@ -1,6 +1,6 @@
 // A WebAssembly instance: starting it when it is first needed, calling it, and bringing it back after a trap.
-import { ContextWeaverError, fromEngine, maskers } from "./errors.js";
-import type { Masker } from "./errors.js";
+import { ContextWeaverError, fromEngine, modules } from "./errors.js";
+import type { Asked, ErrorGlue } from "./errors.js";
 
 /** What an instance is made from. @internal */
 export type Source = WebAssembly.Module | ArrayBuffer | Uint8Array<ArrayBuffer>;
@@ -12,10 +12,9 @@ export interface Loaded<G> {
 }
 
 /** What the generated glue of every module has. @internal */
-export interface Glue {
+export interface Glue extends ErrorGlue {
   initSync(source: { module: Source }): unknown;
   last_panic(): string;
-  mask_text(text: string): string;
   __wbg_reset_state(): void;
 }
 
@@ -23,7 +22,7 @@ export interface Glue {
 const GROUPS = ["manager_new", "convert_call", "catalog_new", "decisions_new", "gateway_new"];
 
 /** One of the package's modules. Each has its own memory, and its own end. @internal */
-export class Engine<G extends Glue> implements Masker {
+export class Engine<G extends Glue> implements Asked {
   /** Name of the module: its file is `<name>_bg.wasm`. */
   readonly name: string;
   readonly #load: (() => Source) | undefined;
@@ -42,14 +41,14 @@ export class Engine<G extends Glue> implements Masker {
     this.name = name;
     this.#load = load;
     this.#otherwise = otherwise;
-    maskers.add(this);
+    modules.add(this);
   }
 
-  /** Masks the credentials in a text, if this engine can be used. */
-  mask(text: string): string | undefined {
+  /** Asks what an error wants to know, if this engine can be used. */
+  ask<T>(run: (glue: ErrorGlue) => T): { readonly answer: T } | undefined {
     if (!this.#started && !this.#load) return undefined;
     try {
-      return this.call((glue) => glue.mask_text(text));
+      return { answer: this.call(run) };
     } catch {
       return undefined; // the next one may be able to
     }

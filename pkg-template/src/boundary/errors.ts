@@ -77,32 +77,45 @@ export interface ErrorInit {
 
 const NAME = "ContextWeaverError";
 
-/** Knows credentials; nothing while it cannot be asked. @internal */
-export interface Masker {
-  mask(text: string): string | undefined;
+/** What every module of the package can tell of what an error says. @internal */
+export interface ErrorGlue {
+  /** The text without its credentials. */
+  mask_text(text: string): string;
+  /** The place of the name that is meant, among names that are parted by NUL. */
+  nearest_name(name: string, known: string): number | undefined;
 }
 
-/** Who may be asked to mask what an error says. @internal */
-export const maskers = new Set<Masker>();
-let isMasking = false;
+/** A module that may be asked; nothing while it cannot be. @internal */
+export interface Asked {
+  ask<T>(run: (glue: ErrorGlue) => T): { readonly answer: T } | undefined;
+}
+
+/** Those that may be asked. @internal */
+export const modules = new Set<Asked>();
+let isAsking = false;
+
+/** Asks the first module that can be. @internal */
+export function asked<T>(run: (glue: ErrorGlue) => T): T | undefined {
+  // A module that fails makes an error, too.
+  if (isAsking) return undefined;
+  isAsking = true;
+  try {
+    for (const one of modules) {
+      const told = one.ask(run);
+      if (told) return told.answer;
+    }
+    return undefined;
+  } finally {
+    isAsking = false;
+  }
+}
 
 /** No credential is shorter; what is written in errors of this package hardly ever has such a word. */
 const LONG_WORD = /[^\s/:`'"]{16,}/;
 
 /** Masks the credentials that somebody took for the name of a field. @internal */
 export function masked(text: string): string {
-  // A masker that fails makes an error, too.
-  if (isMasking || !LONG_WORD.test(text)) return text;
-  isMasking = true;
-  try {
-    for (const masker of maskers) {
-      const answer = masker.mask(text);
-      if (answer !== undefined) return answer;
-    }
-    return text;
-  } finally {
-    isMasking = false;
-  }
+  return LONG_WORD.test(text) ? (asked((engine) => engine.mask_text(text)) ?? text) : text;
 }
 
 /**

@@ -2,7 +2,7 @@
 import { ContextWeaverError } from "./errors.js";
 import type { ErrorCode } from "./errors.js";
 import { MAX_ARTIFACT, MIB } from "./guard-limits.js";
-import { nearest } from "./nearest.js";
+import { nearestHint } from "./nearest.js";
 
 /** Where a value stands in the caller's argument, or what says so. @internal */
 export type Path = string | (() => string);
@@ -23,10 +23,8 @@ export function checkWellFormed(text: string, path: Path): void {
 
 /** Says that a field is unknown, and which of the known ones it may stand for. @internal */
 export function unknownField(name: string, known: readonly string[], above = ""): ContextWeaverError {
-  const meant = nearest(name, known);
-  const hint = meant === undefined ? known.length > 0 ? `one of: ${known.join(" ")}` : undefined : `did you mean \`${meant}\`?`;
   const part = token(name);
-  return new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${part}\``, { path: `${above}/${part}`, hint });
+  return new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${part}\``, { path: `${above}/${part}`, hint: nearestHint(name, known) });
 }
 
 /** Refuses what is left of options when the known fields were taken. @internal */

@@ -3,6 +3,7 @@ import process from "node:process";
 import {
   ContextWeaverError,
   Router,
+  findMessages,
   itemsToMessages,
   loadMcpSessionJsonl,
   mcpResultToEnvelope,
@@ -18,31 +19,21 @@ import type {
   ToolProvider,
   WrittenMessages,
 } from "../api.js";
+import { MESSAGE_FORMATS } from "../messages/message-types.js";
 import { saveArtifacts } from "./artifacts.js";
 import { UsageError } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { cell, inline, safe, safeJson } from "./print.js";
 import type { Printed } from "./print.js";
-import { MESSAGE_LISTS, inFile, nameOf, parseLines, readText, several } from "./session.js";
+import { inFile, nameOf, parseLines, readText, several } from "./session.js";
 import type { Line } from "./session.js";
 import { readJson, readTools, tellSkipped } from "./tools.js";
 
 type Values = CommandLine["values"];
 
 const PROVIDERS: readonly ToolProvider[] = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk"];
-const FORMATS: readonly MessageFormat[] = [
-  "openai-chat",
-  "openai-responses",
-  "anthropic",
-  "gemini",
-  "ai-sdk-ui",
-  "ai-sdk-model",
-];
-/** Where instructions stand beside the messages. */
-const SYSTEM: Readonly<Record<string, readonly string[]>> = {
-  anthropic: ["system"],
-  gemini: ["system", "systemInstruction", "system_instruction"],
-};
+/** Formats with the instructions beside the messages. */
+const BESIDE: readonly MessageFormat[] = ["anthropic", "gemini"];
 
 interface Conversion {
   readonly options: string;
@@ -122,8 +113,8 @@ function resultOf(json: unknown, file: string): unknown {
 }
 
 async function messages(file: string, values: Values): Promise<string> {
-  const [from] = choice<"items" | MessageFormat>(values, "from", ["items", ...FORMATS]);
-  const [to] = choice<"items" | MessageFormat>(values, "to", ["items", ...FORMATS]);
+  const [from] = choice<"items" | MessageFormat>(values, "from", ["items", ...MESSAGE_FORMATS]);
+  const [to] = choice<"items" | MessageFormat>(values, "to", ["items", ...MESSAGE_FORMATS]);
   if (from === undefined || to === undefined) throw new UsageError("say what the messages are, --from, and what they become, --to");
   if (from === "items") {
     if (to === "items") throw new UsageError("from items to items there is nothing to convert");
@@ -158,14 +149,10 @@ async function readMessages(file: string, from: MessageFormat): Promise<{ items:
   const text = await readText(file);
   const json = jsonOf(text) ?? parseLines(text, nameOf(file)).map(({ value }) => value);
   const body = (Array.isArray(json) ? { "": json } : Object(json)) as Readonly<Record<string, unknown>>;
-  const list = Object.keys(body).filter((key) => key === "" || MESSAGE_LISTS.includes(key));
-  const beside = Object.keys(body).filter((key) => SYSTEM[from]?.includes(key) && body[key] !== null);
-  const [key, otherList] = list;
-  const [system, otherSystem] = beside;
-  if (key === undefined || otherList !== undefined || otherSystem !== undefined) {
-    const trouble = key === undefined ? "has no list of messages" : "has more than one list of messages, or of instructions";
-    throw new UsageError(`${nameOf(file)} ${trouble}`, "input");
-  }
+  const found = Array.isArray(json) ? undefined : findMessages(json);
+  const key = Array.isArray(json) ? "" : found?.list;
+  const system = BESIDE.includes(from) ? found?.system : undefined;
+  if (key === undefined) throw new UsageError(`${nameOf(file)} has no list of messages, or more than one`, "input");
   const rest = Object.keys(body).filter((name) => name !== key && name !== system);
   const place = key === "" ? "" : `/${key}`;
   const options = system === undefined ? {} : { system: body[system] };

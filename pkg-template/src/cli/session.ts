@@ -1,8 +1,8 @@
 // Reads a session: one item per line of JSON. All or nothing, and every problem has its line.
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import { ContextManager, ContextWeaverError } from "../api.js";
-import type { ContextItem, ContextManagerOptions, MessageFormat } from "../api.js";
+import { ContextManager, ContextWeaverError, findMessages } from "../api.js";
+import type { ContextItem, ContextManagerOptions } from "../api.js";
 import { UsageError } from "./options.js";
 
 const MAX_REPORTED = 10;
@@ -83,34 +83,14 @@ function listOf(text: string): Line[] | undefined {
   }
 }
 
-/** Recognises messages of providers and recorded sessions by the first value, which has no `kind` as items do. */
+/** Recognises messages of providers, and recorded sessions by the first value, which has no `kind` as items do. */
 function otherForm(values: readonly unknown[]): OtherForm | undefined {
   const first = Object(values[0]) as Readonly<Record<string, unknown>>;
   if (Object.hasOwn(first, "kind")) return undefined;
-  const list = MESSAGE_LISTS.map((key) => first[key]).find((value) => Array.isArray(value)) as unknown[] | undefined;
-  const messages = list ?? values;
-  const isMessage = (value: unknown): boolean =>
-    ["role", "content", "parts"].filter((key) => Object.hasOwn(Object(value), key)).length > 1 ||
-    /^function_call/.test(String((Object(value) as { type?: unknown }).type));
-  if (list !== undefined || messages.some(isMessage)) {
-    return { what: "chat messages", how: `messages FILE --from ${formatOf(messages, Object.hasOwn(first, "input"))} --to items` };
-  }
+  const found = findMessages(first) ?? findMessages(values);
+  if (found) return { what: "chat messages", how: `messages FILE --from ${found.format} --to items` };
   if (Object.hasOwn(first, "type")) return { what: "the entries of a recorded session", how: "session FILE" };
   return undefined;
-}
-
-/** Where requests to providers have their messages. */
-export const MESSAGE_LISTS = ["messages", "input", "contents"];
-
-/** The format that messages are most likely in. */
-function formatOf(messages: readonly unknown[], isInput: boolean): MessageFormat {
-  const all = messages.map((message) => Object(message) as Readonly<Record<string, unknown>>);
-  const parts = all.flatMap(({ content }) => (Array.isArray(content) ? content : [])).map((part) => (Object(part) as { type?: unknown }).type);
-  if (all.some(({ parts }) => Array.isArray(parts))) return all.some(({ id }) => id !== undefined) ? "ai-sdk-ui" : "gemini";
-  if (isInput || all.some(({ type }) => /^(function_call|reasoning)/.test(String(type)))) return "openai-responses";
-  if (parts.some((type) => ["tool-call", "tool-result"].includes(type as string))) return "ai-sdk-model";
-  if (parts.some((type) => ["tool_use", "tool_result", "thinking"].includes(type as string))) return "anthropic";
-  return "openai-chat";
 }
 
 /** Reads lines of JSON; `name` is for messages. */

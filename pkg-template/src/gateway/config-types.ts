@@ -56,7 +56,7 @@ export interface ServerConfig {
   readonly disabled: boolean;
   /** Milliseconds a call may take. Default: 60,000. */
   readonly timeout_ms: number;
-  /** Names or globs (`*`, `?`) of the tools that are offered. Default: all. */
+  /** Names or globs (`*`, `?`, `[a-c]`, `[!a-c]`) of the tools that are offered. Default: all. */
   readonly include_tools?: readonly string[];
   /** Names or globs of tools that are not offered, though they are included. */
   readonly exclude_tools?: readonly string[];

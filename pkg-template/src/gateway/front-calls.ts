@@ -157,9 +157,9 @@ export class FrontCalls {
       return { content: [{ type: "text", text: JSON.stringify({ error: code, message, path: name, retryable: false }) }], isError: true };
     }
     watchedOf(context)?.measured(digested);
-    const { reply, changed } = this.#host.runtime.finishCall({
+    const { meta, changed } = this.#host.runtime.finishCall({
       call: about.call,
-      reply: digested.result as JsonObject,
+      ...(about.keeps_reply && { reply: digested.result as JsonObject }),
       measured: {
         tokens: digested.tokens,
         shown_tokens: digested.shown_tokens,
@@ -171,7 +171,7 @@ export class FrontCalls {
       now_ms: Date.now(),
     });
     if (changed.tools) this.#toolsChanged();
-    return reply;
+    return meta ? { ...digested.result, _meta: { ...(digested.result["_meta"] as Fields | undefined), ...meta } } : digested.result;
   }
 }
 

@@ -466,7 +466,7 @@ class RunningGateway {
 function runtimeOf(rest: JsonObject, all: readonly ServerConfig[], warnings: ConfigWarning[]): { readonly runtime: GatewayRuntime; readonly options: JsonObject; readonly servers: readonly ServerConfig[] } {
   let servers = all;
   for (;;) {
-    const options = { ...rest, servers: servers.map(({ name, policy }) => ({ name, ...(policy && { policy: withLegalNames(policy, all) as JsonObject }) })) };
+    const options = { ...rest, servers: servers.map((server) => runtimeServer(server, all)) };
     try {
       return { runtime: new GatewayRuntime(options as unknown as GatewayRuntimeOptions), options, servers };
     } catch (error) {
@@ -477,6 +477,16 @@ function runtimeOf(rest: JsonObject, all: readonly ServerConfig[], warnings: Con
       servers = servers.filter((server) => server !== broken);
     }
   }
+}
+
+/** What the runtime is told of a server. */
+function runtimeServer({ name, policy, include_tools, exclude_tools }: ServerConfig, all: readonly ServerConfig[]): JsonObject {
+  return {
+    name,
+    ...(include_tools && { include_tools }),
+    ...(exclude_tools && { exclude_tools }),
+    ...(policy && { policy: withLegalNames(policy, all) as JsonObject }),
+  };
 }
 
 /** Whoever gives a token that lets everybody in, or none, hears of it at once and not with the first request. */

@@ -3,10 +3,8 @@ import { ContextWeaverError } from "../boundary/errors.js";
 import { readValue, utf8 } from "../boundary/guard.js";
 import type { Limits } from "../boundary/guard-limits.js";
 import type { JsonObject, JsonValue } from "../types.js";
-import type { ServerConfig } from "./config-types.js";
 import { UpstreamError } from "./failure.js";
 import type { UpstreamFailure } from "./failure.js";
-import { fitsGlob } from "./glob.js";
 import { isMirrored, wrongMirroring } from "./mirrored-headers.js";
 import { METHOD_NOT_FOUND } from "./rpc-codes.js";
 
@@ -34,8 +32,6 @@ export interface UpstreamListing {
   /** JSON of `{tools, resources?, resource_templates?, prompts?, instructions?}`, each entry as the server wrote it. */
   readonly bytes: Uint8Array;
   readonly counts: Readonly<Record<ListKind, number>>;
-  /** Tools that the config leaves out. */
-  readonly left_out: number;
   /** Whether there may be tools of which clients repeat arguments in headers. */
   readonly has_mirrored: boolean;
   /** At most 100. */
@@ -64,7 +60,6 @@ export type Asker = (method: string, params: JsonObject, timeout_ms: number) => 
 export interface List {
   /** JSON of each entry. */
   readonly entries: readonly string[];
-  readonly left_out: number;
   /** Whether an entry has the keyword by which arguments are repeated in headers. */
   readonly has_mirrored: boolean;
   readonly problems: readonly ListingProblem[];
@@ -98,7 +93,6 @@ export function listsOf(capabilities: JsonObject): ListKind[] {
 
 /** How lists are read. @internal */
 export interface Listed {
-  readonly config: ServerConfig;
   readonly limits: ListingLimits;
   /** Whether arguments are repeated in headers: over HTTP, from 2026-07-28 on. */
   readonly isMirroring: boolean;
@@ -136,19 +130,17 @@ export async function readList(ask: Asker, kind: ListKind, how: Listed, bytesLef
 
 class ListReader {
   readonly #kind: ListKind;
-  readonly #config: ServerConfig;
   readonly #most: number;
   readonly #isMirroring: boolean;
   readonly #entries: string[] = [];
   readonly #problems: ListingProblem[] = [];
   readonly #mirrored = new Map<string, JsonObject>();
   #bytesLeft: number;
-  #leftOut = 0;
   #hasMirrored = false;
   #index = 0;
 
-  constructor(kind: ListKind, { config, limits, isMirroring }: Listed, bytesLeft: number) {
-    [this.#kind, this.#config, this.#most, this.#bytesLeft, this.#isMirroring] = [kind, config, limits.entries, bytesLeft, isMirroring];
+  constructor(kind: ListKind, { limits, isMirroring }: Listed, bytesLeft: number) {
+    [this.#kind, this.#most, this.#bytesLeft, this.#isMirroring] = [kind, limits.entries, bytesLeft, isMirroring];
   }
 
   /** Adds a page; returns why there can be no further. */
@@ -169,16 +161,12 @@ class ListReader {
     return undefined;
   }
 
-  /** The JSON of an entry that is one and is wanted. */
+  /** The JSON of an entry that is one. */
   #text(entry: JsonValue, index: number): string | undefined {
     const { name: key } = LISTS[this.#kind];
     const fields = (typeof entry === "object" && entry !== null && !Array.isArray(entry) ? entry : undefined) as JsonObject | undefined;
     const name = fields?.[key];
     if (fields === undefined || typeof name !== "string" || name === "") return this.#skip(index, `the entry has no \`${key}\``);
-    if (this.#kind === "tools" && !isOffered(name, this.#config)) {
-      this.#leftOut += 1;
-      return undefined;
-    }
     try {
       const { json: text, repairs } = readValue(entry, `/${this.#kind}/${index}`, ENTRY);
       const cut = repairs.find(({ code }) => code === "VALUE_CUT");
@@ -207,7 +195,7 @@ class ListReader {
   }
 
   list(): List {
-    return { entries: this.#entries, left_out: this.#leftOut, has_mirrored: this.#hasMirrored, problems: this.#problems, mirrored: this.#mirrored };
+    return { entries: this.#entries, has_mirrored: this.#hasMirrored, problems: this.#problems, mirrored: this.#mirrored };
   }
 
   incomplete(message: string): List {
@@ -216,27 +204,19 @@ class ListReader {
   }
 }
 
-/** Whether the config offers a tool. */
-function isOffered(name: string, { include_tools, exclude_tools }: ServerConfig): boolean {
-  const fits = (pattern: string): boolean => fitsGlob(pattern, name);
-  return (include_tools === undefined || include_tools.some(fits)) && !exclude_tools?.some(fits);
-}
-
 /** Puts the lists together for the runtime. @internal */
 export function listingOf(lists: ReadonlyMap<ListKind, List>, failed: readonly ListingProblem[], instructions: string | undefined): UpstreamListing {
   const counts = { tools: 0, resources: 0, resource_templates: 0, prompts: 0 };
   const parts: string[] = [];
-  let left_out = 0;
   const problems = [...failed];
   for (const kind of LIST_KINDS) {
     const list = lists.get(kind);
     if (list === undefined && kind !== "tools") continue;
-    const { entries, left_out: leftOut, problems: own } = list ?? { entries: [], left_out: 0, problems: [] };
+    const { entries, problems: own } = list ?? { entries: [], problems: [] };
     counts[kind] = entries.length;
-    left_out += leftOut;
     problems.push(...own);
     parts.push(`"${kind}":[${entries.join(",")}]`);
   }
   if (instructions !== undefined) parts.push(`"instructions":${JSON.stringify(instructions.slice(0, MAX_INSTRUCTIONS).replace(/[\ud800-\udfff]/gu, "\ufffd"))}`);
-  return { bytes: utf8(`{${parts.join(",")}}`), counts, left_out, has_mirrored: lists.get("tools")?.has_mirrored === true, problems: problems.slice(0, MAX_PROBLEMS) };
+  return { bytes: utf8(`{${parts.join(",")}}`), counts, has_mirrored: lists.get("tools")?.has_mirrored === true, problems: problems.slice(0, MAX_PROBLEMS) };
 }

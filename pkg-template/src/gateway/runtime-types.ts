@@ -116,6 +116,10 @@ export interface GatewayServer {
   readonly drift?: OnFinding;
   /** In place of the gateway's `lint`. */
   readonly lint?: OnFinding;
+  /** Globs of the tools that are offered, by the names that the server has for them. Default: all. */
+  readonly include_tools?: readonly string[];
+  /** Globs of tools that are not offered, though they are included. */
+  readonly exclude_tools?: readonly string[];
 }
 
 /** Names of the gateway's own tools. */
@@ -249,6 +253,8 @@ export interface ListingReport {
   readonly resources: number;
   readonly resource_templates: number;
   readonly prompts: number;
+  /** Tools that `include_tools` and `exclude_tools` keep out, which are not read. */
+  readonly excluded: number;
   /** Tokens that the tools would take in a prompt as they were listed. */
   readonly tokens: number;
   readonly added: readonly string[];
@@ -328,6 +334,8 @@ export interface ForwardedCall {
   readonly tool: string;
   readonly arguments: JsonObject;
   readonly meta?: JsonObject;
+  /** Whether what the client gets is kept, to answer the same call again: it is reported with the result. */
+  readonly keeps_reply: boolean;
   /** What views of the server (MCP Apps) need of the result: structured content of a tool with a view, all of one that no model calls. */
   readonly app?: AppUse;
 }
@@ -396,15 +404,16 @@ export interface MeasuredResult {
 /** A call that a server answered. */
 export interface FinishedCall {
   readonly call: number;
-  /** The `CallToolResult` that the client is to get. */
-  readonly reply: JsonObject;
+  /** The `CallToolResult` that the client is to get, of a call that `keeps_reply`. */
+  readonly reply?: JsonObject;
   readonly measured: MeasuredResult;
   readonly now_ms: number;
 }
 
-/** What a client gets. */
+/** What goes with the result that a client gets. */
 export interface FinishedReply {
-  readonly reply: JsonObject;
+  /** What its `_meta` says besides. */
+  readonly meta?: JsonObject;
   readonly changed: ListChanges;
 }
 

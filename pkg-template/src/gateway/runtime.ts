@@ -137,7 +137,7 @@ export class GatewayRuntime {
     return this.#run("fail_call", readArgument(failed, FAILED).json);
   }
 
-  /** Ends a call that a server answered, and says what the client gets. */
+  /** Ends a call that a server answered, and says what goes with its result. */
   finishCall(finished: FinishedCall): FinishedReply {
     return this.#run("finish_call", readArgument(finished, FINISHED).json);
   }

@@ -76,9 +76,8 @@ export interface UpstreamOptions {
 export interface UpstreamReport extends ServerDescription {
   readonly state: UpstreamState;
   readonly server_info?: JsonObject;
-  /** Entries of each list. */
+  /** Entries of each list, tools that the configuration excludes among them. */
   readonly counts?: Readonly<Record<ListKind, number>>;
-  readonly left_out?: number;
   readonly problems?: readonly ListingProblem[];
   /** Connections that are open, and requests under way on them. */
   readonly connections: number;

@@ -250,7 +250,7 @@ export class Upstream {
       ...describeServer(this.config),
       state: this.#state,
       ...(serverInfo && { server_info: maskedValue(serverInfo, this.#settings.secrets) as JsonObject }),
-      ...(this.#listing && { counts: this.#listing.counts, left_out: this.#listing.left_out, problems: this.#listing.problems }),
+      ...(this.#listing && { counts: this.#listing.counts, problems: this.#listing.problems }),
       connections: all.filter(({ isReady }) => isReady).length,
       in_flight: all.reduce((sum, { inFlight }) => sum + inFlight.size, 0),
       dropped_notifications: all.reduce((sum, { dropped }) => sum + dropped, 0),
@@ -353,7 +353,7 @@ export class Upstream {
     this.#dirty = new Set();
     const offered = listsOf(connection.capabilities);
     const limits = { ...LISTING_LIMITS, ...this.#options.listing };
-    const how = { config: this.config, limits, isMirroring: connection.era === "modern" && connection.kind === "http" };
+    const how = { limits, isMirroring: connection.era === "modern" && connection.kind === "http" };
     const failed: (ListingProblem & { readonly isFinal: boolean })[] = [];
     let left = limits.bytes;
     for (const kind of LIST_KINDS) {

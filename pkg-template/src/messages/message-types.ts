@@ -3,11 +3,23 @@ import type { BuildOptions } from "../manager/options.js";
 import type { MessagesOfFormat, SystemOfFormat } from "./provider-messages.js";
 import type { ContextPack, RunningStep, StoredItem } from "../types.js";
 
+/** The names of all formats. */
+export const MESSAGE_FORMATS = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk-ui", "ai-sdk-model"] as const;
+
 /**
  * Whose messages they are: `messages` of OpenAI's chat completions, `input` of OpenAI's Responses, `messages` of Anthropic,
  * `contents` of Gemini, `UIMessage` or `ModelMessage` of the AI SDK.
  */
-export type MessageFormat = "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ai-sdk-ui" | "ai-sdk-model";
+export type MessageFormat = (typeof MESSAGE_FORMATS)[number];
+
+/** Where a document has messages of a provider, and whose they are. */
+export interface FoundMessages {
+  readonly format: MessageFormat;
+  /** The field that has the messages; absent where the document is the list. */
+  readonly list?: "messages" | "contents" | "input";
+  /** The field that has the instructions, where they stand beside the messages. */
+  readonly system?: "system" | "systemInstruction" | "system_instruction";
+}
 
 /** Something that was repaired, or could not be kept. */
 export interface MessageWarning {
@@ -38,7 +50,7 @@ export interface ReadMessages {
 }
 
 /** How to write messages. */
-export interface WriteMessagesOptions {
+export interface WriteMessagesOptions extends SignatureOptions {
   /** Answers calls at the end that have no result yet, for requests that are not a tool's turn; what waits for an approval stays open. Default: false. */
   readonly close_calls?: boolean;
 }
@@ -78,8 +90,18 @@ export interface SyncedMessages {
   readonly warnings: readonly MessageWarning[];
 }
 
+/** What is known of a model that signs its calls. */
+export interface SignatureOptions {
+  /**
+   * Whether the model refuses calls without a `thoughtSignature`, as Gemini 3 does. The first call of each message that has none then
+   * gets the value that Google's documentation names for calls of other models. For `gemini` alone: `UNSUPPORTED` with other formats.
+   * Default: false, which does so once another call of the conversation is signed, for calls that come from another format.
+   */
+  readonly thought_signatures?: boolean;
+}
+
 /** A prompt as messages: what {@link BuildOptions} say, and for whom. */
-export interface BuildMessagesOptions<F extends MessageFormat = MessageFormat> extends BuildOptions {
+export interface BuildMessagesOptions<F extends MessageFormat = MessageFormat> extends BuildOptions, SignatureOptions {
   readonly format: F;
   /** Answers calls at the end that have no result yet, for requests that are not a tool's turn; what waits for an approval stays open. Default: false, and true with `running: false`. */
   readonly close_calls?: boolean;

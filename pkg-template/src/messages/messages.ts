@@ -3,6 +3,7 @@ import { convertCall } from "./convert-call.js";
 import { encode, encodeAll, fields, readArgument, text } from "../boundary/guard.js";
 import { MESSAGES, SNAPSHOT } from "../boundary/guard-limits.js";
 import type {
+  FoundMessages,
   MessageFormat,
   ReadMessages,
   ReadMessagesOptions,
@@ -31,6 +32,16 @@ export function messagesToItems(
   const { json, repairs } = readArgument({ ...fields(options), messages, format }, MESSAGES);
   const read: ReadMessages = convertCall("messages_to_items", json);
   return { ...read, warnings: [...repairs, ...read.warnings] };
+}
+
+/**
+ * Recognises messages of a provider: a list of them, or a request that has one. Calls, results and parts that one format alone has tell
+ * whose they are; plain texts are taken for those of OpenAI's chat completions, of a request for what its fields say. `undefined` where
+ * there is no list of messages, or more than one. Linear in the messages.
+ */
+export function findMessages(document: unknown): FoundMessages | undefined {
+  const { json } = readArgument({ document }, { ...MESSAGES, repaired: ["document"] });
+  return convertCall<FoundMessages | null>("find_messages", json) ?? undefined;
 }
 
 /**

@@ -30,6 +30,7 @@ import type {
   ProviderTools, ToolProvider,
   ToolResultInput,
 } from "contextweaver";
+import { MESSAGE_FORMATS } from "../messages/message-types.js";
 import { boolean, count, data, list, record, string } from "./schema.js";
 import type { Schema } from "./schema.js";
 
@@ -90,8 +91,7 @@ const if_sequence = count("Only where this is the present sequence: else 412 wit
 const SESSION = "/v1/sessions/{session}" as const;
 const sequence = { sequence: count("Number of the last part that is stored, also the ETag") };
 const sequenced = <T>(description: string): Schema<T & { readonly sequence: number }> => data(description);
-const FORMATS = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk-ui", "ai-sdk-model"];
-const format = data<MessageFormat>("Whose messages they are", { type: "string", enum: FORMATS });
+const format = data<MessageFormat>("Whose messages they are", { type: "string", enum: MESSAGE_FORMATS });
 const messages = list<unknown>(data("A message of the provider", {}), "Messages", 100_000);
 const system = data<unknown>("What stands beside the messages", {});
 const conversation = record({ messages, format }, { system, id_prefix: string("What ids of items begin with"), if_sequence });

@@ -2,17 +2,24 @@
 
 use super::done;
 use contextweaver_base::Result;
-use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages, messages_to_items, read_options};
+use contextweaver_convert::providers::{
+    Format, find_messages, items_to_messages, messages_to_items, read_options, write_options,
+};
 use contextweaver_model::ContextItem;
 use contextweaver_model::json::Fields;
 
 /// The operations of this area: `messages_to_items` with `{messages, format, start?, id_prefix?, known_calls?, system?}`
-/// answers `{items, warnings}`; `items_to_messages` with `{items, format, close_calls?}` answers `{messages, system?,
-/// warnings}`.
-pub const OPERATIONS: &[&str] = &["messages_to_items", "items_to_messages"];
+/// answers `{items, warnings}`; `items_to_messages` with `{items, format, close_calls?, thought_signatures?}` answers
+/// `{messages, system?, warnings}`; `find_messages` with `{document}` answers `{format, list?, system?}` or null.
+pub const OPERATIONS: &[&str] = &["messages_to_items", "items_to_messages", "find_messages"];
 
 /// Runs one of them.
 pub fn call(operation: &str, mut fields: Fields) -> Result<String> {
+    if operation == "find_messages" {
+        let document = fields.take("document").unwrap_or_default();
+        fields.finish()?;
+        return done(&find_messages(&document));
+    }
     let format = fields.parsed("format", Format::parse)?;
     if operation == "messages_to_items" { read(fields, format) } else { write(fields, format) }
 }
@@ -26,7 +33,7 @@ fn read(mut fields: Fields, format: Format) -> Result<String> {
 
 fn write(mut fields: Fields, format: Format) -> Result<String> {
     let items = fields.records("items", ContextItem::from_value)?;
-    let options = WriteOptions { close_calls: fields.bool_or("close_calls", false)?, ..WriteOptions::default() };
+    let options = write_options(&mut fields, format, false)?;
     fields.finish()?;
     done(&items_to_messages(&items, format, &options)?)
 }

@@ -57,7 +57,11 @@ const INPUTS: &[(&str, &str, Reader)] = &[
          pinned_tools recent_tools drift lint pins accepted pins_lost meta_allow names",
         Reader::Function(with),
     ),
-    ("GatewayServer", "name policy drift lint", Reader::Function(|value| with(json!({ "servers": [value] })))),
+    (
+        "GatewayServer",
+        "name policy drift lint include_tools exclude_tools",
+        Reader::Function(|value| with(json!({ "servers": [value] }))),
+    ),
     ("ToolPolicy", "default rules", Reader::Function(|value| with(json!({ "servers": [], "policy": value })))),
     (
         "PolicyRule",

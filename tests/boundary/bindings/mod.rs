@@ -23,6 +23,7 @@ use contextweaver_context::{
     SyncedMessages,
 };
 use contextweaver_convert::mcp::{McpHints, McpSession, McpTool};
+use contextweaver_convert::providers::FoundMessages;
 use contextweaver_model::{
     Bm25nWeights, CandidateDetail, ContextPack, Episode, Fact, HydrationResult, MemoryEntry, ProfileConfig,
     RunningCosts, SelectableItem, Warning,
@@ -117,6 +118,7 @@ impl Declarations {
         all.visit::<RunningCosts>();
         all.visit::<StandingRule>();
         all.visit::<SyncedMessages>();
+        all.visit::<FoundMessages>();
         all.visit::<CompactResult>();
         all.visit::<SummaryRequest>();
         all.visit::<ForgottenItem>();

@@ -57,6 +57,7 @@ import type {
   ForgottenItem,
   Handoff,
   HandoffEntry,
+  FoundMessages,
   HandoffOptions,
   HandoffPack,
   HookEvent,
@@ -229,6 +230,7 @@ export const records: { readonly [Name in keyof Records]: true } = {
   MatchedField: same<Records["MatchedField"], RouteMatch["terms"][number]["fields"][number]>(),
   MatchedTerm: same<Records["MatchedTerm"], RouteMatch["terms"][number]>(),
   MemoryEntry: same<Records["MemoryEntry"], Required<MemoryEntry>>(),
+  FoundMessages: same<Records["FoundMessages"], Omit<FoundMessages, "format"> & { readonly format: string }>(),
   MessageWarning: same<Records["MessageWarning"], MessageWarning>(),
   Mode: fits<{ mode: Records["Mode"] }, Profile>(),
   // What the engine asks is what the caller's functions take.

@@ -283,6 +283,12 @@ export type ForgottenItem = {
   related: Array<string>,
 };
 
+export type FoundMessages = {
+  format: string,
+  list?: "messages" | "contents" | "input",
+  system?: "system" | "systemInstruction" | "system_instruction",
+};
+
 export type HandoffCategory = "decision" | "convention" | "unresolved" | "pitfall" | "next_step";
 
 export type HandoffEntry = {
@@ -832,7 +838,7 @@ export type DriftedTool = {
 };
 
 export type FinishedReply = {
-  reply: JsonObject,
+  meta?: JsonObject,
   changed: ListChanges,
 };
 
@@ -842,6 +848,7 @@ export type ForwardedCall = {
   tool: string,
   arguments: JsonObject,
   meta?: JsonObject,
+  keeps_reply: boolean,
   app?: AppUse,
 };
 
@@ -902,6 +909,7 @@ export type ListingReport = {
   resources: number,
   resource_templates: number,
   prompts: number,
+  excluded: number,
   tokens: number,
   added: Array<string>,
   removed: Array<string>,
@@ -1053,6 +1061,7 @@ export interface Records {
   Fact: Fact;
   FirewallStats: FirewallStats;
   ForgottenItem: ForgottenItem;
+  FoundMessages: FoundMessages;
   HandoffCategory: HandoffCategory;
   HandoffEntry: HandoffEntry;
   HydrationResult: HydrationResult;
@@ -1240,7 +1249,7 @@ export interface Inputs {
 }
 export interface GatewayInputs {
   GatewayRuntimeOptions: { required: "servers"; fields: "accepted" | "cache" | "drift" | "lint" | "meta_allow" | "mode" | "names" | "pinned_tools" | "pins" | "pins_lost" | "policy" | "preset" | "rate_limits" | "recent_tools" | "retry" | "search_above" | "servers" | "tolerant_args" | "validate" | "visibility" };
-  GatewayServer: { required: "name"; fields: "drift" | "lint" | "name" | "policy" };
+  GatewayServer: { required: "name"; fields: "drift" | "exclude_tools" | "include_tools" | "lint" | "name" | "policy" };
   ToolPolicy: { required: never; fields: "default" | "rules" };
   PolicyRule: { required: "action"; fields: "action" | "caller" | "destructive" | "meta_tool" | "namespace" | "read_only" | "reason" | "server" | "tags" | "tool" };
   GatewayRateLimits: { required: never; fields: "per_tool" | "tool_browse" | "tool_execute" | "tool_view" };

@@ -19,8 +19,8 @@ pub struct MessageWriter {
 }
 
 impl MessageWriter {
-    pub fn new(format: Format, close_calls: bool) -> Self {
-        Self { renderer: MessageRenderer { format, options: WriteOptions { close_calls, is_steady: true } } }
+    pub fn new(format: Format, options: WriteOptions) -> Self {
+        Self { renderer: MessageRenderer { format, options: WriteOptions { is_steady: true, ..options } } }
     }
 }
 
@@ -117,7 +117,7 @@ impl PromptWriter for MessageWriter {
             };
         }
         let is_one = add(grows, &mut step, &mut before)?;
-        if !is_one || before.is_outdated() || from.has_begun && step.system.is_some() {
+        if !is_one || before.is_outdated(&options) || from.has_begun && step.system.is_some() {
             if from.has_begun {
                 return Ok(WrittenPrompt::Outdated);
             }

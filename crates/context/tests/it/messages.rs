@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::support::{self, Log, Setup, log, setup};
 
-const CLOSED: WriteOptions = WriteOptions { close_calls: true, is_steady: false };
+const CLOSED: WriteOptions = WriteOptions { close_calls: true, is_steady: false, thought_signatures: false };
 
 /// Builds messages, for themselves unless the request says that they go on.
 fn build(manager: &mut ContextManager, request: &BuildRequest, format: Format) -> Result<BuiltMessages> {
@@ -605,6 +605,23 @@ fn what_only_its_provider_understands_can_leave() {
             assert_eq!(said, "Thanks. Now the docs.");
         }
     }
+}
+
+/// A prompt whose calls are not signed is written anew where the model is said to want that, and goes on with signatures.
+#[test]
+fn calls_are_signed_once_that_is_said_of_the_model() {
+    let mut manager = of(read(0, false, 3, Format::OpenAiChat));
+    let signatures =
+        |built: &BuiltMessages| json!(built.written.messages).to_string().matches("thoughtSignature").count();
+    let mut build = |at: usize, thought_signatures: bool| {
+        manager.ingest_messages(read(at, false, 3, Format::OpenAiChat)).unwrap().done().unwrap();
+        let options = WriteOptions { thought_signatures, ..WriteOptions::default() };
+        let built = manager.build_messages(&asked(8_000), Format::Gemini, options).unwrap().done().unwrap();
+        (signatures(&built), built.step.unwrap().cut)
+    };
+    assert_eq!(build(1, false), (0, Some("first")));
+    assert_eq!(build(2, true), (3, Some("instructions")));
+    assert_eq!(build(3, true), (4, None));
 }
 
 /// Two questions with two images are two, whatever their words.

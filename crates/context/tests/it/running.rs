@@ -19,7 +19,7 @@ use crate::support::{self, build, log, setup};
 use crate::{provider_logs, provider_rules};
 
 /// As adapters write messages.
-const WRITE: WriteOptions = WriteOptions { close_calls: true, is_steady: false };
+const WRITE: WriteOptions = WriteOptions { close_calls: true, is_steady: false, thought_signatures: false };
 
 /// How a prompt is sent: as text, or as messages.
 type Form = Option<Format>;

@@ -287,10 +287,11 @@ fn with_signature(mut map: JsonMap, kind: PartKind, slots: Vec<TextSlot>) -> Vec
 
 /// Writes contents, and the system instruction that stands beside them.
 ///
-/// `signatures` says what is known of the calls before these, and afterwards of these, too.
+/// `signatures` says what is known of the calls before these, and afterwards of these, too. `are_required` is known of the model.
 pub fn write(
     messages: Vec<OutgoingMessage>,
     follows: bool,
+    are_required: bool,
     signatures: &mut Signatures,
     warnings: &mut Warnings,
 ) -> (Vec<Value>, Option<Value>) {
@@ -315,7 +316,7 @@ pub fn write(
         let (before, rest) = list.split_at_mut(index);
         match_responses(&mut before[index - 1].parts, &mut rest[0].parts);
     }
-    sign_calls(&mut list, signatures);
+    sign_calls(&mut list, are_required, signatures);
     let messages = list.into_iter().map(write_content).collect();
     (messages, write_system(system, system_fields))
 }
@@ -328,20 +329,21 @@ const UNSIGNED: &str = "skip_thought_signature_validator";
 pub struct Signatures {
     /// Whether a call is signed, so that the model signs its calls.
     is_signed: bool,
-    /// Whether a call that this provider's model did not make is without a signature.
+    /// Whether a call is without a signature, and whether one is that this provider's model did not make.
     is_unsigned: bool,
+    is_unsigned_of_others: bool,
 }
 
 impl Signatures {
-    /// Tells whether calls that are written should have been signed, as was seen later.
-    pub const fn are_missing(self) -> bool {
-        self.is_signed && self.is_unsigned
+    /// Tells whether calls that are written should have been signed, as was seen or said later.
+    pub const fn are_missing(self, are_required: bool) -> bool {
+        are_required && self.is_unsigned || self.is_signed && self.is_unsigned_of_others
     }
 }
 
 /// Signs the first call of each content that this provider's model did not make, where others are signed: a model that signs its
-/// calls refuses those that are not.
-fn sign_calls(list: &mut [AlternatingMessage], signatures: &mut Signatures) {
+/// calls refuses those that are not. Where signatures are required, those of the provider's earlier models need one, too.
+fn sign_calls(list: &mut [AlternatingMessage], are_required: bool, signatures: &mut Signatures) {
     let signed = |part: &AlternatingPart| {
         part.kind == AlternatingPartKind::ToolCall
             && part.value.as_object().is_some_and(|map| field(map, SIGNATURE).is_some())
@@ -349,11 +351,14 @@ fn sign_calls(list: &mut [AlternatingMessage], signatures: &mut Signatures) {
     signatures.is_signed |= list.iter().flat_map(|message| &message.parts).any(signed);
     for message in list {
         let first = message.parts.iter_mut().find(|part| part.kind == AlternatingPartKind::ToolCall);
-        let Some(part) = first.filter(|part| !part.is_original && !signed(part)) else { continue };
-        if !signatures.is_signed {
+        let Some(part) = first.filter(|part| !signed(part)) else { continue };
+        if are_required || signatures.is_signed && !part.is_original {
+            if let Some(map) = part.value.as_object_mut() {
+                map.insert(SIGNATURE[0].to_owned(), UNSIGNED.into());
+            }
+        } else {
             signatures.is_unsigned = true;
-        } else if let Some(map) = part.value.as_object_mut() {
-            map.insert(SIGNATURE[0].to_owned(), UNSIGNED.into());
+            signatures.is_unsigned_of_others |= !part.is_original;
         }
     }
 }

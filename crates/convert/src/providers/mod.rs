@@ -31,9 +31,9 @@ mod nameless_calls;
 mod names;
 mod openai_chat;
 mod openai_responses;
-mod other_format;
 mod outgoing;
 mod pieces;
+mod recognition;
 mod repeated;
 mod server_tools;
 mod sources;
@@ -64,6 +64,7 @@ pub use media_list::{
     show_text_alone, text_before_media,
 };
 pub use names::{call_id, called_tool, tool_name};
+pub use recognition::{FoundMessages, find_messages};
 pub use server_tools::{is_compaction, is_provider_run};
 pub use sources::last_part;
 pub use to_items::ReadOptions;
@@ -117,8 +118,9 @@ impl Format {
     /// ```
     pub fn parse(name: &str) -> Result<Self> {
         Self::ALL.iter().copied().find(|format| format.as_str() == name).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|format| format.as_str()).collect();
             Error::new(ErrorCode::InvalidInput, format!("unknown format {}", quote(name)))
-                .hint("one of: openai-chat openai-responses anthropic gemini ai-sdk-ui ai-sdk-model")
+                .hint(format!("one of: {}", names.join(" ")))
         })
     }
 }
@@ -211,7 +213,7 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
         return Err(Error::new(ErrorCode::Unsupported, message).at("/system"));
     }
     to_items::check_depth(&list, options.system.as_ref())?;
-    other_format::refuse_other_formats(&list, format)?;
+    recognition::refuse_other_formats(&list, format)?;
     let mut warnings = Warnings::default();
     nameless_calls::name_calls(&mut list, format, options, &mut warnings);
     let read = match format {
@@ -329,7 +331,9 @@ pub fn continue_messages(
         Format::OpenAiChat => (openai_chat::write(outgoing, &mut warnings), None),
         Format::OpenAiResponses => (openai_responses::write(outgoing), None),
         Format::Anthropic => anthropic::write(outgoing, follows, options.is_steady, &mut warnings),
-        Format::Gemini => gemini::write(outgoing, follows, &mut before.signatures, &mut warnings),
+        Format::Gemini => {
+            gemini::write(outgoing, follows, options.thought_signatures, &mut before.signatures, &mut warnings)
+        }
         Format::AiSdkUi => (ai_sdk_ui::write(outgoing, before.count, &mut before.messages), None),
         Format::AiSdkModel => (ai_sdk_model::write(outgoing), None),
     };
@@ -385,6 +389,20 @@ fn role_of(map: &JsonMap, path: &str, roles: &[(&str, Role)], hint: &str) -> Res
     Err(Error::new(ErrorCode::InvalidInput, format!("unknown role {}", quote(name)))
         .at(message::below(path, "role"))
         .hint(format!("one of: {}{hint}", names.join(" "))))
+}
+
+/// Reads `close_calls` and `thought_signatures` from the fields of an object; `close_calls` is what is done without the field.
+///
+/// # Errors
+/// `INVALID_INPUT` for a field of another type, `UNSUPPORTED` for signatures in a format that has none.
+pub fn write_options(fields: &mut Fields, format: Format, close_calls: bool) -> Result<WriteOptions> {
+    let close_calls = fields.bool_or("close_calls", close_calls)?;
+    let signatures = fields.opt_bool("thought_signatures")?;
+    if signatures.is_some() && format != Format::Gemini {
+        let message = format!("calls of {} have no `thoughtSignature`", format.as_str());
+        return Err(Error::new(ErrorCode::Unsupported, message).at(fields.at("thought_signatures")));
+    }
+    Ok(WriteOptions { close_calls, thought_signatures: signatures.unwrap_or(false), ..WriteOptions::default() })
 }
 
 /// Reads `start`, `id_prefix`, `known_calls` and `system` from the fields of an object.

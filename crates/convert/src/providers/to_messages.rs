@@ -31,6 +31,8 @@ pub struct WriteOptions {
     pub close_calls: bool,
     /// Whether the last message is written as it would be with others behind it, so that it stays the same once they come.
     pub is_steady: bool,
+    /// Whether the model refuses calls without a `thoughtSignature`, as Gemini 3 does. Otherwise those of a conversation tell.
+    pub thought_signatures: bool,
 }
 
 /// What stands before messages that go on.
@@ -58,9 +60,9 @@ impl WrittenBefore {
         self.count
     }
 
-    /// Tells whether they are refused together with what came later, and have to be written anew.
-    pub fn is_outdated(&self) -> bool {
-        self.signatures.are_missing()
+    /// Tells whether they are refused together with what came later, or as they are to be written now, and have to be written anew.
+    pub fn is_outdated(&self, options: &WriteOptions) -> bool {
+        self.signatures.are_missing(options.thought_signatures)
     }
 }
 

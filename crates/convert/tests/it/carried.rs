@@ -136,7 +136,11 @@ fn table() -> String {
          *its size* in pixels by the rule of the provider, and other media a *flat* 1,000 tokens.\n\n\
          In the format that it came from, every part is as it was. Media of a tool's result are in the result with `openai-responses`, \
          `anthropic` and `ai-sdk-model`, beside it with `gemini`, and in a message of the user behind it with `openai-chat`; those of MCP \
-         results go the same ways.\n",
+         results go the same ways.\n\n\
+         Gemini 3 refuses calls without a `thoughtSignature`. Those of another model or an earlier Gemini get the value that Google's \
+         documentation names for them once a call of the conversation is signed, and from the beginning where you say \
+         `thought_signatures: true` to `buildMessages` or `itemsToMessages`.\n\n\
+         `findMessages(document)` tells of a list of messages, or of a request that has one, which of these formats it has.\n",
     );
     for format in Format::ALL {
         let others: Vec<Format> = Format::ALL.iter().copied().filter(|other| other != format).collect();

@@ -2,7 +2,7 @@
 
 use contextweaver_base::ErrorCode;
 use contextweaver_convert::mcp::{McpResultOptions, ToolOptions, mcp_result_to_envelope, mcp_tool_to_selectable};
-use contextweaver_convert::providers::{Format, ReadOptions, messages_to_items};
+use contextweaver_convert::providers::{Format, ReadOptions, find_messages, messages_to_items};
 use contextweaver_model::Status;
 use serde_json::{Value, json};
 
@@ -127,5 +127,67 @@ fn what_is_no_result_of_a_tool_is_not_taken_for_success() {
         assert_eq!(converted.full_text, text, "{result}");
         let found: Vec<&str> = converted.warnings.iter().map(|warning| warning.code).collect();
         assert_eq!(found, codes, "{result}");
+    }
+}
+
+/// Whose messages a document has: what one format alone writes tells, wherever it stands, and else the fields of the request.
+#[test]
+fn messages_are_recognised() {
+    let user = |content: Value| json!({ "role": "user", "content": content });
+    let block = |kind: &str| json!([{ "type": kind }]);
+    let lists = [
+        (json!([user(json!("hi"))]), "openai-chat"),
+        (json!([user(json!("hi")), { "role": "assistant", "content": null, "tool_calls": [] }]), "openai-chat"),
+        (json!([user(block("image_url"))]), "openai-chat"),
+        (json!([user(block("input_text"))]), "openai-responses"),
+        (json!([{ "type": "message", "role": "user", "content": "hi" }]), "openai-responses"),
+        (json!([{ "type": "reasoning", "summary": [] }]), "openai-responses"),
+        (
+            json!([user(json!("hi")), { "type": "function_call_output", "call_id": "c", "output": "" }]),
+            "openai-responses",
+        ),
+        (json!([{ "role": "assistant", "content": block("thinking") }]), "anthropic"),
+        (
+            json!([user(json!([{ "type": "text", "text": "" }, { "type": "tool_result", "tool_use_id": "t" }]))]),
+            "anthropic",
+        ),
+        (json!([{ "role": "user", "parts": [{ "text": "hi" }] }]), "gemini"),
+        (json!([{ "id": "m", "role": "user", "parts": [{ "type": "text", "text": "hi" }] }]), "ai-sdk-ui"),
+        (json!([{ "role": "user", "parts": [{ "type": "text", "text": "hi" }] }]), "ai-sdk-ui"),
+        (json!([{ "role": "tool", "content": block("tool-result") }]), "ai-sdk-model"),
+        (json!([user(json!([{ "type": "image", "image": "" }]))]), "ai-sdk-model"),
+        // What is certain counts before what is likely.
+        (json!([user(block("image")), { "role": "assistant", "content": block("tool-call") }]), "ai-sdk-model"),
+    ];
+    for (list, format) in &lists {
+        let found = find_messages(list).unwrap();
+        assert_eq!((found.format, found.list, found.system), (*format, None, None), "{list}");
+        // In a request the messages tell more than its fields.
+        let found = find_messages(&json!({ "model": "m", "messages": list, "tools": [] })).unwrap();
+        assert_eq!((found.format, found.list), (*format, Some("messages")), "{list}");
+    }
+    for (format, messages, _) in examples() {
+        assert_eq!(find_messages(&messages).unwrap().format, format.as_str());
+    }
+    let said = json!([user(json!("hi"))]);
+    for (request, wanted) in [
+        (json!({ "messages": said, "system": "s" }), Some(("anthropic", Some("messages"), Some("system")))),
+        (json!({ "messages": said, "system": null }), Some(("openai-chat", Some("messages"), None))),
+        (json!({ "input": said }), Some(("openai-responses", Some("input"), None))),
+        (json!({ "input": "hi" }), None),
+        (
+            json!({ "contents": [], "system_instruction": {} }),
+            Some(("gemini", Some("contents"), Some("system_instruction"))),
+        ),
+        (json!({ "messages": said, "input": said }), None),
+        (json!({ "items": said }), None),
+        (json!([]), None),
+        (json!([{ "kind": "user_turn", "role": "user", "content": "" }]), None),
+        (json!([{ "type": "tool_call", "name": "f", "timestamp": 1 }, { "type": "message" }, 7]), None),
+        (json!("messages"), None),
+        (json!(null), None),
+    ] {
+        let found = find_messages(&request).map(|found| (found.format, found.list, found.system));
+        assert_eq!(found, wanted, "{request}");
     }
 }

@@ -360,6 +360,33 @@ fn texts_of_two_answers_stand_before_the_calls_of_the_first() {
 }
 
 #[test]
+fn every_answer_with_calls_is_signed_where_the_model_is_said_to_want_it() {
+    let look = |n: u8| json!({ "functionCall": { "id": format!("g{n}"), "name": "look", "args": { "n": n } } });
+    let seen =
+        |n: u8| json!({ "functionResponse": { "id": format!("g{n}"), "name": "look", "response": { "output": n } } });
+    // As an earlier Gemini made them: no call of the conversation is signed.
+    let contents = json!([
+        { "role": "user", "parts": [{ "text": "go" }] },
+        { "role": "model", "parts": [{ "text": "Both." }, look(1), look(2)] },
+        { "role": "user", "parts": [seen(1), seen(2)] },
+        { "role": "model", "parts": [look(3)] },
+        { "role": "user", "parts": [seen(3)] },
+    ]);
+    let items = read(contents.clone(), Format::Gemini);
+    let wanted = WriteOptions { thought_signatures: true, ..WriteOptions::default() };
+    let written = |options: &WriteOptions| json!(items_to_messages(&items, Format::Gemini, options).unwrap().messages);
+    assert_eq!(written(&WriteOptions::default()), contents, "nothing says that the model signs its calls");
+    let mut signed = contents;
+    for (message, part) in [(1, 1), (3, 0)] {
+        signed[message]["parts"][part]["thoughtSignature"] = json!("skip_thought_signature_validator");
+    }
+    assert_eq!(written(&wanted), signed);
+    let mut before = WrittenBefore::default();
+    continue_messages(&items, Format::Gemini, &WriteOptions::default(), &|_| None, &mut before).unwrap();
+    assert_eq!((before.is_outdated(&WriteOptions::default()), before.is_outdated(&wanted)), (false, true));
+}
+
+#[test]
 fn a_call_made_up_before_the_first_signed_one_is_outdated() {
     let orphan = json!([{ "role": "user", "parts": [{ "functionResponse": { "id": "g1", "name": "f", "response": { "output": 1 } } }] }]);
     let signed = json!([{ "role": "model", "parts": [{ "functionCall": { "id": "g2", "name": "f", "args": {} }, "thoughtSignature": "S" }] }]);
@@ -367,7 +394,7 @@ fn a_call_made_up_before_the_first_signed_one_is_outdated() {
     let mut went_on = |messages: &Value| {
         let items = read(messages.clone(), Format::Gemini);
         continue_messages(&items, Format::Gemini, &WriteOptions::default(), &|_| None, &mut before).unwrap();
-        before.is_outdated()
+        before.is_outdated(&WriteOptions::default())
     };
     assert!(!went_on(&orphan), "nothing says that the model signs its calls");
     assert!(went_on(&signed));

@@ -5,6 +5,7 @@ use serde_json::Value;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, type_name};
 
+use super::finish::with_repairs;
 use super::info::{CallKind, NextStep};
 use super::open_calls::{OpenCall, WaitingCall};
 use super::request::CallRequest;
@@ -259,13 +260,14 @@ impl Gateway {
         {
             self.stats.cache_hits += 1;
             self.info.cache_hit = true;
-            return CallStep::Reply(reply);
+            return CallStep::Reply(with_repairs(reply, &call.repairs));
         }
         if let Some(error) = self.unavailable(call.place) {
             return self.refuse(&error.at(call.label));
         }
+        let keeps_reply = key.is_some();
         match self.open(&call, None, key, context) {
-            Some(number) => self.forwarded(number, call.place, call.arguments, context.meta.clone()),
+            Some(number) => self.forwarded(number, call, context.meta.clone(), keeps_reply),
             None => self.refuse(&too_many(&call.label)),
         }
     }
@@ -309,14 +311,15 @@ impl Gateway {
         })
     }
 
-    fn forwarded(&mut self, call: u64, place: ToolPlace, arguments: JsonMap, meta: JsonMap) -> CallStep {
-        let Some((server, tool)) = self.tool(place) else { return self.refuse(&too_many("")) };
+    fn forwarded(&mut self, number: u64, call: ReadyCall, meta: JsonMap, keeps_reply: bool) -> CallStep {
+        let Some((server, tool)) = self.tool(call.place) else { return self.refuse(&too_many("")) };
         CallStep::Forward(Box::new(ForwardedCall {
-            call,
+            call: number,
             server: server.name.clone(),
             tool: tool.name().to_owned(),
-            arguments,
+            arguments: call.arguments,
             meta,
+            keeps_reply,
             app: tool.app_use(),
             output_schema: tool.output_schema.clone(),
         }))

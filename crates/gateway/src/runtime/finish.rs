@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use contextweaver_base::Result;
+use contextweaver_model::json::JsonMap;
 use contextweaver_text::redact::{SECRET_MASK, redact_value};
 
 use super::Gateway;
@@ -13,6 +14,7 @@ use super::request::MeasuredResult;
 use super::step::{CallStep, RpcError};
 use crate::failure::{FailureKind, GatewayError, GatewayErrorCode, UpstreamFailure, classify, upstream_detail};
 use crate::front::FrontMode;
+use crate::repair::ArgumentRepair;
 use crate::servers::ListChanges;
 
 /// The code of an error by which a server asks for addresses to be opened; its data is for the client, not for the model.
@@ -27,21 +29,22 @@ const INTERNAL_ERROR: i64 = -32_603;
 pub struct FinishedCall {
     /// Number of the call.
     pub call: u64,
-    /// The `CallToolResult` that the client is to get.
-    pub reply: Value,
+    /// The `CallToolResult` that the client is to get, of a call whose reply is kept.
+    pub reply: Option<Value>,
     /// What was measured of the result.
     pub measured: MeasuredResult,
     /// The time in milliseconds.
     pub now_ms: u64,
 }
 
-/// What a client gets.
+/// What goes with the result that a client gets.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FinishedReply {
-    /// The `CallToolResult`.
-    #[cfg_attr(feature = "ts", ts(type = "JsonObject"))]
-    pub reply: Value,
+    /// What its `_meta` says besides; absent when it says nothing.
+    #[serde(skip_serializing_if = "JsonMap::is_empty")]
+    #[cfg_attr(feature = "ts", ts(optional, type = "JsonObject"))]
+    pub meta: JsonMap,
     /// Which lists of this client are not what they were.
     pub changed: ListChanges,
 }
@@ -58,16 +61,13 @@ pub struct FailedCall {
 }
 
 impl Gateway {
-    /// Ends a call that a server answered, and says what the client gets.
+    /// Ends a call that a server answered, and says what goes with its result.
     ///
     /// # Errors
     /// `NOT_FOUND` for a call that is not at its server.
     pub fn finish_call(&mut self, finished: FinishedCall) -> Result<FinishedReply> {
-        let FinishedCall { call, mut reply, measured, now_ms } = finished;
+        let FinishedCall { call, reply, measured, now_ms } = finished;
         let open = self.calls.take_sent(call)?;
-        if !open.repairs.is_empty() {
-            note_repairs(&mut reply, &open);
-        }
         let mut changed = ListChanges::default();
         let tool = &open.tool;
         self.stats.answered(tool, &measured, now_ms);
@@ -80,11 +80,12 @@ impl Gateway {
         if !is_listed {
             changed.tools = session.note_use(tool, options.recent_tools);
         }
-        if let (Some(policy), Some(key), false) = (&options.cache, &open.cache_key, is_failed(&reply, &measured)) {
-            session.keep(policy, key, &reply, now_ms);
+        let reply = reply.filter(|reply| !measured.is_error && reply.get("isError") != Some(&Value::Bool(true)));
+        if let (Some(policy), Some(key), Some(reply)) = (&options.cache, &open.cache_key, &reply) {
+            session.keep(policy, key, reply, now_ms);
             sessions.bound_kept();
         }
-        Ok(FinishedReply { reply, changed })
+        Ok(FinishedReply { meta: repairs_noted(&open.repairs), changed })
     }
 
     /// Ends a call that failed, or says when to try again: only what reads, or is idempotent, is tried again.
@@ -141,17 +142,20 @@ impl Gateway {
     }
 }
 
-/// Says in a result what was repaired in the arguments of its call.
-fn note_repairs(reply: &mut Value, open: &OpenCall) {
-    let Some(reply) = reply.as_object_mut() else { return };
-    let meta = reply.entry("_meta").or_insert_with(|| json!({}));
-    if let Some(meta) = meta.as_object_mut() {
-        meta.insert(REPAIRS.to_owned(), json!(open.repairs));
-    }
+/// Says for the `_meta` of a result what was repaired in the arguments of its call; nothing where nothing was.
+fn repairs_noted(repairs: &[ArgumentRepair]) -> JsonMap {
+    let noted = (!repairs.is_empty()).then(|| (REPAIRS.to_owned(), json!(repairs)));
+    noted.into_iter().collect()
 }
 
-fn is_failed(reply: &Value, measured: &MeasuredResult) -> bool {
-    measured.is_error || reply.get("isError") == Some(&Value::Bool(true))
+/// The same in a result that was kept, whose call had repairs of its own.
+pub(super) fn with_repairs(mut reply: Value, repairs: &[ArgumentRepair]) -> Value {
+    if let (false, Some(fields)) = (repairs.is_empty(), reply.as_object_mut())
+        && let Some(meta) = fields.entry("_meta").or_insert_with(|| json!({})).as_object_mut()
+    {
+        meta.extend(repairs_noted(repairs));
+    }
+    reply
 }
 
 /// The error of a server as the client gets it.

@@ -51,6 +51,8 @@ pub struct ForwardedCall {
     #[serde(skip_serializing_if = "JsonMap::is_empty")]
     #[cfg_attr(feature = "ts", ts(optional, type = "JsonObject"))]
     pub meta: JsonMap,
+    /// Whether what the client gets is kept, to answer the same call again: it is reported with the result.
+    pub keeps_reply: bool,
     /// What views need of the result; absent where no view is concerned.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]

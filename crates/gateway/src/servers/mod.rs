@@ -17,7 +17,7 @@ use contextweaver_text::quote::quote;
 
 use crate::failure::{GatewayError, GatewayErrorCode};
 use crate::front::ToolPlace;
-use crate::options::{GatewayOptions, ServerOptions};
+use crate::options::{GatewayOptions, OfferedTools, ServerOptions};
 use crate::runtime::ToolRef;
 
 pub(crate) use drift::{DriftRules, Pinned};
@@ -81,6 +81,7 @@ impl ListDigests {
 pub(crate) struct Server {
     pub name: String,
     pub rules: DriftRules,
+    offered: OfferedTools,
     pub status: ServerStatus,
     /// Why it cannot be reached, as the host says, made safe to show.
     pub detail: Option<String>,
@@ -114,6 +115,7 @@ impl Server {
                 drift: server.drift.unwrap_or(options.drift),
                 lint: server.lint.unwrap_or(options.lint),
             },
+            offered: server.offered.clone(),
             status: ServerStatus::default(),
             detail: None,
             tools: Vec::new(),
@@ -147,6 +149,11 @@ impl Server {
     /// Whether it has not listed anything in this run.
     pub fn is_awaited(&self) -> bool {
         self.expected.is_some()
+    }
+
+    /// Says of a server why not all that it offers can be had; none where nothing is wrong.
+    pub fn lack(&self) -> Option<&'static str> {
+        if self.is_unavailable() { Some("unavailable now") } else { self.is_awaited().then_some("starting") }
     }
 
     /// Counts the tools that clients may see; of a server that has not listed yet those of an earlier run.

@@ -89,6 +89,8 @@ pub struct ListingReport {
     pub resource_templates: usize,
     /// Prompts that were read.
     pub prompts: usize,
+    /// Tools that `include_tools` and `exclude_tools` keep out, which are not read.
+    pub excluded: usize,
     /// Tokens that the tools would take in a prompt as they were listed.
     #[cfg_attr(feature = "ts", ts(type = "number"))]
     pub tokens: u64,

@@ -26,6 +26,10 @@ impl Server {
     pub fn take(&mut self, bytes: &[u8]) -> Result<ListingReport> {
         let mut listing = Listing::read(bytes)?;
         let mut report = ListingReport { server: self.name.clone(), ..ListingReport::default() };
+        let listed = listing.tools.len();
+        let is_offered = |tool: &Value| tool["name"].as_str().is_some_and(|name| self.offered.has(name));
+        listing.tools.retain(|(_, tool)| is_offered(tool));
+        report.excluded = listed - listing.tools.len();
         let mut tools = read_tools(&mut listing, &self.name, &mut report);
         let mut by_name = SortedMap::new();
         for (place, tool) in tools.iter().enumerate() {

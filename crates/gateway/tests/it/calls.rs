@@ -296,8 +296,7 @@ fn a_search_front_lists_what_was_used() {
     for (name, changes) in [("z", true), ("x", true), ("z", false), ("pinned", false), ("y", true)] {
         let call = request("call_tool", json!({ "name": name, "arguments": { "n": 1 } }));
         let call = forward(gateway.begin_call(call).unwrap().step).call;
-        let done =
-            gateway.finish_call(FinishedCall { call, reply: json!({ "content": [] }), ..FinishedCall::default() });
+        let done = gateway.finish_call(FinishedCall { call, ..FinishedCall::default() });
         assert_eq!(done.unwrap().changed.tools, changes, "{name}");
         used.push(names(&mut gateway, "s").split_off(5));
     }
@@ -330,8 +329,9 @@ fn results_are_kept_for_the_session_that_asked() {
         gateway.begin_call(call).unwrap().step
     };
     for name in ["r", "w"] {
-        let call = forward(ask(&mut gateway, "alice", name, 0)).call;
-        let finished = FinishedCall { call, reply: reply.clone(), ..FinishedCall::default() };
+        let sent = forward(ask(&mut gateway, "alice", name, 0));
+        assert_eq!(sent.keeps_reply, name == "r");
+        let finished = FinishedCall { call: sent.call, reply: Some(reply.clone()), ..FinishedCall::default() };
         gateway.finish_call(finished).unwrap();
     }
     assert_eq!(ask(&mut gateway, "alice", "r", 59_000), CallStep::Reply(reply));
@@ -339,6 +339,22 @@ fn results_are_kept_for_the_session_that_asked() {
         forward(ask(&mut gateway, session, name, now));
     }
     assert_eq!(gateway.stats().cache_hits, 1);
+}
+
+#[test]
+fn a_result_says_what_was_repaired_in_the_arguments_of_its_call() {
+    let mut gateway = with_tools(&[("a", json!([reader("r")]))], json!({ "cache": {}, "tolerant_args": true }));
+    let mut ask = |arguments: Value| gateway.begin_call(request("r", arguments)).unwrap().step;
+    let sent = forward(ask(json!({ "n": "1" })));
+    let reply = json!({ "content": [], "_meta": { "own": 1 } });
+    let repairs = json!([{ "path": "$.n", "rule": "str_to_integer" }]);
+    let finished = FinishedCall { call: sent.call, reply: Some(reply.clone()), ..FinishedCall::default() };
+    assert_eq!(gateway.finish_call(finished).unwrap().meta["contextweaver/arg_repairs"], repairs);
+    // What is kept is answered to another call, which has repairs of its own, or none.
+    let mut ask = |arguments: Value| gateway.begin_call(request("r", arguments)).unwrap().step;
+    assert_eq!(ask(json!({ "n": 1 })), CallStep::Reply(reply));
+    let CallStep::Reply(again) = ask(json!({ "n": "1" })) else { panic!() };
+    assert_eq!(again["_meta"], json!({ "own": 1, "contextweaver/arg_repairs": repairs }));
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_call_is_told_by_the_names_of_its_server() {
     assert_eq!(begun.info, read);
     let CallStep::Forward(forward) = begun.step else { panic!() };
     let reply = json!({ "content": [] });
-    gateway.finish_call(FinishedCall { call: forward.call, reply, ..FinishedCall::default() }).unwrap();
+    gateway.finish_call(FinishedCall { call: forward.call, reply: Some(reply), ..FinishedCall::default() }).unwrap();
     assert_eq!(call(&mut gateway, "a__read", json!({})).info, CallInfo { cache_hit: true, ..read });
 
     // Nothing of the call before stays.

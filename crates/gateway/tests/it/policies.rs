@@ -1,9 +1,10 @@
 //! Names by which rules mean tools, and tricks to get around them.
 
-use contextweaver_gateway::{CallStep, Gateway};
+use contextweaver_base::ErrorCode;
+use contextweaver_gateway::{CallStep, Gateway, GatewayOptions};
 use serde_json::{Value, json};
 
-use crate::support::{error, list, names, request, with_tools};
+use crate::support::{error, gateway, list, names, request, with_tools};
 
 fn tools(names: &[&str]) -> Value {
     names.iter().map(|name| json!({ "name": name, "description": "Does something." })).collect()
@@ -308,4 +309,34 @@ fn tools_without_a_pin_wait_where_pins_are_lost() {
     assert!(next.pin_state().pins_lost.is_empty() && reached(&mut next, "ok").is_some());
     list(&mut next, "a", &tools(&["pay", "ok", "later"]));
     assert!(reached(&mut next, "later").is_some());
+}
+
+/// Which of a server's tools there are, in the words of every other glob of the options.
+#[test]
+fn tools_that_a_server_does_not_offer_are_not_read() {
+    let tools = ["read_file", "read_secret", "write_file", "list[0]", "list"];
+    let cases = [
+        (json!({}), vec![0, 1, 2, 3, 4]),
+        (json!({ "include_tools": ["read_*", "list"] }), vec![0, 1, 4]),
+        (json!({ "include_tools": [] }), vec![]),
+        (json!({ "exclude_tools": ["*_secret", "list[[]?]"] }), vec![0, 2, 4]),
+        (json!({ "include_tools": ["[!w]*"], "exclude_tools": ["read_[a-f]*"] }), vec![1, 3, 4]),
+    ];
+    for (mut server, offered) in cases {
+        server["name"] = json!("files");
+        let mut gateway = gateway(json!({ "servers": [server] }));
+        let listing =
+            json!({ "tools": tools.map(|name| json!({ "name": name, "inputSchema": { "type": "object" } })) });
+        let report = gateway.set_listing("files", listing.to_string().as_bytes()).unwrap().report;
+        assert_eq!((report.tools, report.excluded), (offered.len(), tools.len() - offered.len()), "{server}");
+        let shown = names(&mut gateway, "s");
+        // As clients may be told of them.
+        let told = ["read_file", "read_secret", "write_file", "list_0_", "list"];
+        let expected: Vec<&str> = offered.iter().map(|place| told[*place]).chain(["drilldown", "recall"]).collect();
+        assert_eq!(shown, expected, "{server}");
+        assert_eq!(reached(&mut gateway, "write_file").is_some(), offered.contains(&2), "{server}");
+    }
+    let refused = |server: Value| GatewayOptions::from_value(json!({ "servers": [server] })).unwrap_err();
+    let error = refused(json!({ "name": "files", "exclude_tools": ["ok", ""] }));
+    assert_eq!((error.code(), error.path()), (ErrorCode::InvalidInput, "/servers/0/exclude_tools/1"));
 }

@@ -261,7 +261,7 @@ proptest! {
                 0 => if let CallStep::Forward(forward) = gateway.begin_call(call("t", json!({}))).unwrap().step { open.push(forward.call) },
                 1 => {
                     let measured = MeasuredResult { tokens: 10, shown_tokens: 4, is_error, ..MeasuredResult::default() };
-                    let done = gateway.finish_call(FinishedCall { call: number, measured, reply: json!({ "content": [] }), ..FinishedCall::default() });
+                    let done = gateway.finish_call(FinishedCall { call: number, measured, reply: Some(json!({ "content": [] })), ..FinishedCall::default() });
                     prop_assert_eq!(done.is_ok(), known.is_some());
                     known.map(|place| open.remove(place));
                     answered += u64::from(done.is_ok());
