@@ -102,7 +102,10 @@ fn is_transcript(sentence: &str, words: &Words) -> bool {
     let name = words.list.iter().filter(|word| word.start >= named.start && word.end <= named.end);
     let is_name = |word: &Word| {
         let tells = Cues::DECIDED.and(Cues::CHANGE).and(Cues::MUST).and(Cues::FORM).and(Cues::LIMIT).and(Cues::TOPIC);
-        sentence[word.start..].starts_with(char::is_uppercase) && !word.is_number() && !word.cues.has(tells)
+        let text = &sentence[word.start..word.end];
+        // "HARD LIMIT: …" has a heading.
+        let is_heading = !timed && text.chars().nth(1).is_some_and(char::is_uppercase);
+        text.starts_with(char::is_uppercase) && !is_heading && !word.is_number() && !word.cues.has(tells)
     };
     let count = name.clone().count();
     (count > 1 || (timed && count == 1)) && count <= NAME_WORDS + 1 && name.clone().all(is_name)
