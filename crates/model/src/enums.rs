@@ -64,6 +64,16 @@ macro_rules! string_enum {
             }
         }
 
+        impl $crate::json::Field for $name {
+            fn read(value: serde_json::Value, path: &str) -> contextweaver_base::Result<Self> {
+                $crate::json::as_word(value, path, Self::parse)
+            }
+
+            fn take(fields: &mut $crate::json::Fields, key: &'static str) -> contextweaver_base::Result<Self> {
+                fields.parsed(key, Self::parse)
+            }
+        }
+
         #[cfg(feature = "ts")]
         contextweaver_base::wire_strings!($name);
     };

@@ -4,6 +4,7 @@ mod floats;
 mod nearest;
 pub mod numbers;
 pub mod python;
+mod record;
 mod sent;
 
 use std::fmt::Write as _;
@@ -16,6 +17,7 @@ use contextweaver_text::quote::quote;
 
 pub use floats::{float_text, parse_float, plain_text};
 pub use nearest::nearest;
+pub use record::{Field, Record, as_word};
 use sent::end_of_string;
 pub use sent::{inexact_number, parse_sent, whole_escapes};
 
@@ -196,7 +198,8 @@ impl Fields {
         self.take(key).ok_or_else(|| self.missing(key))
     }
 
-    fn missing(&self, key: &str) -> Error {
+    /// Makes the error for a required field that is absent or null; a hint names the field that may stand for it.
+    pub fn missing(&self, key: &str) -> Error {
         let error = missing_field(&self.path, key);
         let there = self.entries.iter().filter(|(_, value)| !value.is_null()).map(|(known, _)| known.as_str());
         match nearest(key, there) {

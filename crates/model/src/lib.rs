@@ -14,6 +14,9 @@
 //! # Ok::<(), contextweaver_base::Error>(())
 //! ```
 
+// The readers that are derived name this crate.
+extern crate self as contextweaver_model;
+
 mod budget;
 mod deserialize;
 mod enums;
