@@ -6,7 +6,7 @@ use crate::running::PriceModel;
 use crate::store::{Eviction, StoreOptions};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::{Fields, pointer, wrong_type};
+use contextweaver_model::json::{Fields, Record, pointer, wrong_type};
 use contextweaver_model::{ContextBudget, ContextPolicy, JsonMap, ProfileConfig, ScoringConfig};
 use contextweaver_text::quote::quote;
 use contextweaver_text::redact::Keep;
@@ -244,10 +244,11 @@ impl ManagerOptions {
         let mut options = Self::default();
         options.read_profile(&mut fields)?;
         if let Some(value) = fields.take("budget") {
-            options.budget = ContextBudget::from_value(value, "/budget", true)?;
+            options.budget = ContextBudget::closed(value, "/budget")?;
         }
-        if let Some(value) = fields.take("policy") {
-            options.policy = ContextPolicy::from_value(value, "/policy", options.policy, true)?;
+        if let Some(mut policy) = fields.nested("policy")? {
+            options.policy = options.policy.over(&mut policy)?;
+            policy.finish()?;
         }
         if let Some(value) = fields.take("scoring") {
             options.scoring = ScoringConfig::from_value(value, "/scoring")?;

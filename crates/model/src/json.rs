@@ -335,6 +335,28 @@ impl Fields {
         self.list(key)?.into_iter().enumerate().map(|(index, value)| read(value, &format!("{at}/{index}"))).collect()
     }
 
+    /// Takes the entries of an object if present, each read with its name under its own path.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another type; those of `read`.
+    pub fn entries<T>(
+        &mut self,
+        key: &'static str,
+        read: impl Fn(&str, Value, &str) -> Result<T>,
+    ) -> Result<Option<Vec<T>>> {
+        let Some(map) = self.opt_object(key)? else { return Ok(None) };
+        let at = self.at(key);
+        map.into_iter().map(|(name, value)| read(&name, value, &pointer(&at, &name))).collect::<Result<_>>().map(Some)
+    }
+
+    /// Takes what a field holds, by its type.
+    ///
+    /// # Errors
+    /// Those of [`Field::take`].
+    pub fn get<T: Field>(&mut self, key: &'static str) -> Result<T> {
+        T::take(self, key)
+    }
+
     /// Takes an object; absent is empty.
     ///
     /// # Errors

@@ -1,11 +1,9 @@
 //! The result of a build.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{BuildStats, Explanation, Phase, RenderedAs, ResultEnvelope, RunningStep};
-use crate::json::Fields;
-use contextweaver_base::Result;
+use crate::json::Record;
 
 /// One item of the prompt, in prompt order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,56 +30,37 @@ pub struct RenderedItem {
 }
 
 /// A compiled prompt with its record.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ContextPack {
     /// The prompt.
     pub prompt: String,
     /// Counts, token sums and dropped items.
+    #[record(default = BuildStats::empty(""))]
     pub stats: BuildStats,
     /// The phase the prompt was made for.
+    #[record(default = Phase::Answer)]
     pub phase: Phase,
     /// Digests of results in the prompt.
     pub envelopes: Vec<ResultEnvelope>,
     /// The items of the prompt in prompt order; absent in packs of 0.18.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
+    #[record(skip)]
     pub items: Option<Vec<RenderedItem>>,
     /// Repairs and overflows, one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "ts", ts(as = "Option<_>", optional))]
+    #[record(skip)]
     pub warnings: Vec<String>,
     /// Why every candidate was kept or dropped, on request.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
+    #[record(skip)]
     pub explanation: Option<Explanation>,
     /// The step of a running prompt; absent in one that was compiled for itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
+    #[record(skip)]
     pub running: Option<RunningStep>,
-}
-
-impl ContextPack {
-    /// Reads a pack as 0.18 writes it; unknown fields are ignored.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let prompt = fields.string("prompt")?;
-        let stats = match fields.take("stats") {
-            Some(value) => BuildStats::from_value(value, &fields.at("stats"))?,
-            None => BuildStats::empty(""),
-        };
-        Ok(Self {
-            prompt,
-            stats,
-            phase: fields.parsed_or("phase", Phase::Answer, Phase::parse)?,
-            envelopes: fields.records("envelopes", ResultEnvelope::from_value)?,
-            items: None,
-            warnings: Vec::new(),
-            explanation: None,
-            running: None,
-        })
-    }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::JsonMap;
-use crate::json::Fields;
+use crate::json::{Fields, Record};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::quote::quote;
 
@@ -25,12 +25,13 @@ pub const RESERVED_KEY: &str = "_contextweaver";
 /// assert_eq!(item.name, "weather");
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct SelectableItem {
     /// Id, unique in a catalog.
     pub id: String,
     /// One of [`TOOL_KINDS`].
+    #[record(with = kind, required)]
     pub kind: String,
     /// The name the model calls.
     pub name: String,
@@ -43,6 +44,7 @@ pub struct SelectableItem {
     /// Labels of the caller; routing searches them.
     pub tags: Vec<String>,
     /// Group, with dots between its levels.
+    #[record(default)]
     pub namespace: String,
     /// JSON Schema of the arguments.
     pub args_schema: JsonMap,
@@ -53,8 +55,10 @@ pub struct SelectableItem {
     /// Conditions on the arguments.
     pub constraints: JsonMap,
     /// Whether calling it changes something.
+    #[record(default)]
     pub side_effects: bool,
     /// Relative cost, 0 for unknown.
+    #[record(default)]
     pub cost_hint: f64,
     /// Anything the caller wants kept; the key `_contextweaver` is reserved.
     pub metadata: JsonMap,
@@ -72,54 +76,19 @@ pub struct SelectableItem {
     pub requires: Option<Vec<String>>,
 }
 
-impl SelectableItem {
-    /// Reads a tool; unknown fields are ignored.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let mut optional = |key: &'static str| -> Result<Option<Vec<String>>> {
-            let is_null = fields.peek(key).is_some_and(Value::is_null);
-            let list = fields.has(key).then(|| fields.strings(key)).transpose()?;
-            Ok(list.filter(|_| !is_null))
-        };
-        let (depends_on, provides, requires) = (optional("depends_on")?, optional("provides")?, optional("requires")?);
-        Ok(Self {
-            id: fields.string("id")?,
-            kind: kind(&mut fields)?,
-            name: fields.string("name")?,
-            title: fields.opt_string("title")?,
-            description: fields.string("description")?,
-            tags: fields.strings("tags")?,
-            namespace: fields.string_or("namespace", "")?,
-            args_schema: fields.object("args_schema")?,
-            output_schema: fields.opt_object("output_schema")?,
-            examples: fields.strings("examples")?,
-            constraints: fields.object("constraints")?,
-            side_effects: fields.bool_or("side_effects", false)?,
-            cost_hint: fields.number_or("cost_hint", 0.0, f64::MIN, f64::MAX)?,
-            metadata: fields.object("metadata")?,
-            depends_on,
-            provides,
-            requires,
-        })
-    }
-}
-
-fn kind(fields: &mut Fields) -> Result<String> {
-    let kind = fields.string("kind")?;
+fn kind(fields: &mut Fields, key: &'static str) -> Result<String> {
+    let kind = fields.string(key)?;
     if TOOL_KINDS.contains(&kind.as_str()) {
         return Ok(kind);
     }
     let message = format!("no kind of tool is called {}", quote(&kind));
     Err(Error::new(ErrorCode::InvalidInput, message)
-        .at(fields.at("kind"))
+        .at(fields.at(key))
         .hint(format!("one of {}", TOOL_KINDS.join(", "))))
 }
 
 /// What a call of a tool needs to know.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct HydrationResult {
     /// The tool.
@@ -156,23 +125,5 @@ impl HydrationResult {
             context_used: None,
             missing: None,
         }
-    }
-
-    /// Reads a result; unknown fields are ignored.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let item = SelectableItem::from_value(fields.require("item")?, &fields.at("item"))?;
-        Ok(Self {
-            args_schema: fields.object("args_schema")?,
-            examples: fields.strings("examples")?,
-            constraints: fields.object("constraints")?,
-            arguments: fields.has("arguments").then(|| fields.object("arguments")).transpose()?,
-            context_used: fields.has("context_used").then(|| fields.list("context_used")).transpose()?,
-            missing: fields.has("missing").then(|| fields.strings("missing")).transpose()?,
-            item,
-        })
     }
 }

@@ -47,6 +47,7 @@ pub struct FieldAttributes {
     pub max: Option<Expr>,
     pub range: Option<(Expr, Expr)>,
     pub with: Option<Path>,
+    pub required: bool,
     /// That it is not read, and what it is then.
     pub skip: Option<Option<Expr>>,
 }
@@ -61,8 +62,9 @@ impl FieldAttributes {
                 "max" => field.max = Some(meta.value()?.parse()?),
                 "range" => field.range = Some(bounds(meta.value()?.parse()?)?),
                 "with" => field.with = Some(meta.value()?.parse()?),
+                "required" => field.required = true,
                 "skip" => field.skip = Some(value(&meta)?),
-                _ => return Err(meta.error("expected name, default, max, range, with or skip")),
+                _ => return Err(meta.error("expected name, default, max, range, with, required or skip")),
             }
             Ok(())
         })?;

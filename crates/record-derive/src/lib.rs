@@ -17,7 +17,7 @@ use attributes::{Absent, Container, FieldAttributes};
 /// |---|---|
 /// | `closed` | a field that is not known is an error |
 /// | `root` | `from_value` takes no path: the record is an argument by itself |
-/// | `default` | fields that are absent are those of `Self::default()` |
+/// | `default` | fields that are absent are those of `Self::default()`, or of the record that `over` is called on |
 /// | `check` | what was read is passed to `check(&self, path)` of the record |
 ///
 /// And of a field:
@@ -29,6 +29,7 @@ use attributes::{Absent, Container, FieldAttributes};
 /// | `range = from..=to` | the bounds of a number |
 /// | `name = "text"` | the name on the wire, where it is another one |
 /// | `with = function` | who reads it, of the fields, the name and, where the record has `default`, the value of the default |
+/// | `required` | who reads it by `with` does not do without it |
 /// | `skip`, `skip = value` | it is not read |
 #[proc_macro_derive(Record, attributes(record))]
 pub fn record(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
@@ -55,20 +56,21 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
             known.push(quote!((#key, #is_required)));
         }
     }
-    let base = container.default.then(|| quote!(let base = <Self as ::core::default::Default>::default();));
-    let base = base.unwrap_or_default();
+    let read = quote!(::core::result::Result::Ok(Self { #(#reads),* }));
+    let (body, over) = if container.default { over(input, &read) } else { (read, quote!()) };
     let from_value = from_value(input, &container);
-    let deserialized = if container.root { quote!(Self::from_value(value)) } else { quote!(Self::from_value(value, "")) };
+    let deserialized =
+        if container.root { quote!(Self::from_value(value)) } else { quote!(Self::from_value(value, "")) };
     Ok(quote! {
         impl ::contextweaver_model::json::Record for #name {
             const FIELDS: &'static [(&'static str, bool)] = &[#(#known),*];
 
-            fn take(fields: &mut ::contextweaver_model::json::Fields) -> ::contextweaver_base::Result<Self> {
-                #base
-                ::core::result::Result::Ok(Self { #(#reads),* })
+            fn from_fields(fields: &mut ::contextweaver_model::json::Fields) -> ::contextweaver_base::Result<Self> {
+                #body
             }
         }
 
+        #over
         #from_value
 
         impl<'de> ::serde::Deserialize<'de> for #name {
@@ -78,6 +80,27 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
             }
         }
     })
+}
+
+/// Returns how a record is taken over its default, and the function that takes it over another one.
+fn over(input: &DeriveInput, read: &TokenStream) -> (TokenStream, TokenStream) {
+    let (name, vis) = (&input.ident, &input.vis);
+    let over = quote! {
+        impl #name {
+            /// Takes the fields of the record; what is absent stays as it is here.
+            ///
+            /// # Errors
+            /// `INVALID_INPUT`, `OUT_OF_RANGE` and the like, with the path of the field.
+            #vis fn over(
+                self,
+                fields: &mut ::contextweaver_model::json::Fields,
+            ) -> ::contextweaver_base::Result<Self> {
+                let base = self;
+                #read
+            }
+        }
+    };
+    (quote!(<Self as ::core::default::Default>::default().over(fields)), over)
 }
 
 /// Writes `from_value`, and for what is part of other records the implementation of `Field`.
@@ -95,7 +118,7 @@ fn from_value(input: &DeriveInput, container: &Container) -> TokenStream {
         let check = check(path.clone());
         quote! {
             let mut fields = ::contextweaver_model::json::Fields::open(value, #path)?;
-            let record = <Self as ::contextweaver_model::json::Record>::take(&mut fields)?;
+            let record = <Self as ::contextweaver_model::json::Record>::from_fields(&mut fields)?;
             #finish
             #check
             ::core::result::Result::Ok(record)
@@ -146,7 +169,8 @@ fn reader(
     }
     if let Some(with) = &attributes.with {
         let base = base.map(|base| quote!(, #base));
-        return (quote!(#with(fields, #key #base)?), Some(quote!(false)));
+        let is_required = attributes.required;
+        return (quote!(#with(fields, #key #base)?), Some(quote!(#is_required)));
     }
     let (inner, is_option) = attributes::unwrap_option(ty);
     let convert = |number: &str| match attributes::name_of(inner) {

@@ -8,6 +8,7 @@ use contextweaver::api;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::memory::ConsolidationPolicy;
 use contextweaver_context::{ContextManager, ManagerOptions, PriceModel};
+use contextweaver_model::json::Record;
 use contextweaver_model::{
     ArtifactRef, ContextItem, ContextPolicy, Episode, Fact, MemoryEntry, ResultEnvelope, SelectableItem,
 };
@@ -67,7 +68,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
         "ContextPolicy",
         "allowed_kinds_per_phase max_items_per_kind sensitivity_floor sensitivity_action redaction_hooks \
          allow_redacted_drilldown overflow_action overflow_raise_kinds extra",
-        Function(|value| ContextPolicy::from_value(value, "", ContextPolicy::default(), true).map(drop)),
+        Function(|value| ContextPolicy::closed(value, "").map(drop)),
     ),
     ("DrilldownOptions", "handle selector inject parent_id max_tokens", Operation("drilldown")),
     (

@@ -7,7 +7,7 @@ use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{self, Fields, JsonMap};
-use contextweaver_model::{ArtifactRef, ContextItem, ItemKind, RESERVED_KEY, Sensitivity};
+use contextweaver_model::{ArtifactRef, ContextItem, ItemKind, RESERVED_KEY, Sensitivity, unless_empty};
 use contextweaver_text::quote::quote;
 use contextweaver_text::unicode::trim;
 
@@ -146,7 +146,7 @@ impl SessionReader {
         let tokens = fields.take("token_estimate").map_or(Ok(0), |tokens| tokens_of(&tokens));
         item.token_estimate = self.or_default(tokens);
         item.metadata = self.or_default(fields.object("metadata"));
-        item.artifact_ref = self.or_default(ArtifactRef::take(&mut fields, "artifact_ref"));
+        item.artifact_ref = self.or_default(unless_empty::<ArtifactRef>(&mut fields, "artifact_ref"));
         keep(fields.rest(), &mut item.metadata);
         self.items.push((self.line, item));
     }

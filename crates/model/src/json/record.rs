@@ -1,9 +1,11 @@
 //! What records are made of: how a struct, and what its fields hold, is read.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::{Fields, JsonMap, as_number, as_string, as_uint, wrong_type};
-use contextweaver_base::{Error, Result};
+use contextweaver_base::{Error, ErrorCode, Result};
 
 pub use contextweaver_record_derive::Record;
 
@@ -43,15 +45,15 @@ pub trait Record: Sized {
     ///
     /// # Errors
     /// `MISSING_FIELD`, `INVALID_INPUT`, `OUT_OF_RANGE` and the like, with the path of the field.
-    fn take(fields: &mut Fields) -> Result<Self>;
+    fn from_fields(fields: &mut Fields) -> Result<Self>;
 
     /// Reads the record alone, and refuses fields that are not known.
     ///
     /// # Errors
-    /// `UNKNOWN_FIELD`; those of [`Record::take`].
+    /// `UNKNOWN_FIELD`; those of [`Record::from_fields`].
     fn closed(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
-        let record = Self::take(&mut fields)?;
+        let record = Self::from_fields(&mut fields)?;
         fields.finish()?;
         Ok(record)
     }
@@ -112,6 +114,12 @@ impl Field for String {
     }
 }
 
+impl Field for Cow<'static, str> {
+    fn read(value: Value, path: &str) -> Result<Self> {
+        as_string(value, path).map(Self::Owned)
+    }
+}
+
 impl Field for bool {
     fn read(value: Value, path: &str) -> Result<Self> {
         value.as_bool().ok_or_else(|| wrong_type(path, "true or false", &value))
@@ -121,6 +129,12 @@ impl Field for bool {
 impl Field for u64 {
     fn read(value: Value, path: &str) -> Result<Self> {
         as_uint(&value, path, Self::MAX)
+    }
+}
+
+impl Field for i64 {
+    fn read(value: Value, path: &str) -> Result<Self> {
+        value.as_i64().ok_or_else(|| Error::new(ErrorCode::InvalidInput, "expected a whole number").at(path))
     }
 }
 
@@ -182,4 +196,46 @@ impl<T: Field> Field for Option<T> {
 /// Those of `parse` and of [`as_string`], at the path.
 pub fn as_word<T>(value: Value, path: &str, parse: fn(&str) -> Result<T>) -> Result<T> {
     parse(&as_string(value, path)?).map_err(|error: Error| error.at(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Serialize;
+    use serde::de::DeserializeOwned;
+    use serde_json::json;
+
+    use crate::{
+        ContextBudget, ContextItem, ContextPolicy, ItemKind, Phase, ProfileConfig, RoutingConfig, SelectableItem,
+        Sensitivity,
+    };
+
+    fn comes_back<T: Serialize + DeserializeOwned>(record: &T) {
+        let text = serde_json::to_string(record).unwrap();
+        let read: T = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    }
+
+    #[test]
+    fn records_come_back_as_they_were() {
+        comes_back(&ContextBudget::default().with_phase(Phase::Call, 7));
+        comes_back(&ContextPolicy::default());
+        comes_back(&ProfileConfig::default());
+        comes_back(&RoutingConfig::default());
+        comes_back(&SelectableItem { id: "t".into(), kind: "tool".into(), name: "t".into(), ..Default::default() });
+        let mut item = ContextItem::new("u1", ItemKind::ToolResult, "text");
+        item.sensitivity = Sensitivity::Internal;
+        item.parent_id = Some("c1".into());
+        item.metadata.insert("tags".into(), json!(["a"]));
+        comes_back(&item);
+        comes_back(&ItemKind::PlanState);
+    }
+
+    #[test]
+    fn errors_name_the_field() {
+        let error =
+            serde_json::from_value::<ContextItem>(json!({ "id": "x", "kind": "song", "text": "" })).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("unknown kind `song`") && text.contains("/kind"), "{text}");
+        assert!(serde_json::from_value::<Sensitivity>(json!("secret")).is_err());
+    }
 }
