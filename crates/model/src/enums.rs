@@ -259,3 +259,49 @@ string_enum! {
         Redacted = "redacted",
     }
 }
+
+string_enum! {
+    /// Why an item is not in the prompt. Snapshots name them by their place here.
+    DropReason, "drop reason" {
+        /// No room was left for it.
+        Budget = "budget",
+        /// Others in the prompt have all of its lines, and no room was left when these had their turn.
+        NearRepeat = "near_repeat",
+        /// Another item says exactly the same.
+        Dedup = "dedup",
+        /// It is at or above the sensitivity floor.
+        Sensitivity = "sensitivity",
+        /// The call or result it belongs to was dropped.
+        Pair = "pair",
+        /// The prompt has as many of its kind as the policy allows.
+        KindLimit = "kind_limit",
+    }
+}
+
+string_enum! {
+    /// Why a running prompt does not go on with the one before.
+    CutReason, "reason for a cut" {
+        /// There is none before.
+        First = "first",
+        /// The next one would not fit.
+        Full = "full",
+        /// A shorter one pays itself back.
+        Pays = "pays",
+        /// The provider's cache is lost: too much time, another model, other tools.
+        Cold = "cold",
+        /// There is no cache.
+        Uncached = "uncached",
+        /// The instructions or the header changed.
+        Instructions = "instructions",
+        /// The budget changed.
+        Budget = "budget",
+        /// Something in it was edited, withheld or forgotten.
+        Edited = "edited",
+        /// Something must be in it that left.
+        Pinned = "pinned",
+        /// It was in another format.
+        Format = "format",
+        /// What stood in it is not stored any more.
+        Restored = "restored",
+    }
+}

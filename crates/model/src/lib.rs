@@ -36,7 +36,8 @@ mod warning;
 
 pub use budget::ContextBudget;
 pub use enums::{
-    ItemKind, Mode, OverflowAction, Phase, RenderedAs, Sensitivity, SensitivityAction, Stage, Status, Strategy,
+    CutReason, DropReason, ItemKind, Mode, OverflowAction, Phase, RenderedAs, Sensitivity, SensitivityAction, Stage,
+    Status, Strategy,
 };
 pub use envelope::{ArtifactRef, FirewallStats, FirewallSummary, ResultEnvelope, ViewSpec, unless_empty};
 pub use explanation::{CandidateDetail, CandidateExplanation, Explanation, ScoreParts, TakenBy};

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::CutReason;
 use crate::json::Record;
 
 /// A step of a running prompt: what it repeats of the one before, and what it costs.
@@ -10,20 +11,10 @@ use crate::json::Record;
 pub struct RunningStep {
     /// Number of the step in its phase, from 1.
     pub step: u64,
-    /// Why the prompt does not go on with the one before: `first` (there is none), `full` (the next one would not fit), `pays`
-    /// (a shorter one pays itself back), `cold` (the provider's cache is lost: too much time, another model, other tools),
-    /// `uncached` (there is no cache), `instructions`, `budget`, `edited` (something in it was edited, withheld or forgotten),
-    /// `pinned` (something must be in it that left), `format` (it was in another format) or `restored` (what stood in it is
-    /// not stored any more). Absent where it goes on.
+    /// Why the prompt does not go on with the one before; absent where it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
-    #[cfg_attr(
-        feature = "ts",
-        ts(
-            type = "\"first\" | \"full\" | \"pays\" | \"cold\" | \"uncached\" | \"instructions\" | \"budget\" | \"edited\" | \"pinned\" | \"format\" | \"restored\""
-        )
-    )]
-    pub cut: Option<&'static str>,
+    pub cut: Option<CutReason>,
     /// Tokens of the call: the prompt, and what stands beside it.
     pub tokens: u64,
     /// Tokens of these that repeat the call before, from its beginning on.

@@ -8,6 +8,7 @@ use syn::{
 
 /// What is said of a record.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "they are words that stand in an attribute or not")]
 pub struct Container {
     pub closed: bool,
     pub root: bool,
@@ -48,8 +49,8 @@ pub struct FieldAttributes {
     pub range: Option<(Expr, Expr)>,
     pub with: Option<Path>,
     pub required: bool,
-    /// That it is not read, and what it is then.
-    pub skip: Option<Option<Expr>>,
+    /// What it is without being read.
+    pub skip: Option<Absent>,
 }
 
 impl FieldAttributes {
@@ -58,12 +59,12 @@ impl FieldAttributes {
         each(attributes, |meta| {
             match name(&meta)?.as_str() {
                 "name" => field.name = Some(meta.value()?.parse()?),
-                "default" => field.absent = Some(value(&meta)?.map_or(Absent::Default, Absent::Value)),
+                "default" => field.absent = Some(absent(&meta)?),
                 "max" => field.max = Some(meta.value()?.parse()?),
                 "range" => field.range = Some(bounds(meta.value()?.parse()?)?),
                 "with" => field.with = Some(meta.value()?.parse()?),
                 "required" => field.required = true,
-                "skip" => field.skip = Some(value(&meta)?),
+                "skip" => field.skip = Some(absent(&meta)?),
                 _ => return Err(meta.error("expected name, default, max, range, with, required or skip")),
             }
             Ok(())
@@ -86,8 +87,8 @@ fn name(meta: &ParseNestedMeta) -> Result<String> {
     Ok(meta.path.require_ident()?.to_string())
 }
 
-fn value(meta: &ParseNestedMeta) -> Result<Option<Expr>> {
-    if meta.input.peek(Token![=]) { meta.value()?.parse().map(Some) } else { Ok(None) }
+fn absent(meta: &ParseNestedMeta) -> Result<Absent> {
+    if meta.input.peek(Token![=]) { meta.value()?.parse().map(Absent::Value) } else { Ok(Absent::Default) }
 }
 
 fn bounds(range: ExprRange) -> Result<(Expr, Expr)> {

@@ -163,9 +163,11 @@ fn reader(
 ) -> (TokenStream, Option<TokenStream>) {
     let key = attributes.key(ident);
     let base = container.default.then(|| quote!(base.#ident));
-    if let Some(value) = &attributes.skip {
-        let value = value.as_ref().map(|value| quote!(#value)).or(base);
-        return (value.unwrap_or_else(|| quote!(::core::default::Default::default())), None);
+    match (&attributes.skip, &base) {
+        (None, _) => {}
+        (Some(Absent::Value(value)), _) => return (quote!(#value), None),
+        (Some(Absent::Default), Some(base)) => return (base.clone(), None),
+        (Some(Absent::Default), None) => return (quote!(::core::default::Default::default()), None),
     }
     if let Some(with) = &attributes.with {
         let base = base.map(|base| quote!(, #base));

@@ -205,6 +205,7 @@ export const records: { readonly [Name in keyof Records]: true } = {
   ContextItem: same<Records["ContextItem"], StoredItem>(),
   ContextPack: same<Records["ContextPack"], ContextPack>(),
   ContextPolicy: same<Records["ContextPolicy"], Policy>(),
+  CutReason: same<Records["CutReason"], NonNullable<RunningStep["cut"]>>(),
   DroppedItem: same<Records["DroppedItem"], DroppedItem>(),
   Episode: same<Records["Episode"], StoredEpisode>(),
   EpisodeCluster: same<Records["EpisodeCluster"], Consolidation["clusters"][number]>(),

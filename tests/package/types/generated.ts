@@ -204,6 +204,8 @@ export type ContextPolicy = {
   extra: JsonObject,
 };
 
+export type CutReason = "first" | "full" | "pays" | "cold" | "uncached" | "instructions" | "budget" | "edited" | "pinned" | "format" | "restored";
+
 export type DroppedItem = {
   item_id: string,
   reason: string,
@@ -621,7 +623,7 @@ export type RunningCosts = {
 
 export type RunningStep = {
   step: number,
-  cut?: "first" | "full" | "pays" | "cold" | "uncached" | "instructions" | "budget" | "edited" | "pinned" | "format" | "restored",
+  cut?: CutReason,
   tokens: number,
   repeated_tokens: number,
   tokens_without: number,
@@ -1044,6 +1046,7 @@ export interface Records {
   ContextItem: ContextItem;
   ContextPack: ContextPack;
   ContextPolicy: ContextPolicy;
+  CutReason: CutReason;
   DroppedItem: DroppedItem;
   Episode: Episode;
   EpisodeCluster: EpisodeCluster;

@@ -20,7 +20,7 @@ use crate::ingest::items::IngestedItems;
 use crate::manager::ContextManager;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{Format, MessageWarning};
-use contextweaver_model::{ContextItem, ItemKind, SUPERSEDED};
+use contextweaver_model::{ContextItem, CutReason, ItemKind, SUPERSEDED};
 
 use self::record::KnownMessage;
 
@@ -212,7 +212,7 @@ impl ContextManager {
         self.index = LogIndex::new();
         self.index.extend(&self.events, &self.options, &self.artifacts, false);
         // What they say of positions is no longer so.
-        self.running.break_off("edited");
+        self.running.break_off(CutReason::Edited);
     }
 }
 
