@@ -17,7 +17,7 @@ use contextweaver_convert::mcp::{McpResultOptions, Revision, mcp_result_with_byt
 use contextweaver_convert::providers::{
     Format, MessageWarning, ReadOptions, WriteOptions, messages_to_items, read_options,
 };
-use contextweaver_model::json::{self, Fields};
+use contextweaver_model::json::{self, Fields, Record};
 use contextweaver_routing::router::RouteTurn;
 
 /// Appends messages of a provider: `{messages, format, id_prefix?, system?}` answers `{ids, warnings}`. The log says how
@@ -100,7 +100,7 @@ pub(super) fn build_messages(manager: &mut ContextManager, arguments: Value) -> 
     let mut fields = Fields::open(arguments, "")?;
     let format = fields.parsed("format", Format::parse)?;
     let close_calls = fields.opt_bool("close_calls")?;
-    let request = BuildRequest::take(&mut fields)?;
+    let request = BuildRequest::from_fields(&mut fields)?;
     // In a loop the results of calls at the end are still to come.
     let close_calls = close_calls.unwrap_or(request.running == Some(false));
     let options = WriteOptions { close_calls, ..WriteOptions::default() };

@@ -70,7 +70,7 @@ pub fn memory_select(input: &Value) -> Result<Value> {
 pub fn consolidate(input: &Value) -> Result<Value> {
     let policy = match &input["policy"] {
         Value::Null => ConsolidationPolicy::default(),
-        value => ConsolidationPolicy::from_value(value.clone(), "/policy", false).map_err(as_config_error)?,
+        value => ConsolidationPolicy::from_value(value.clone(), "/policy").map_err(as_config_error)?,
     };
     let episodes = list(&input["episodes"], Episode::from_value)?;
     let mut facts = FactStore::new();

@@ -17,7 +17,7 @@ use contextweaver_text::quote::quote;
 
 pub use floats::{float_text, parse_float, plain_text};
 pub use nearest::nearest;
-pub use record::{Field, Record, as_word};
+pub use record::{Field, Record, as_word, closed_or};
 use sent::end_of_string;
 pub use sent::{inexact_number, parse_sent, whole_escapes};
 
@@ -178,6 +178,15 @@ impl Fields {
 
     fn place(&self, key: &str) -> Option<usize> {
         self.entries.iter().position(|(known, _)| known == key)
+    }
+
+    /// Puts a value where a field is absent.
+    pub fn default_to(&mut self, key: &'static str, value: &str) {
+        if self.peek(key).is_none_or(Value::is_null) {
+            self.entries.retain(|(known, _)| known != key);
+            self.entries.push((key.to_owned(), value.into()));
+            self.absent.push(key);
+        }
     }
 
     /// Returns a field and leaves it there.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{JsonMap, Sensitivity};
-use crate::json::Record;
+use crate::json::{Fields, Record};
 use contextweaver_base::Result;
 
 /// A past conversation in a sentence or two.
@@ -48,13 +48,12 @@ impl Fact {
     ///
     /// # Errors
     /// Those of [`Fact::from_value`].
-    pub fn with_optional_id(mut value: Value, path: &str) -> Result<(Option<String>, Self)> {
-        let has_id = value.get("fact_id").is_some_and(|id| !id.is_null());
-        if let (false, Value::Object(fact)) = (has_id, &mut value) {
-            fact.insert("fact_id".to_owned(), "".into());
-        }
-        let fact = Self::from_value(value, path)?;
-        Ok((has_id.then(|| fact.fact_id.clone()), fact))
+    pub fn with_optional_id(value: Value, path: &str) -> Result<(Option<String>, Self)> {
+        let mut fields = Fields::open(value, path)?;
+        let is_named = fields.peek("fact_id").is_some_and(|id| !id.is_null());
+        fields.default_to("fact_id", "");
+        let fact = Self::from_fields(&mut fields)?;
+        Ok((is_named.then(|| fact.fact_id.clone()), fact))
     }
 }
 

@@ -14,6 +14,7 @@ pub struct Container {
     pub root: bool,
     pub default: bool,
     pub check: bool,
+    pub partial: bool,
 }
 
 impl Container {
@@ -25,7 +26,8 @@ impl Container {
                 "root" => &mut container.root,
                 "default" => &mut container.default,
                 "check" => &mut container.check,
-                _ => return Err(meta.error("expected closed, root, default or check")),
+                "partial" => &mut container.partial,
+                _ => return Err(meta.error("expected closed, root, default, check or partial")),
             };
             *flag = true;
             Ok(())
@@ -49,6 +51,7 @@ pub struct FieldAttributes {
     pub range: Option<(Expr, Expr)>,
     pub with: Option<Path>,
     pub required: bool,
+    pub flatten: bool,
     /// What it is without being read.
     pub skip: Option<Absent>,
 }
@@ -63,9 +66,10 @@ impl FieldAttributes {
                 "max" => field.max = Some(meta.value()?.parse()?),
                 "range" => field.range = Some(bounds(meta.value()?.parse()?)?),
                 "with" => field.with = Some(meta.value()?.parse()?),
+                "flatten" => field.flatten = true,
                 "required" => field.required = true,
                 "skip" => field.skip = Some(absent(&meta)?),
-                _ => return Err(meta.error("expected name, default, max, range, with, required or skip")),
+                _ => return Err(meta.error("expected name, default, max, range, with, required, flatten or skip")),
             }
             Ok(())
         })?;

@@ -18,7 +18,8 @@ use attributes::{Absent, Container, FieldAttributes};
 /// | `closed` | a field that is not known is an error |
 /// | `root` | `from_value` takes no path: the record is an argument by itself |
 /// | `default` | fields that are absent are those of `Self::default()`, or of the record that `over` is called on |
-/// | `check` | what was read is passed to `check(&self, path)` of the record |
+/// | `partial` | `from_value` is written by hand |
+/// | `check` | what was read is passed to `check(&self, path)` of the record, or `check(&self)` where it is a root |
 ///
 /// And of a field:
 ///
@@ -30,6 +31,7 @@ use attributes::{Absent, Container, FieldAttributes};
 /// | `name = "text"` | the name on the wire, where it is another one |
 /// | `with = function` | who reads it, of the fields, the name and, where the record has `default`, the value of the default |
 /// | `required` | who reads it by `with` does not do without it |
+/// | `flatten` | its fields, of a record, stand among the others; they are not listed |
 /// | `skip`, `skip = value` | it is not read |
 #[proc_macro_derive(Record, attributes(record))]
 pub fn record(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
@@ -58,9 +60,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
     }
     let read = quote!(::core::result::Result::Ok(Self { #(#reads),* }));
     let (body, over) = if container.default { over(input, &read) } else { (read, quote!()) };
-    let from_value = from_value(input, &container);
-    let deserialized =
-        if container.root { quote!(Self::from_value(value)) } else { quote!(Self::from_value(value, "")) };
+    let from_value = if container.partial { quote!() } else { from_value(input, &container) };
     Ok(quote! {
         impl ::contextweaver_model::json::Record for #name {
             const FIELDS: &'static [(&'static str, bool)] = &[#(#known),*];
@@ -72,13 +72,6 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
 
         #over
         #from_value
-
-        impl<'de> ::serde::Deserialize<'de> for #name {
-            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> ::core::result::Result<Self, D::Error> {
-                let value = <::serde_json::Value as ::serde::Deserialize>::deserialize(deserializer)?;
-                #deserialized.map_err(<D::Error as ::serde::de::Error>::custom)
-            }
-        }
     })
 }
 
@@ -103,52 +96,52 @@ fn over(input: &DeriveInput, read: &TokenStream) -> (TokenStream, TokenStream) {
     (quote!(<Self as ::core::default::Default>::default().over(fields)), over)
 }
 
-/// Writes `from_value`, and for what is part of other records the implementation of `Field`.
+/// Writes `from_value` and `serde::Deserialize`, and for what is part of other records the implementation of `Field`.
 fn from_value(input: &DeriveInput, container: &Container) -> TokenStream {
     let (name, vis) = (&input.ident, &input.vis);
     let finish = container.closed.then(|| quote!(fields.finish()?;));
-    let check = |path: TokenStream| container.check.then(|| quote!(record.check(#path)?;));
     let (unknown, code) = if container.closed {
         ("Reads the record; an unknown field is an error.", "`UNKNOWN_FIELD`, ")
     } else {
         ("Reads the record; unknown fields are ignored.", "")
     };
     let errors = format!("{code}`MISSING_FIELD`, `INVALID_INPUT` and `OUT_OF_RANGE`, with the path of the field.");
-    let body = |path: TokenStream| {
-        let check = check(path.clone());
-        quote! {
-            let mut fields = ::contextweaver_model::json::Fields::open(value, #path)?;
-            let record = <Self as ::contextweaver_model::json::Record>::from_fields(&mut fields)?;
-            #finish
-            #check
-            ::core::result::Result::Ok(record)
-        }
+    let (parameter, path, checked, argument) = if container.root {
+        (quote!(), quote!(""), quote!(), quote!())
+    } else {
+        (quote!(, path: &str), quote!(path), quote!(path), quote!(, ""))
     };
-    if container.root {
-        let body = body(quote!(""));
-        return quote! {
-            impl #name {
-                #[doc = #unknown]
-                #[doc = ""]
-                #[doc = "# Errors"]
-                #[doc = #errors]
-                #vis fn from_value(value: ::serde_json::Value) -> ::contextweaver_base::Result<Self> { #body }
+    let check = container.check.then(|| quote!(record.check(#checked)?;));
+    let field = (!container.root).then(|| {
+        quote! {
+            impl ::contextweaver_model::json::Field for #name {
+                fn read(value: ::serde_json::Value, path: &str) -> ::contextweaver_base::Result<Self> {
+                    Self::from_value(value, path)
+                }
             }
-        };
-    }
-    let body = body(quote!(path));
+        }
+    });
     quote! {
         impl #name {
             #[doc = #unknown]
             #[doc = ""]
             #[doc = "# Errors"]
             #[doc = #errors]
-            #vis fn from_value(value: ::serde_json::Value, path: &str) -> ::contextweaver_base::Result<Self> { #body }
+            #vis fn from_value(value: ::serde_json::Value #parameter) -> ::contextweaver_base::Result<Self> {
+                let mut fields = ::contextweaver_model::json::Fields::open(value, #path)?;
+                let record = <Self as ::contextweaver_model::json::Record>::from_fields(&mut fields)?;
+                #finish
+                #check
+                ::core::result::Result::Ok(record)
+            }
         }
 
-        impl ::contextweaver_model::json::Field for #name {
-            fn read(value: ::serde_json::Value, path: &str) -> ::contextweaver_base::Result<Self> {
-                Self::from_value(value, path)
+        #field
+
+        impl<'de> ::serde::Deserialize<'de> for #name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> ::core::result::Result<Self, D::Error> {
+                let value = <::serde_json::Value as ::serde::Deserialize>::deserialize(deserializer)?;
+                Self::from_value(value #argument).map_err(<D::Error as ::serde::de::Error>::custom)
             }
         }
     }
@@ -168,6 +161,13 @@ fn reader(
         (Some(Absent::Value(value)), _) => return (quote!(#value), None),
         (Some(Absent::Default), Some(base)) => return (base.clone(), None),
         (Some(Absent::Default), None) => return (quote!(::core::default::Default::default()), None),
+    }
+    if attributes.flatten {
+        let read = match base {
+            Some(base) => quote!(#base.over(fields)?),
+            None => quote!(<#ty as ::contextweaver_model::json::Record>::from_fields(fields)?),
+        };
+        return (read, None);
     }
     if let Some(with) = &attributes.with {
         let base = base.map(|base| quote!(, #base));

@@ -25,7 +25,7 @@ fn read(mut fields: Fields, format: Format) -> Result<String> {
 }
 
 fn write(mut fields: Fields, format: Format) -> Result<String> {
-    let items = fields.records("items", ContextItem::from_value)?;
+    let items: Vec<ContextItem> = fields.get("items")?;
     let options = WriteOptions { close_calls: fields.bool_or("close_calls", false)?, ..WriteOptions::default() };
     fields.finish()?;
     done(&items_to_messages(&items, format, &options)?)

@@ -55,7 +55,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     (
         "ConsolidationPolicy",
         "min_occurrences min_sessions similarity_threshold decay_after_days timestamp_key session_key",
-        Function(|value| ConsolidationPolicy::from_value(value, "", true).map(drop)),
+        Function(|value| ConsolidationPolicy::closed(value, "").map(drop)),
     ),
     ("ContextItem", "", Function(|value| ContextItem::from_value(value, "").map(drop))),
     (

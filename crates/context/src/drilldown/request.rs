@@ -3,22 +3,25 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use contextweaver_base::{Result, limits};
+use contextweaver_base::limits;
 use contextweaver_model::JsonMap;
-use contextweaver_model::json::Fields;
+use contextweaver_model::json::Record;
 
 /// A request for a part of an artifact.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Record)]
+#[record(closed, root)]
 pub struct DrilldownRequest {
     /// Handle of the artifact.
     pub handle: String,
     /// The part, as the caller wrote it.
     pub selector: Value,
     /// Whether to add the part to the log.
+    #[record(default)]
     pub inject: bool,
     /// Parent of the added item.
     pub parent_id: Option<String>,
     /// Most tokens of the text.
+    #[record(max = limits::MAX_BUDGET_TOKENS)]
     pub max_tokens: Option<u64>,
 }
 
@@ -26,23 +29,6 @@ impl DrilldownRequest {
     /// Makes a request for a part of any size, which is not added to the log.
     pub fn new(handle: &str, selector: Value) -> Self {
         Self { handle: handle.to_owned(), selector, inject: false, parent_id: None, max_tokens: None }
-    }
-
-    /// Reads a closed request: an unknown field is an error. The selector is read when it is used.
-    ///
-    /// # Errors
-    /// `MISSING_FIELD`, `UNKNOWN_FIELD` and `INVALID_INPUT`, at the path of the field.
-    pub fn from_value(value: Value) -> Result<Self> {
-        let mut fields = Fields::open(value, "")?;
-        let request = Self {
-            handle: fields.string("handle")?,
-            selector: fields.require("selector")?,
-            inject: fields.bool_or("inject", false)?,
-            parent_id: fields.opt_string("parent_id")?,
-            max_tokens: fields.opt_uint("max_tokens", limits::MAX_BUDGET_TOKENS)?,
-        };
-        fields.finish()?;
-        Ok(request)
     }
 }
 

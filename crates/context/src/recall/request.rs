@@ -1,50 +1,40 @@
 //! What is to be found again, and what was found.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::rules::list::StandingRule;
 use contextweaver_base::{Error, ErrorCode, Result, limits};
 use contextweaver_model::ItemKind;
-use contextweaver_model::json::Fields;
+use contextweaver_model::json::Record;
 
 /// A search of everything that the log and its artifacts hold.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Record)]
+#[record(closed, root, check)]
 pub struct RecallRequest {
     /// Words that stood near what is wanted.
     pub query: String,
     /// Most tokens of the answer's text.
+    #[record(default = limits::RECALL_TOKENS, max = limits::MAX_BUDGET_TOKENS)]
     pub max_tokens: u64,
     /// Only these artifacts are searched; all that there is, where nothing is said.
     pub handles: Option<Vec<String>>,
     /// Whether items that stand whole in the last prompt are left out: who asks sees them already.
+    #[record(default)]
     pub hidden_only: bool,
 }
 
 impl RecallRequest {
-    /// Makes a search of everything, with the default limit of the answer.
-    pub fn new(query: &str) -> Self {
-        Self { query: query.to_owned(), max_tokens: limits::RECALL_TOKENS, handles: None, hidden_only: false }
-    }
-
-    /// Reads a closed request: an unknown field is an error.
-    ///
-    /// # Errors
-    /// `MISSING_FIELD`, `UNKNOWN_FIELD` and `INVALID_INPUT`, at the path of the field.
-    pub fn from_value(value: Value) -> Result<Self> {
-        let mut fields = Fields::open(value, "")?;
-        let request = Self {
-            query: fields.string("query")?,
-            max_tokens: fields.uint_or("max_tokens", limits::RECALL_TOKENS, limits::MAX_BUDGET_TOKENS)?,
-            handles: fields.has("handles").then(|| fields.strings("handles")).transpose()?,
-            hidden_only: fields.bool_or("hidden_only", false)?,
-        };
-        fields.finish()?;
-        if request.query.trim().is_empty() {
+    fn check(&self) -> Result<()> {
+        if self.query.trim().is_empty() {
             let error = Error::new(ErrorCode::InvalidInput, "expected words to look for").at("/query");
             return Err(error.hint("words that stood near what is wanted, or what is known of it"));
         }
-        Ok(request)
+        Ok(())
+    }
+
+    /// Makes a search of everything, with the default limit of the answer.
+    pub fn new(query: &str) -> Self {
+        Self { query: query.to_owned(), max_tokens: limits::RECALL_TOKENS, handles: None, hidden_only: false }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::compile::render::text::section_quarters;
 use crate::index::LogIndex;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{Format, WrittenBefore};
-use contextweaver_model::json::{Fields, as_uint, to_value};
+use contextweaver_model::json::{Field, Fields, as_uint, to_value};
 use contextweaver_model::{CutReason, DropReason, Phase, RenderedAs, RunningStep, Stage};
 
 /// The form in which a running prompt is sent.
@@ -216,7 +216,6 @@ impl RunningPrompt {
             })
         })?;
         let ledger_at = fields.at("ledger");
-        let account_at = fields.at("account");
         let broken = fields.opt_string("broken")?;
         let has_stubs = fields.bool_or("stubs", false)?;
         Ok(Self {
@@ -232,9 +231,7 @@ impl RunningPrompt {
             left,
             budget: fields.uint_or("budget", 0, u64::MAX)?,
             head: fields.opt_string("head")?,
-            account: fields
-                .take("account")
-                .map_or(Ok(Account::default()), |value| Account::from_value(value, &account_at))?,
+            account: Account::optional(&mut fields, "account")?.unwrap_or_default(),
             broken: broken.map(|_| CutReason::Edited),
             is_asleep: true,
             changes: 0,

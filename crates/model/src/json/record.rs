@@ -59,6 +59,14 @@ pub trait Record: Sized {
     }
 }
 
+/// Takes a closed record; absent is the base.
+///
+/// # Errors
+/// Those of [`Record::closed`].
+pub fn closed_or<T: Record>(fields: &mut Fields, key: &'static str, base: T) -> Result<T> {
+    fields.take(key).map_or(Ok(base), |value| T::closed(value, &fields.at(key)))
+}
+
 /// What a field may hold.
 pub trait Field: Sized {
     /// Whether a field of this type must be there.
