@@ -322,7 +322,7 @@ fn handoff(manager: &mut ContextManager, arguments: Value) -> Result<String> {
 fn inspect(manager: &ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
     let pack: ContextPack = fields.get("pack")?;
-    let explanation = fields.get::<Option<Explanation>>("explanation")?;
+    let explanation: Option<Explanation> = fields.get("explanation")?;
     let budget = fields.opt_uint("budget", limits::MAX_BUDGET_TOKENS)?.map(u64::cast_signed);
     fields.finish()?;
     let mut artifacts: Vec<_> = manager.artifacts().list().cloned().collect();

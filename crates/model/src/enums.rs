@@ -18,10 +18,10 @@
 /// ```
 #[macro_export]
 macro_rules! string_enum {
-    ($(#[$doc:meta])* $name:ident, $what:literal { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$doc])*
+    ($(#[$($doc:tt)+])* $name:ident, $what:literal { $($(#[$($vdoc:tt)+])* $variant:ident = $text:literal,)+ }) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$vdoc])* $variant,)+ }
+        $(#[$($doc)+])*
+        pub enum $name { $($(#[$($vdoc)+])* $variant,)+ }
 
         impl $name {
             /// Lists every value in declaration order.
@@ -75,12 +75,12 @@ macro_rules! string_enum {
         }
 
         #[cfg(feature = "ts")]
-        contextweaver_base::wire_strings!($name);
+        contextweaver_base::wire_strings!($name [$([$($doc)+])*] $([$([$($vdoc)+])*])+);
     };
 }
 
 string_enum! {
-    /// How far a text may travel, in ascending order.
+    /// How far a text may travel, ascending. From the policy's floor on (default `confidential`) it is not shown.
     Sensitivity, "sensitivity" {
         /// May be shown to everyone.
         Public = "public",
@@ -94,7 +94,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// What an item of the event log is.
+    /// What an item of the event log is. A `tool_result` names its call in `parent_id`.
     ItemKind, "kind" {
         /// A message of the user.
         UserTurn = "user_turn",
@@ -145,7 +145,7 @@ impl ItemKind {
 }
 
 string_enum! {
-    /// What the prompt is for.
+    /// What the prompt is for: choose a tool, fill in its arguments, understand a result, answer the user.
     Phase, "phase" {
         /// Choosing a tool.
         Route = "route",
@@ -247,7 +247,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// In which form an included item stands in the prompt.
+    /// In which form an item stands in the prompt.
     RenderedAs, "form" {
         /// The whole text.
         Whole = "whole",
@@ -261,7 +261,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// Why an item is not in the prompt. Snapshots name them by their place here.
+    /// Why an item is not in the prompt.
     DropReason, "drop reason" {
         /// No room was left for it.
         Budget = "budget",

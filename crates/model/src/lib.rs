@@ -53,3 +53,4 @@ pub use tool::{HydrationResult, RESERVED_KEY, SelectableItem, TOOL_KINDS};
 pub use warning::Warning;
 
 pub use crate::json::JsonMap;
+pub use contextweaver_record_derive::sparse;

@@ -5,7 +5,7 @@ mod attributes;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{Data, DeriveInput, Error, Fields, Ident, Result, Type, parse_macro_input};
+use syn::{Data, DeriveInput, Error, Fields, Ident, Result, Type, parse_macro_input, parse_quote};
 
 use attributes::{Absent, Container, FieldAttributes};
 
@@ -37,6 +37,30 @@ use attributes::{Absent, Container, FieldAttributes};
 pub fn record(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     expand(&input).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Leaves out what is absent: fields that are an `Option` are not written as null, and are optional in TypeScript, but for
+/// those with `#[nullable]`. It stands above the derives.
+#[proc_macro_attribute]
+pub fn sparse(_: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let mut input = parse_macro_input!(item as DeriveInput);
+    let is_declared = input.attrs.iter().any(|attribute| quote!(#attribute).to_string().contains("ts_rs"));
+    let fields = match &mut input.data {
+        Data::Struct(data) => data.fields.iter_mut(),
+        _ => return Error::new_spanned(&input.ident, "a record is a struct").into_compile_error().into(),
+    };
+    for field in fields {
+        let attributes = field.attrs.len();
+        field.attrs.retain(|attribute| !attribute.path().is_ident("nullable"));
+        if field.attrs.len() < attributes || !attributes::unwrap_option(&field.ty).1 {
+            continue;
+        }
+        field.attrs.push(parse_quote!(#[serde(skip_serializing_if = "Option::is_none")]));
+        if is_declared {
+            field.attrs.push(parse_quote!(#[cfg_attr(feature = "ts", ts(optional))]));
+        }
+    }
+    quote!(#input).into()
 }
 
 fn expand(input: &DeriveInput) -> Result<TokenStream> {

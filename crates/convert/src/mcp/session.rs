@@ -14,13 +14,13 @@ use contextweaver_text::unicode::trim;
 /// Problems that an error lists; of the others it gives the number.
 const MAX_PROBLEMS: usize = 20;
 
-/// A problem of a line.
+/// Something that is wrong with a line of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct SessionProblem {
-    /// The line, counted from 1 as an editor does.
+    /// Counted from 1.
     pub line: usize,
-    /// The code of the error.
+    /// The code an error of it has.
     pub code: &'static str,
     /// One sentence.
     pub message: String,
@@ -28,13 +28,13 @@ pub struct SessionProblem {
     pub path: String,
 }
 
-/// The items of a session.
+/// A session that was read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct McpSession {
-    /// The items, in the order of their lines.
+    /// In the order of the lines.
     pub items: Vec<ContextItem>,
-    /// What was repaired, by line.
+    /// What was made the best of; empty when strict.
     pub warnings: Vec<SessionProblem>,
 }
 
