@@ -78,13 +78,13 @@ fn data(fields: &mut Fields, key: &'static str) -> Result<Value> {
     if fields.has(key) { Ok(fields.take(key).unwrap_or_default()) } else { Err(fields.missing(key)) }
 }
 
-/// What became of a result.
+/// What became of a result that is in no conversation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct CompactResult {
-    /// Whether it was reduced; if not, `payload` is the data with its secrets masked.
+    /// Whether it was reduced.
     pub firewalled: bool,
-    /// Whether something went wrong on the way.
+    /// `partial`: a function of yours threw, or what `keep` left did not fit; `error`: nothing to `keep` was found.
     pub status: Status,
     /// What to show: the data itself, its kept paths, or a text. Secrets are masked.
     pub payload: Value,

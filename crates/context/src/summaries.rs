@@ -29,7 +29,7 @@ pub struct SummaryRequest {
     pub media_type: String,
     /// The whole text, secrets masked.
     pub text: String,
-    /// Tokens of `text`, by the estimator of the manager.
+    /// Its tokens.
     pub tokens: u64,
     /// Tokens up to which a summary stays uncut.
     pub max_tokens: u64,

@@ -8,7 +8,7 @@ use crate::json::python::is_truthy;
 use crate::json::{Field, Fields, Record, as_uint};
 use contextweaver_base::Result;
 
-/// The handle of stored bytes, and what they are.
+/// A reference to stored bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ArtifactRef {
@@ -19,7 +19,7 @@ pub struct ArtifactRef {
     /// Size in bytes.
     #[record(with = size, required)]
     pub size_bytes: u64,
-    /// A line for people.
+    /// A line for people, often empty.
     #[record(default)]
     pub label: String,
     /// Lower-case hexadecimal SHA-256 of the bytes.
@@ -88,7 +88,7 @@ pub(super) fn number_in_text(value: Value) -> Value {
     number.map_or(value, Value::from)
 }
 
-/// A way to look into an artifact.
+/// A way to look into an artifact; `selector` is what `drilldown` takes.
 #[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ViewSpec {
@@ -96,14 +96,15 @@ pub struct ViewSpec {
     pub view_id: String,
     /// A line for people and models.
     pub label: String,
-    /// What to pass to a drilldown.
+    /// In an envelope from elsewhere it may be anything.
+    #[cfg_attr(feature = "ts", ts(type = "Selector"))]
     pub selector: JsonMap,
     /// The artifact it looks into.
     #[record(with = unless_empty)]
     pub artifact_ref: Option<ArtifactRef>,
 }
 
-/// What the firewall did to one result.
+/// What the firewall did to one result, or to all of a build.
 #[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FirewallStats {
@@ -200,7 +201,7 @@ impl FirewallSummary {
     }
 }
 
-/// A tool result as the model sees it, with handles of what was left out.
+/// A tool result as the model sees it, with references to what was left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ResultEnvelope {
@@ -213,7 +214,7 @@ pub struct ResultEnvelope {
     pub facts: Vec<String>,
     /// Stored bytes.
     pub artifacts: Vec<ArtifactRef>,
-    /// Ways to look into them.
+    /// Ways to look into the artifact, first what matters, then all of it page by page; of a large result only.
     pub views: Vec<ViewSpec>,
     /// Where the result comes from.
     pub provenance: JsonMap,

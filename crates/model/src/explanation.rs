@@ -95,21 +95,20 @@ impl CandidateDetail {
     }
 }
 
-/// How a block came into a prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
-pub enum TakenBy {
-    /// Everything had room.
-    All,
-    /// It had to be there.
-    Pinned,
-    /// It is among the newest, to which a share of the budget goes.
-    Newest,
-    /// Its priority.
-    Priority,
-    /// Another block answers to it.
-    Parent,
+crate::string_enum! {
+    /// How a block of items came into a prompt.
+    TakenBy, "way in" {
+        /// Everything had room.
+        All = "all",
+        /// It had to be there.
+        Pinned = "pinned",
+        /// It is among the newest, to which a share of the budget goes.
+        Newest = "newest",
+        /// Its priority.
+        Priority = "priority",
+        /// Another block answers to it.
+        Parent = "parent",
+    }
 }
 
 /// The record of one build. It holds no text of any item.
@@ -122,7 +121,7 @@ pub struct Explanation {
     /// The phase the prompt was made for.
     #[record(default = Phase::Answer)]
     pub phase: Phase,
-    /// The query as given, secrets redacted.
+    /// The query, secrets redacted.
     #[record(default)]
     pub query: String,
     /// Count of items that were considered.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{BuildStats, Explanation, Phase, RenderedAs, ResultEnvelope, RunningStep};
 use crate::json::Record;
 
-/// One item of the prompt, in prompt order.
+/// One item of the prompt.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RenderedItem {
@@ -17,9 +17,9 @@ pub struct RenderedItem {
     pub tokens: u64,
     /// First byte of the section in the prompt (UTF-8).
     pub start: u64,
-    /// Offset of the first byte after the section.
+    /// Byte after the section.
     pub end: u64,
-    /// Characters of the item that the excerpt leaves out.
+    /// Characters that an excerpt leaves out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub omitted_chars: Option<u64>,
@@ -30,10 +30,11 @@ pub struct RenderedItem {
 }
 
 /// A compiled prompt with its record.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ContextPack {
-    /// The prompt.
+    /// The text for the model.
     pub prompt: String,
     /// Counts, token sums and dropped items.
     #[record(default = BuildStats::empty(""))]
@@ -41,26 +42,20 @@ pub struct ContextPack {
     /// The phase the prompt was made for.
     #[record(default = Phase::Answer)]
     pub phase: Phase,
-    /// Digests of results in the prompt.
+    /// Digests of the results in the prompt, without their views: `artifacts.views` has those.
     pub envelopes: Vec<ResultEnvelope>,
-    /// The items of the prompt in prompt order; absent in packs of 0.18.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// The items of the prompt in prompt order.
     #[record(skip)]
     pub items: Option<Vec<RenderedItem>>,
-    /// Repairs and overflows, one sentence each.
+    /// What you should know; absent when there is nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "ts", ts(as = "Option<_>", optional))]
     #[record(skip)]
     pub warnings: Vec<String>,
-    /// Why every candidate was kept or dropped, on request.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// With `explain: true`.
     #[record(skip)]
     pub explanation: Option<Explanation>,
     /// The step of a running prompt; absent in one that was compiled for itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     #[record(skip)]
     pub running: Option<RunningStep>,
 }

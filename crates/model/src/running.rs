@@ -11,7 +11,11 @@ use crate::json::Record;
 pub struct RunningStep {
     /// Number of the step in its phase, from 1.
     pub step: u64,
-    /// Why the prompt does not go on with the one before; absent where it does.
+    /// Why the prompt does not go on with the one before: `first` (there is none), `full` (the next one would not fit),
+    /// `pays` (a shorter one pays itself back), `cold` (the provider's cache is lost: too much time, another model, other
+    /// tools), `uncached` (there is no cache), `instructions`, `budget`, `edited` (something in it was edited, withheld or
+    /// forgotten), `pinned` (something must be in it that left), `format` (it was in another format) or `restored` (what
+    /// stood in it is not stored any more). Absent where it goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub cut: Option<CutReason>,

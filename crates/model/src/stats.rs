@@ -11,29 +11,28 @@ use crate::json::{Field, Fields, Record};
 use contextweaver_base::Result;
 
 /// A candidate that is not in the prompt, and why.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct DroppedItem {
     /// Id of the item.
     pub item_id: String,
-    /// Why: `sensitivity`, `dedup`, `kind_limit`, `budget`, `near_repeat` (others in the prompt have all of its lines) or
-    /// `pair` (what it belongs to was dropped).
+    /// Why.
+    #[cfg_attr(feature = "ts", ts(as = "super::DropReason"))]
     pub reason: Cow<'static, str>,
-    /// The stage that decided; absent in records of 0.18.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// The stage that decided.
     pub stage: Option<Stage>,
-    /// Tokens it would have cost as rendered; absent in records of 0.18.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// Tokens it would have cost.
     pub tokens: Option<u64>,
 }
 
-/// Counts and token sums of one build.
+/// The numbers of one build. `included_count + dropped_count === total_candidates`.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct BuildStats {
-    /// Tokens of the prompt per kind, in order of first appearance.
+    /// Tokens per kind, in order of first appearance. A function as `estimator` counts each section by itself, so that their
+    /// sum may differ from `prompt_tokens`.
     #[serde(serialize_with = "as_map")]
     #[cfg_attr(feature = "ts", ts(as = "std::collections::BTreeMap<String, u64>"))]
     #[record(with = counts)]
@@ -52,7 +51,7 @@ pub struct BuildStats {
     #[cfg_attr(feature = "ts", ts(as = "std::collections::BTreeMap<String, u64>"))]
     #[record(with = counts)]
     pub dropped_reasons: Vec<(String, u64)>,
-    /// Every dropped item with its reason, or as many as were asked for.
+    /// Every drop, or the first `list_dropped`.
     pub dropped_items: Vec<DroppedItem>,
     /// Count of items dropped as repeats of another.
     #[record(default)]
@@ -68,26 +67,16 @@ pub struct BuildStats {
     pub token_estimator: String,
     /// What the firewall did.
     pub firewall_events: Vec<FirewallStats>,
-    /// Tokens of the whole prompt; absent in records of 0.18, where it is derived.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// Tokens of the whole prompt, at most the budget.
     pub prompt_tokens: Option<u64>,
-    /// Tokens the prompt may have; absent in records of 0.18.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// Tokens the prompt may have.
     pub budget_tokens: Option<u64>,
     /// What made other tokens of the budget that was asked for; absent where nothing is known of the model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub calibration: Option<TokenCalibration>,
     /// The ledger in the prompt; absent where there is none. Its tokens are among those of header and footer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub ledger: Option<LedgerStats>,
-    /// The standing instructions that the prompt repeats; absent where there are none. Their tokens are among those of header
-    /// and footer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// The standing instructions that the prompt repeats; absent where there are none. Their tokens are among those of
+    /// header and footer.
     pub rules: Option<RulesStats>,
 }
 
@@ -95,7 +84,7 @@ pub struct BuildStats {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RulesStats {
-    /// Tokens with what is put around them, at most a twelfth of the budget.
+    /// Tokens with what is put around them, at most a twelfth of the budget, and 360.
     #[record(default)]
     pub tokens: u64,
     /// Statements that it repeats.
@@ -107,7 +96,7 @@ pub struct RulesStats {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct LedgerStats {
-    /// Tokens with what is put around it, at most a fiftieth of the budget.
+    /// Tokens with what is put around it, at most a fiftieth of the budget, a twenty-fifth in a running prompt.
     #[record(default)]
     pub tokens: u64,
     /// Identifiers that it names.
@@ -124,7 +113,7 @@ pub struct TokenCalibration {
     /// Tokens of the model for one of the estimator, in hundredths, 0.4 to 2.5.
     #[record(default = 1.0, range = 0.0..=f64::MAX)]
     pub factor: f64,
-    /// Calls that this was seen in.
+    /// Calls that this was seen in, at most 16.
     #[record(default)]
     pub observations: u64,
 }

@@ -25,6 +25,7 @@ pub const RESERVED_KEY: &str = "_contextweaver";
 /// assert_eq!(item.name, "weather");
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct SelectableItem {
@@ -36,8 +37,6 @@ pub struct SelectableItem {
     /// The name the model calls.
     pub name: String,
     /// The name people read, where it is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub title: Option<String>,
     /// Description for the model; routing searches it.
     pub description: String,
@@ -49,6 +48,7 @@ pub struct SelectableItem {
     /// JSON Schema of the arguments.
     pub args_schema: JsonMap,
     /// JSON Schema of the result.
+    #[nullable]
     pub output_schema: Option<JsonMap>,
     /// Example calls.
     pub examples: Vec<String>,
@@ -63,16 +63,10 @@ pub struct SelectableItem {
     /// Anything the caller wants kept; the key `_contextweaver` is reserved.
     pub metadata: JsonMap,
     /// Ids of tools to call before this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub depends_on: Option<Vec<String>>,
     /// What a call of it makes available to other tools.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub provides: Option<Vec<String>>,
     /// What must have been provided before it is of use.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub requires: Option<Vec<String>>,
 }
 
@@ -88,6 +82,7 @@ fn kind(fields: &mut Fields, key: &'static str) -> Result<String> {
 }
 
 /// What a call of a tool needs to know.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct HydrationResult {
@@ -100,16 +95,10 @@ pub struct HydrationResult {
     /// Conditions on the arguments.
     pub constraints: JsonMap,
     /// The arguments given and, after them, those found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub arguments: Option<JsonMap>,
     /// Where each argument found came from: `{argument, source: {fact_id} | {item_id, path}}`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub context_used: Option<Vec<Value>>,
     /// Required arguments that are neither given nor found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub missing: Option<Vec<String>>,
 }
 

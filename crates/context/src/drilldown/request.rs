@@ -33,33 +33,38 @@ impl DrilldownRequest {
 }
 
 /// A part of an artifact.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Slice {
     /// Handle of the artifact.
     pub handle: String,
-    /// The selector, as given.
+    /// As it was given.
+    #[cfg_attr(feature = "ts", ts(type = "Selector"))]
     pub selector: Value,
-    /// The text, secrets masked.
+    /// The part, secrets masked.
     pub text: String,
-    /// Tokens of `text`, by the estimator of the manager.
+    /// Tokens of `text`, at most `max_tokens`.
     pub tokens: u64,
-    /// What `total`, `start` and `end` count: `chars`, `lines`, `rows`, `items`, `keys`, `hits`.
+    /// What `total`, `start` and `end` count.
+    #[cfg_attr(
+        feature = "ts",
+        ts(
+            type = "\"chars\" | \"lines\" | \"rows\" | \"keys\" | \"items\" | \"values\" | \"hits\" | \"columns\" | \"entries\""
+        )
+    )]
     pub unit: &'static str,
-    /// Units that the whole artifact has; of rows with conditions, those that fulfil them.
+    /// Units there are; of rows with conditions, those that fulfil them.
     pub total: u64,
-    /// The first one shown, from 0.
+    /// The first one shown.
     pub start: u64,
-    /// The one after the last shown.
+    /// The one after the last that is shown whole.
     pub end: u64,
-    /// Whether `max_tokens` cut the text.
+    /// Whether `max_tokens`, or `max_hits` of a search, left less than was asked for.
     pub truncated: bool,
-    /// The selector that goes on where this one stopped.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// The selector of the rest; absent when there is none, and when `max_tokens` has no room for one character.
+    #[cfg_attr(feature = "ts", ts(type = "Selector"))]
     pub next: Option<JsonMap>,
-    /// The item that was added to the log, on request.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// The item of the log that holds the text, when it was injected.
     pub item_id: Option<String>,
 }
