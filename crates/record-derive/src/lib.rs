@@ -187,9 +187,10 @@ fn reader(
         (Some(Absent::Default), None) => return (quote!(::core::default::Default::default()), None),
     }
     if attributes.flatten {
-        let read = match base {
-            Some(base) => quote!(#base.over(fields)?),
-            None => quote!(<#ty as ::contextweaver_model::json::Record>::from_fields(fields)?),
+        let read = if let Some(base) = base {
+            quote!(#base.over(fields)?)
+        } else {
+            quote!(<#ty as ::contextweaver_model::json::Record>::from_fields(fields)?)
         };
         return (read, None);
     }
