@@ -1,5 +1,48 @@
 // The records of the package. Field names are those of the wire format: what a method returns is what JSON.stringify
 // writes and what the Python library reads. Sizes are tokens of the estimator in force unless a name says otherwise.
+import type {
+  ArtifactRef,
+  DropReason,
+  FirewallStats,
+  ItemKind,
+  RenderedAs,
+  ResultEnvelope,
+  Sensitivity,
+  Slice,
+  Stage,
+  TakenBy,
+} from "./generated.js";
+
+export type {
+  ArtifactRef,
+  BuildStats,
+  ContextPack,
+  DropReason,
+  DroppedItem,
+  Explanation,
+  FirewallStats,
+  FirewallStrategy,
+  ItemKind,
+  LedgerStats,
+  Phase,
+  RecallAnswer,
+  RecalledExcerpt,
+  RenderedAs,
+  RenderedItem,
+  ResultEnvelope,
+  RuleState,
+  RulesStats,
+  RunningCosts,
+  RunningStep,
+  Sensitivity,
+  Slice,
+  Stage,
+  StandingRule,
+  StatementKind,
+  TakenBy,
+  TokenCalibration,
+  ViewSpec,
+} from "./generated.js";
 
 /** Anything JSON can hold. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
@@ -18,66 +61,6 @@ export type Jsonable<T> = T extends JsonValue | undefined
   : T extends ((...args: never[]) => unknown) | symbol | bigint | Date | ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
     ? never
     : { readonly [K in keyof T]: Jsonable<T[K]> };
-
-/** How far a text may travel, ascending. From the policy's floor on (default `confidential`) it is not shown. */
-export type Sensitivity = "public" | "internal" | "confidential" | "restricted";
-
-/** What the prompt is for: choose a tool, fill in its arguments, understand a result, answer the user. */
-export type Phase = "route" | "call" | "interpret" | "answer";
-
-/** What an item of the event log is. A `tool_result` names its call in `parent_id`. */
-export type ItemKind =
-  | "user_turn"
-  | "agent_msg"
-  | "tool_call"
-  | "tool_result"
-  | "doc_snippet"
-  | "retrieved_doc"
-  | "memory_fact"
-  | "plan_state"
-  | "policy";
-
-/** The stage of a build that decided about an item. */
-export type Stage = "candidates" | "closure" | "sensitivity" | "firewall" | "score" | "dedup" | "select" | "render";
-
-/** In which form an item stands in the prompt. */
-export type RenderedAs = "whole" | "excerpt" | "stub" | "redacted";
-
-/**
- * Why an item is not in the prompt; `near_repeat` means that others in the prompt have all of its lines and that no room was
- * left when these had their turn, `pair` that the call or result it belongs to was dropped.
- */
-export type DropReason = "sensitivity" | "dedup" | "kind_limit" | "budget" | "near_repeat" | "pair" | (string & {});
-
-/** How the firewall treated a result. */
-export type FirewallStrategy =
-  | "noop"
-  /** Below the threshold, unchanged. */
-  | "passthrough"
-  /** A digest stands for it. */
-  | "summary"
-  /** The same content in fewer tokens: white space, repeats and repeated keys gone, nothing lost. */
-  | "reshaped"
-  /** The paths of `keep` stand for it. */
-  | "structured"
-  /** A summary by a model stands for it. */
-  | "llm_summary"
-  /** Several, in a sum only. */
-  | "mixed";
-
-/** A reference to stored bytes. */
-export interface ArtifactRef {
-  /** The name under which the bytes are found. */
-  readonly handle: string;
-  /** MIME type. */
-  readonly media_type: string;
-  /** Size in bytes. */
-  readonly size_bytes: number;
-  /** A line for people, often empty. */
-  readonly label: string;
-  /** Lower-case hexadecimal SHA-256 of the bytes. */
-  readonly content_hash?: string;
-}
 
 /** A reference as you pass it in. */
 export type ArtifactRefInput = Omit<ArtifactRef, "label"> & Partial<Pick<ArtifactRef, "label">>;
@@ -227,53 +210,12 @@ export interface HydrationResult {
   readonly missing?: readonly string[];
 }
 
-/** A way to look into an artifact; `selector` is what `drilldown` takes. */
-export interface ViewSpec {
-  readonly view_id: string;
-  readonly label: string;
-  /** In an envelope from elsewhere it may be anything. */
-  readonly selector: Selector;
-  readonly artifact_ref: ArtifactRef | null;
-}
-
 /** A view as you pass it in. */
 export interface ViewSpecInput {
   readonly view_id: string;
   readonly label: string;
   readonly selector?: JsonObject;
   readonly artifact_ref?: ArtifactRefInput | null;
-}
-
-/** What the firewall did to one result, or to all of a build. */
-export interface FirewallStats {
-  /** Whether the text was replaced. */
-  readonly triggered: boolean;
-  readonly strategy: FirewallStrategy;
-  /** The gate in characters; 0 where the gate is in tokens. */
-  readonly threshold_chars: number;
-  readonly original_chars: number;
-  readonly original_tokens: number;
-  readonly summary_chars: number;
-  readonly summary_tokens: number;
-  /** Handle of the kept bytes. */
-  readonly artifact_ref: string | null;
-  readonly summarized_by_llm: boolean;
-  readonly llm_provider: Readonly<Record<string, string>> | null;
-}
-
-/** A tool result as the model sees it, with references to what was left out. */
-export interface ResultEnvelope {
-  readonly status: "ok" | "partial" | "error";
-  /** What stands in the prompt. */
-  readonly summary: string;
-  /** `key: value` lines found in the result. */
-  readonly facts: readonly string[];
-  readonly artifacts: readonly ArtifactRef[];
-  /** Ways to look into the artifact, first what matters, then all of it page by page; of a large result only. */
-  readonly views: readonly ViewSpec[];
-  /** Where the result comes from. */
-  readonly provenance: JsonObject;
-  readonly firewall_stats?: FirewallStats;
 }
 
 /** An envelope as you pass it in; everything but status and summary may be left out. */
@@ -389,231 +331,6 @@ export type Selector =
   /** What the text consists of: headings, keys, files, levels. */
   | { readonly type: "outline"; readonly start?: number; readonly end?: number; readonly offset?: number };
 
-/** A place that a recall found. */
-export interface RecalledExcerpt {
-  /** The item of the log. Absent for an artifact that no item refers to. */
-  readonly item_id?: string;
-  readonly kind?: ItemKind;
-  /** By which {@link ContextManager.drilldown} reads on. Absent for what is no result and no artifact, or is not in memory. */
-  readonly handle?: string;
-  /** Secrets masked, and lines escaped that could pass for a label. */
-  readonly text: string;
-  /** First character shown, from 0, as the selector `head` counts: secrets masked, nothing escaped. */
-  readonly start: number;
-  /** Character after the last one shown. */
-  readonly end: number;
-  /** Characters there are. */
-  readonly total: number;
-  /** The share of the query, rare words counting more, that stands in the best place of the excerpt: 1 is all of it. */
-  readonly score: number;
-}
-
-/** What a recall found. */
-export interface RecallAnswer {
-  /**
-   * Lines of the standing instructions that the query speaks of, and the excerpts for a model, the best first, each below a line that says
-   * where it stands. Empty when nothing was found.
-   */
-  readonly text: string;
-  /** Of `text`. */
-  readonly tokens: number;
-  readonly excerpts: readonly RecalledExcerpt[];
-  /** Standing instructions that the query speaks of, at most four and what took their place, with whether they hold. */
-  readonly rules: readonly StandingRule[];
-  /** Artifacts that were not searched, at most 16: their bytes are not in memory, or the search had read 8 MiB before. */
-  readonly unread: readonly string[];
-}
-
-/** A part of an artifact. */
-export interface Slice {
-  readonly handle: string;
-  /** As it was given. */
-  readonly selector: Selector;
-  /** The part, secrets masked. */
-  readonly text: string;
-  /** Tokens of `text`, at most `max_tokens`. */
-  readonly tokens: number;
-  /** What `total`, `start` and `end` count. */
-  readonly unit: "chars" | "lines" | "rows" | "keys" | "items" | "values" | "hits" | "columns" | "entries";
-  /** Units there are; of rows with conditions, those that fulfil them. */
-  readonly total: number;
-  /** The first one shown. */
-  readonly start: number;
-  /** The one after the last that is shown whole. */
-  readonly end: number;
-  /** Whether `max_tokens`, or `max_hits` of a search, left less than was asked for. */
-  readonly truncated: boolean;
-  /** The selector of the rest; absent when there is none, and when `max_tokens` has no room for one character. */
-  readonly next?: Selector;
-  /** The item of the log that holds the text, when it was injected. */
-  readonly item_id?: string;
-}
-
-/** A candidate that is not in the prompt, and why. */
-export interface DroppedItem {
-  readonly item_id: string;
-  readonly reason: DropReason;
-  /** The stage that decided. */
-  readonly stage?: Stage;
-  /** Tokens it would have cost. */
-  readonly tokens?: number;
-}
-
-/** The numbers of one build. `included_count + dropped_count === total_candidates`. */
-export interface BuildStats {
-  /**
-   * Tokens per kind, in order of first appearance. A function as `estimator` counts each section by itself, so that their
-   * sum may differ from `prompt_tokens`.
-   */
-  readonly tokens_per_section: Readonly<Record<string, number>>;
-  readonly total_candidates: number;
-  readonly included_count: number;
-  readonly dropped_count: number;
-  readonly dropped_reasons: Readonly<Record<string, number>>;
-  /** Every drop, or the first `list_dropped`. */
-  readonly dropped_items: readonly DroppedItem[];
-  readonly dedup_removed: number;
-  /** Items brought in because another one needs them. */
-  readonly dependency_closures: number;
-  readonly header_footer_tokens: number;
-  readonly token_estimator: string;
-  readonly firewall_events: readonly FirewallStats[];
-  /** Tokens of the whole prompt, at most the budget. */
-  readonly prompt_tokens?: number;
-  /** Tokens the prompt may have. */
-  readonly budget_tokens?: number;
-  /** What made other tokens of the budget that was asked for; absent where nothing is known of the model. */
-  readonly calibration?: TokenCalibration;
-  /** The ledger in the prompt; absent where there is none. Its tokens are among those of header and footer. */
-  readonly ledger?: LedgerStats;
-  /** The standing instructions that the prompt repeats; absent where there are none. Their tokens are among those of header and footer. */
-  readonly rules?: RulesStats;
-}
-
-/** What a prompt says of what the user stated and it does not show elsewhere. */
-export interface RulesStats {
-  /** Tokens with what is put around them, at most a twelfth of the budget, and 360. */
-  readonly tokens: number;
-  /** Statements that it repeats. */
-  readonly statements: number;
-}
-
-/** What an instruction of the user does. */
-export type StatementKind =
-  | "prohibition"
-  | "condition"
-  | "limit"
-  | "format"
-  | "definition"
-  | "identity"
-  | "approval"
-  | "decision"
-  | "instruction";
-
-/**
- * Whether an instruction of the user holds: `in_force`, `once` for one that was for one time alone, `replaced` by what was said
- * later, or `withdrawn`.
- */
-export type RuleState = "in_force" | "once" | "replaced" | "withdrawn";
-
-/** An instruction that the user gave, as far as its form tells, or that you added. */
-export interface StandingRule {
-  /** The item, and the place among what was found in it, from 1 on: `u1#1`. Of what you added, its own: `rule:0`. */
-  readonly id: string;
-  /** The user's words, or those that you put in their place; secrets are masked. */
-  readonly text: string;
-  readonly kind: StatementKind;
-  readonly state: RuleState;
-  /** What it was recognised by, for people to read: `says "never"`, `a limit with a number`, `added by the caller`. */
-  readonly why: string;
-  /** The turn that it was said in; absent where you added it. */
-  readonly item_id?: string;
-  /** The user's words, where you put others in their place. */
-  readonly said?: string;
-  /** The instruction that took its place or took it back; absent where you withdrew it. */
-  readonly replaced_by?: string;
-}
-
-/** What a prompt says of what left it: identifiers, and where they are found again. */
-export interface LedgerStats {
-  /** Tokens with what is put around it, at most a fiftieth of the budget, a twenty-fifth in a running prompt. */
-  readonly tokens: number;
-  /** Identifiers that it names. */
-  readonly identifiers: number;
-}
-
-/** What is known of the tokens of a model. */
-export interface TokenCalibration {
-  readonly model: string;
-  /** Tokens of the model for one of the estimator, in hundredths, 0.4 to 2.5. */
-  readonly factor: number;
-  /** Calls that this was seen in, at most 16. */
-  readonly observations: number;
-}
-
-/** One item of the prompt. */
-export interface RenderedItem {
-  readonly id: string;
-  readonly rendered_as: RenderedAs;
-  /** Tokens with heading and separator. */
-  readonly tokens: number;
-  /** First byte of the section in the prompt (UTF-8). */
-  readonly start: number;
-  /** Byte after the section. */
-  readonly end: number;
-  /** Characters that an excerpt leaves out. */
-  readonly omitted_chars?: number;
-  /** Whether it is an excerpt of an item that left a running prompt, which stands behind what was there. */
-  readonly recalled?: boolean;
-}
-
-/** A step of a running prompt: what it repeats of the one before, and what it costs. */
-export interface RunningStep {
-  /** Number of the step in its phase, from 1. */
-  readonly step: number;
-  /**
-   * Why the prompt does not go on with the one before: `first` (there is none), `full` (the next one would not fit), `pays` (a
-   * shorter one pays itself back), `cold` (the provider's cache is lost: too much time, another model, other tools), `uncached`
-   * (there is no cache), `instructions`, `budget`, `edited` (something in it was edited, withheld or forgotten), `pinned`
-   * (something must be in it that left), `format` (it was in another format) or `restored` (what stood in it is not stored any
-   * more). Absent where it goes on.
-   */
-  readonly cut?: "first" | "full" | "pays" | "cold" | "uncached" | "instructions" | "budget" | "edited" | "pinned" | "format" | "restored";
-  /** Tokens of the call: the prompt, and what stands beside it. */
-  readonly tokens: number;
-  /** Tokens of these that repeat the call before, from its beginning on. */
-  readonly repeated_tokens: number;
-  /** Tokens that the whole conversation has, with what stands beside it: what would be sent without contextweaver. */
-  readonly tokens_without: number;
-  /** Price of the call, in prices of a token that is neither read from a cache nor written to one. */
-  readonly cost: number;
-  /** What the same call would have cost with the whole conversation. */
-  readonly cost_without: number;
-  /** Whether something of the conversation is not shown, or in part. */
-  readonly hides: boolean;
-}
-
-/** Sums over the steps of a running prompt. */
-export interface RunningCosts {
-  /** Count of the steps. */
-  readonly steps: number;
-  /** Count of those that did not go on with the one before. */
-  readonly cuts: number;
-  /** Tokens of all calls. */
-  readonly tokens: number;
-  /** Tokens of these that repeat the call before. */
-  readonly repeated_tokens: number;
-  /** Tokens that the calls would have had with the whole conversation. */
-  readonly tokens_without: number;
-  /** Price of all calls, in prices of a token that is neither read from a cache nor written to one. */
-  readonly cost: number;
-  /** What the calls would have cost with the whole conversation. */
-  readonly cost_without: number;
-}
-
-/** How a block of items came into a prompt. */
-export type TakenBy = "all" | "pinned" | "newest" | "priority" | "parent";
-
 /** One candidate's fate. */
 export interface CandidateExplanation {
   readonly item_id: string;
@@ -652,40 +369,3 @@ export interface CandidateExplanation {
   readonly taken_by?: TakenBy | null;
 }
 
-/** The record of one build. It holds no text of any item. */
-export interface Explanation {
-  readonly version: number;
-  readonly phase: Phase;
-  /** The query, secrets redacted. */
-  readonly query: string;
-  readonly total_candidates: number;
-  readonly included_count: number;
-  readonly dropped_count: number;
-  readonly dropped_reasons: Readonly<Record<string, number>>;
-  readonly dependency_closures: number;
-  readonly sensitivity_drops: number;
-  readonly dedup_removed: number;
-  /** Tokens left for items after header and footer. */
-  readonly budget_tokens: number;
-  readonly resolved_weights: JsonObject;
-  /** Included first, then by score descending, then by id. */
-  readonly candidates: readonly CandidateExplanation[];
-}
-
-/** A compiled prompt with its record. */
-export interface ContextPack {
-  /** The text for the model. */
-  readonly prompt: string;
-  readonly stats: BuildStats;
-  readonly phase: Phase;
-  /** Digests of the results in the prompt, without their views: `artifacts.views` has those. */
-  readonly envelopes: readonly ResultEnvelope[];
-  /** The items of the prompt in prompt order. */
-  readonly items?: readonly RenderedItem[];
-  /** What you should know; absent when there is nothing. */
-  readonly warnings?: readonly string[];
-  /** With `explain: true`. */
-  readonly explanation?: Explanation;
-  /** The step of a running prompt; absent in one that was compiled for itself. */
-  readonly running?: RunningStep;
-}

@@ -17,7 +17,7 @@ use contextweaver_convert::mcp::{McpResultOptions, Revision, mcp_result_with_byt
 use contextweaver_convert::providers::{
     Format, MessageWarning, ReadOptions, messages_to_items, read_options, write_options,
 };
-use contextweaver_model::json::{self, Fields};
+use contextweaver_model::json::{self, Fields, Record};
 use contextweaver_routing::router::RouteTurn;
 
 /// Appends messages of a provider: `{messages, format, id_prefix?, system?}` answers `{ids, warnings}`. The log says how
@@ -99,7 +99,7 @@ pub fn turns_before(manager: &mut ContextManager, arguments: &str) -> Result<Str
 pub(super) fn build_messages(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
     let format = fields.parsed("format", Format::parse)?;
-    let request = BuildRequest::take(&mut fields)?;
+    let request = BuildRequest::from_fields(&mut fields)?;
     // In a loop the results of calls at the end are still to come.
     let options = write_options(&mut fields, format, request.running == Some(false))?;
     fields.finish()?;

@@ -18,7 +18,6 @@ use contextweaver_decisions::service::{self, ContextQuery, HostContext, ToolRepl
 use contextweaver_decisions::{DecisionStore, DecisionStoreOptions};
 use contextweaver_decisions::{HostAnswers, HostRequest};
 use contextweaver_model::json::{self, Fields, wrong_type};
-use contextweaver_text::quote::quote;
 
 /// Tokens of past decisions in a prompt, unless the caller says otherwise.
 const CONTEXT_TOKENS: u64 = 1000;
@@ -55,9 +54,9 @@ pub fn new_store(options: &str) -> Result<DecisionSession> {
         categories: fields.strings("categories")?,
         service: ServiceOptions::take(&mut fields)?,
         search: SearchOptions::take(&mut fields)?,
-        on_rule_error: fields.parsed_or("on_rule_error", OnRuleError::default(), on_rule_error)?,
+        on_rule_error: fields.parsed_or("on_rule_error", OnRuleError::default(), OnRuleError::parse)?,
         enforce_record_guardrails: fields.bool_or("enforce_record_guardrails", false)?,
-        limits: fields.nested("limits")?.map_or_else(|| Ok(DecisionLimits::default()), DecisionLimits::from_fields)?,
+        limits: fields.get::<Option<DecisionLimits>>("limits")?.unwrap_or_default(),
     };
     let rules = fields.take("guardrails");
     let presets = fields.strings("guardrail_presets")?;
@@ -83,17 +82,6 @@ pub fn snapshot(session: &DecisionSession) -> Result<Vec<u8>> {
 /// Returns the number of decisions.
 pub fn size(session: &DecisionSession) -> usize {
     session.store.size()
-}
-
-fn on_rule_error(name: &str) -> Result<OnRuleError> {
-    match name {
-        "warn" => Ok(OnRuleError::Warn),
-        "block" => Ok(OnRuleError::Block),
-        "ignore" => Ok(OnRuleError::Ignore),
-        other => {
-            Err(Error::new(ErrorCode::InvalidInput, format!("expected warn, block or ignore, got {}", quote(other))))
-        }
-    }
 }
 
 /// Takes vectors of `{"call": number, "texts": [...]}`: the numbers of all, one text after the other, little-endian.

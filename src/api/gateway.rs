@@ -154,7 +154,7 @@ fn owned_handle(value: Value, path: &str) -> Result<(String, String, String)> {
 
 fn failed_call(fields: &mut Fields) -> Result<FailedCall> {
     let call = number(fields)?;
-    let failure = UpstreamFailure::from_value(fields.require("failure")?, "/failure")?;
+    let failure: UpstreamFailure = fields.get("failure")?;
     Ok(FailedCall { call, failure, random: fields.number_or("random", 0.0, 0.0, 1.0)? })
 }
 

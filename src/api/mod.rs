@@ -37,7 +37,7 @@ use contextweaver_context::report::{BuildReport, Inspection, InspectionParts};
 use contextweaver_context::{
     BuildRequest, ContextManager, Ingested, ManagerOptions, NewRule, ObservedUsage, RuleCorrection, ToolResult,
 };
-use contextweaver_model::json::{self, Fields};
+use contextweaver_model::json::{self, Fields, Record};
 use contextweaver_model::{
     BuildStats, ContextItem, ContextPack, Explanation, ItemKind, MemoryEntry, Phase, ResultEnvelope, SelectableItem,
     Sensitivity,
@@ -261,7 +261,7 @@ fn built(outcome: Outcome<contextweaver_context::BuildOutput>) -> Result<String>
 fn build(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
     let goal = fields.opt_string("goal")?;
-    let mut request = BuildRequest::take(&mut fields)?;
+    let mut request = BuildRequest::from_fields(&mut fields)?;
     fields.finish()?;
     if let Some(goal) = goal.filter(|_| request.header.is_empty()) {
         request.header = goal_header(&goal);
@@ -271,14 +271,14 @@ fn build(manager: &mut ContextManager, arguments: Value) -> Result<String> {
 
 fn build_call(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
-    let tool = SelectableItem::from_value(fields.require("tool")?, "/tool")?;
+    let tool: SelectableItem = fields.get("tool")?;
     let given = |fields: &Fields, key: &str| fields.has(key);
     let overrides = SchemaOverrides {
         schema: given(&fields, "schema").then(|| fields.object("schema")).transpose()?,
         examples: given(&fields, "examples").then(|| fields.strings("examples")).transpose()?,
         constraints: given(&fields, "constraints").then(|| fields.object("constraints")).transpose()?,
     };
-    let request = BuildRequest::take_for(Phase::Call, &mut fields)?;
+    let request = BuildRequest::from_fields_for(Phase::Call, &mut fields)?;
     fields.finish()?;
     built(manager.build_call(&tool, &overrides, &request)?)
 }
@@ -321,9 +321,8 @@ fn handoff(manager: &mut ContextManager, arguments: Value) -> Result<String> {
 
 fn inspect(manager: &ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
-    let pack = ContextPack::from_value(fields.require("pack")?, "/pack")?;
-    let explanation =
-        fields.take("explanation").map(|value| Explanation::from_value(value, "/explanation")).transpose()?;
+    let pack: ContextPack = fields.get("pack")?;
+    let explanation: Option<Explanation> = fields.get("explanation")?;
     let budget = fields.opt_uint("budget", limits::MAX_BUDGET_TOKENS)?.map(u64::cast_signed);
     fields.finish()?;
     let mut artifacts: Vec<_> = manager.artifacts().list().cloned().collect();
@@ -338,7 +337,7 @@ fn inspect(manager: &ContextManager, arguments: Value) -> Result<String> {
 fn consolidate(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
     let policy = match fields.take("policy") {
-        Some(value) => ConsolidationPolicy::from_value(value, "/policy", true)?,
+        Some(value) => ConsolidationPolicy::closed(value, "/policy")?,
         None => ConsolidationPolicy::default(),
     };
     let as_of = fields.opt_string("as_of")?;
@@ -354,7 +353,7 @@ fn select_memory(manager: &mut ContextManager, arguments: Value) -> Result<Strin
         items: Vec<ContextItem>,
     }
     let mut fields = Fields::open(arguments, "")?;
-    let entries = fields.records("entries", MemoryEntry::from_value)?;
+    let entries: Vec<MemoryEntry> = fields.get("entries")?;
     let text = fields.string_or("query", "")?;
     let query = MemoryQuery {
         text: &text,
@@ -394,7 +393,7 @@ pub fn text_call(operation: &str, arguments: &str) -> Result<String> {
         "recall_tool" => json!(contextweaver_content::recall_tool()),
         "tokenize" => json!({ "tokens": tokenize::tokenize(&fields.string("text")?) }),
         "report" => {
-            let stats = BuildStats::from_value(fields.require("stats")?, "/stats")?;
+            let stats: BuildStats = fields.get("stats")?;
             let phase = fields.opt_string("phase")?;
             let budget = fields.opt_uint("budget", limits::MAX_BUDGET_TOKENS)?.map(u64::cast_signed);
             let report = BuildReport::of(&stats, phase.as_deref(), budget);

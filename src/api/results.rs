@@ -54,7 +54,7 @@ fn views(manager: &mut ContextManager, arguments: Value) -> Result<String> {
 
 fn hydrate(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
-    let tool = SelectableItem::from_value(fields.require("tool")?, "/tool")?;
+    let tool: SelectableItem = fields.get("tool")?;
     let given = fields.has("arguments").then(|| fields.object("arguments")).transpose()?;
     fields.finish()?;
     answered(manager.hydrate(&tool, given)?)

@@ -70,7 +70,7 @@ pub fn memory_select(input: &Value) -> Result<Value> {
 pub fn consolidate(input: &Value) -> Result<Value> {
     let policy = match &input["policy"] {
         Value::Null => ConsolidationPolicy::default(),
-        value => ConsolidationPolicy::from_value(value.clone(), "/policy", false).map_err(as_config_error)?,
+        value => ConsolidationPolicy::from_value(value.clone(), "/policy").map_err(as_config_error)?,
     };
     let episodes = list(&input["episodes"], Episode::from_value)?;
     let mut facts = FactStore::new();
@@ -88,7 +88,7 @@ pub fn consolidate(input: &Value) -> Result<Value> {
 pub fn handoff(input: &Value) -> Result<Value> {
     let mut options = ManagerOptions::default();
     if let Some(policy) = input.get("policy").filter(|value| !value.is_null()) {
-        options.policy = ContextPolicy::from_value(policy.clone(), "/policy", ContextPolicy::default(), false)?;
+        options.policy = ContextPolicy::from_value(policy.clone(), "/policy")?;
     }
     let mut manager = ContextManager::new(options);
     for entry in input["artifacts"].as_array().into_iter().flatten() {

@@ -1,6 +1,7 @@
 //! Texts, records, and what is around the pipeline.
 
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::Fields;
 use contextweaver_model::{
     ArtifactRef, ContextBudget, ContextItem, ContextPack, ContextPolicy, ResultEnvelope, RoutingConfig, Sensitivity,
 };
@@ -136,8 +137,10 @@ fn classify(input: &Value) -> Result<Value> {
 fn config(input: &Value) -> Result<Value> {
     let data = input["data"].clone();
     match text(input, "type") {
-        "ContextBudget" => ContextBudget::from_value(data, "", false).map(|v| json!(v)),
-        "ContextPolicy" => ContextPolicy::from_value(data, "", ContextPolicy::of_profiles(), false).map(|v| json!(v)),
+        "ContextBudget" => ContextBudget::from_value(data, "").map(|v| json!(v)),
+        "ContextPolicy" => Fields::open(data, "")
+            .and_then(|mut fields| ContextPolicy::of_profiles().over(&mut fields))
+            .map(|v| json!(v)),
         "RoutingConfig" => RoutingConfig::from_value(data, "").map(|v| json!(v)),
         "ContextItem" => ContextItem::from_value(data, "").map(|v| json!(v)),
         "ContextPack" => ContextPack::from_value(data, "").map(|v| json!(v)),

@@ -5,6 +5,7 @@ use serde_json::Value;
 use contextweaver_base::order;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::JsonMap;
+use contextweaver_model::json::{Field, as_word};
 use contextweaver_text::unicode;
 
 /// One step of a path. Keys sort after the list step, so that both kinds of step are found by their order.
@@ -41,6 +42,12 @@ impl PathSegment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeepPath {
     parts: Vec<String>,
+}
+
+impl Field for KeepPath {
+    fn read(value: Value, path: &str) -> Result<Self> {
+        as_word(value, path, Self::parse)
+    }
 }
 
 impl KeepPath {

@@ -14,7 +14,7 @@ use contextweaver_base::limits::{
 };
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::TokenCalibration;
-use contextweaver_model::json::{Fields, as_uint, pointer, wrong_type};
+use contextweaver_model::json::{Fields, Record, as_uint, pointer, wrong_type};
 
 /// What a call of a model cost.
 ///
@@ -33,33 +33,20 @@ use contextweaver_model::json::{Fields, as_uint, pointer, wrong_type};
 /// assert_eq!(stats.budget_tokens, Some(800));
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Record)]
+#[record(closed, root, check)]
 pub struct ObservedUsage {
     /// Name of the model.
     pub model: String,
     /// Tokens that were estimated for what was sent.
+    #[record(max = MAX_TOKEN_ESTIMATE)]
     pub estimated: u64,
     /// Tokens that the provider counted for the same.
+    #[record(max = MAX_TOKEN_ESTIMATE)]
     pub actual: u64,
 }
 
 impl ObservedUsage {
-    /// Reads a closed record.
-    ///
-    /// # Errors
-    /// `MISSING_FIELD`, `UNKNOWN_FIELD`, `INVALID_INPUT` and `OUT_OF_RANGE`, at the path of the field.
-    pub fn from_value(value: Value) -> Result<Self> {
-        let mut fields = Fields::open(value, "")?;
-        let model = fields.string("model")?;
-        let (estimated, actual) = (fields.require("estimated")?, fields.require("actual")?);
-        let count = |value: &Value, key| as_uint(value, &fields.at(key), MAX_TOKEN_ESTIMATE);
-        let (estimated, actual) = (count(&estimated, "estimated")?, count(&actual, "actual")?);
-        let observed = Self { model, estimated, actual };
-        fields.finish()?;
-        observed.check()?;
-        Ok(observed)
-    }
-
     /// Refuses what says nothing of a model.
     pub(crate) fn check(&self) -> Result<()> {
         let empty = if self.model.is_empty() {

@@ -12,94 +12,79 @@ use crate::store::content_hash;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::{KeepPath, SniffedText, views_sniffed};
-use contextweaver_model::json::{Fields, parse_sent};
+use contextweaver_model::json::{Fields, Record, parse_sent};
 use contextweaver_model::{ContextItem, FirewallStats, ItemKind, Status, Strategy, ViewSpec};
 use contextweaver_text::data::has_data;
-use contextweaver_text::quote::quote;
 use contextweaver_text::tokens::Estimator;
 
 /// A result to be reduced.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Record)]
+#[record(closed, root, check)]
 pub struct CompactRequest {
-    /// Text, or any JSON.
-    pub data: Value,
     /// MIME type of `data`, by which its shape is recognised.
+    #[record(with = media_type)]
     pub media_type: String,
+    /// Text, or any JSON.
+    #[record(with = data, required)]
+    pub data: Value,
     /// What is done above the budget.
+    #[record(default = CompactStrategy::Auto)]
     pub strategy: CompactStrategy,
     /// Paths of JSON that may stay.
     pub keep: Vec<KeepPath>,
     /// Tokens up to which the result stays as it is, and most tokens of what it is reduced to.
+    #[record(max = limits::MAX_BUDGET_TOKENS)]
     pub budget_tokens: Option<u64>,
 }
 
-/// What is done to a result above the budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CompactStrategy {
-    /// The kept paths where `keep` names some, else a summary, the same in fewer tokens, or a digest.
-    Auto,
-    /// The kept paths alone.
-    Structured,
-    /// As `Auto`, as if `keep` were empty.
-    Text,
-    /// The data stays as it is, whatever its size.
-    Passthrough,
-}
-
-impl CompactStrategy {
-    fn parse(text: &str) -> Result<Self> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "structured" => Ok(Self::Structured),
-            "text" => Ok(Self::Text),
-            "passthrough" => Ok(Self::Passthrough),
-            other => Err(Error::new(ErrorCode::InvalidInput, format!("unknown strategy {}", quote(other)))
-                .hint("one of: auto structured text passthrough")),
-        }
+contextweaver_model::string_enum! {
+    /// What is done to a result above the budget.
+    CompactStrategy, "strategy" {
+        /// The kept paths where `keep` names some, else a summary, the same in fewer tokens, or a digest.
+        Auto = "auto",
+        /// The kept paths alone.
+        Structured = "structured",
+        /// As `Auto`, as if `keep` were empty.
+        Text = "text",
+        /// The data stays as it is, whatever its size.
+        Passthrough = "passthrough",
     }
 }
 
 impl CompactRequest {
+    /// Refuses a projection without paths.
+    fn check(&self) -> Result<()> {
+        if self.strategy == CompactStrategy::Structured && self.keep.is_empty() {
+            return Err(Error::new(ErrorCode::InvalidInput, "a projection needs paths to keep").at("/keep"));
+        }
+        Ok(())
+    }
+
     /// Makes a request that leaves everything to the manager: text is plain text, anything else JSON.
     pub fn new(data: Value) -> Self {
         let media_type = if data.is_string() { "text/plain" } else { "application/json" }.to_owned();
         Self { data, media_type, strategy: CompactStrategy::Auto, keep: Vec::new(), budget_tokens: None }
     }
-
-    /// Reads a closed request: an unknown field is an error.
-    ///
-    /// # Errors
-    /// `MISSING_FIELD`, `UNKNOWN_FIELD` and `INVALID_INPUT`, at the path of the field; `INVALID_INPUT` at `/keep` for a
-    /// projection without paths.
-    pub fn from_value(value: Value) -> Result<Self> {
-        let mut fields = Fields::open(value, "")?;
-        if !fields.has("data") {
-            return Err(Error::new(ErrorCode::MissingField, "missing field `data`").at("/data"));
-        }
-        let data = fields.take("data").unwrap_or_default();
-        let usual = if data.is_string() { "text/plain" } else { "application/json" };
-        let request = Self {
-            media_type: fields.string_or("media_type", usual)?,
-            strategy: fields.parsed_or("strategy", CompactStrategy::Auto, CompactStrategy::parse)?,
-            keep: KeepPath::parse_all(&fields.strings("keep")?, "/keep")?,
-            budget_tokens: fields.opt_uint("budget_tokens", limits::MAX_BUDGET_TOKENS)?,
-            data,
-        };
-        fields.finish()?;
-        if request.strategy == CompactStrategy::Structured && request.keep.is_empty() {
-            return Err(Error::new(ErrorCode::InvalidInput, "a projection needs paths to keep").at("/keep"));
-        }
-        Ok(request)
-    }
 }
 
-/// What became of a result.
+/// Takes the type of the data that stand beside it.
+fn media_type(fields: &mut Fields, key: &'static str) -> Result<String> {
+    let is_text = fields.peek("data").is_some_and(Value::is_string);
+    fields.string_or(key, if is_text { "text/plain" } else { "application/json" })
+}
+
+/// Takes data, which may be null.
+fn data(fields: &mut Fields, key: &'static str) -> Result<Value> {
+    if fields.has(key) { Ok(fields.take(key).unwrap_or_default()) } else { Err(fields.missing(key)) }
+}
+
+/// What became of a result that is in no conversation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct CompactResult {
-    /// Whether it was reduced; if not, `payload` is the data with its secrets masked.
+    /// Whether it was reduced.
     pub firewalled: bool,
-    /// Whether something went wrong on the way.
+    /// `partial`: a function of yours threw, or what `keep` left did not fit; `error`: nothing to `keep` was found.
     pub status: Status,
     /// What to show: the data itself, its kept paths, or a text. Secrets are masked.
     pub payload: Value,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::manager::ContextManager;
 use contextweaver_base::Result;
-use contextweaver_model::{ContextItem, SUPERSEDED};
+use contextweaver_model::{ContextItem, CutReason, SUPERSEDED};
 
 /// What was removed with an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -65,7 +65,7 @@ impl ContextManager {
         }
         self.events.forget_unknown(id);
         self.rule_book.erase(id);
-        self.running.break_off("edited");
+        self.running.break_off(CutReason::Edited);
         self.reading = None;
         self.indexed_changes = None;
         Ok(ForgottenItem { artifacts, related })

@@ -33,40 +33,23 @@ const GUESSED: f64 = 0.5;
 /// Parents followed in search of artifacts; a log that is one long chain must not cost its square.
 const MAX_ANCESTORS: usize = 1024;
 
-/// What an entry of a handoff is about, in the order of the handoff.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HandoffCategory {
-    /// A decision, or a plan.
-    Decision,
-    /// A rule of the project.
-    Convention,
-    /// A task that was left open.
-    Unresolved,
-    /// A failure that should not be met again.
-    Pitfall,
-    /// What to inspect first.
-    NextStep,
+contextweaver_model::string_enum! {
+    /// What an entry of a handoff is about, in the order of the handoff; the value of `metadata.handoff_category`.
+    HandoffCategory, "category" {
+        /// A decision, or a plan.
+        Decision = "decision",
+        /// A rule of the project.
+        Convention = "convention",
+        /// A task that was left open.
+        Unresolved = "unresolved",
+        /// A failure that should not be met again.
+        Pitfall = "pitfall",
+        /// What to inspect first.
+        NextStep = "next_step",
+    }
 }
 
-#[cfg(feature = "ts")]
-contextweaver_base::wire_strings!(HandoffCategory);
-
 impl HandoffCategory {
-    /// Lists every category in the order of the handoff.
-    pub const ALL: &'static [Self] =
-        &[Self::Decision, Self::Convention, Self::Unresolved, Self::Pitfall, Self::NextStep];
-
-    /// Returns the value of `metadata.handoff_category`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Decision => "decision",
-            Self::Convention => "convention",
-            Self::Unresolved => "unresolved",
-            Self::Pitfall => "pitfall",
-            Self::NextStep => "next_step",
-        }
-    }
-
     /// Returns the field of the JSON form.
     pub const fn field(self) -> &'static str {
         match self {
@@ -106,13 +89,7 @@ impl HandoffCategory {
     }
 }
 
-impl Serialize for HandoffCategory {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_str(self.as_str())
-    }
-}
-
-/// An item that the next session should know.
+/// One line of a handoff.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct HandoffEntry {
@@ -124,7 +101,7 @@ pub struct HandoffEntry {
     pub category: HandoffCategory,
     /// Ids of the items that the entry cites.
     pub source_ids: Vec<String>,
-    /// How sure the category is: 1 when named, 0.5 when guessed.
+    /// 1 when the caller said so in `metadata.handoff_category`, else 0.5.
     pub confidence: f64,
     /// Tokens it costs, at least 1.
     pub token_estimate: u64,

@@ -17,6 +17,7 @@ use contextweaver_convert::providers::{
 use contextweaver_model::{BuildStats, ContextItem, ContextPack, ItemKind, RunningStep};
 
 /// A prompt as messages of a provider.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BuiltMessages {
     /// The messages, what goes beside them, and what was repaired or left out when they were written.
@@ -26,14 +27,12 @@ pub struct BuiltMessages {
     pub keep: usize,
     /// The same prompt as text, with its record; of a running prompt only where an explanation is asked for, and else by
     /// [`ContextManager::running_record`].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pack: Option<ContextPack>,
     /// The numbers of the record.
     pub stats: BuildStats,
     /// Tokens of all that is sent; never above the budget.
     pub tokens: u64,
     /// The step of a running prompt; none of one that was compiled for itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<RunningStep>,
     /// What to tell the hooks of the caller, in this order.
     #[serde(skip)]

@@ -3,14 +3,24 @@
 use serde_json::Value;
 
 use crate::running::PriceModel;
-use crate::store::{Eviction, StoreOptions};
+use crate::store::StoreOptions;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::{Fields, pointer, wrong_type};
+use contextweaver_model::json::{Field, Fields, Record, closed_or, pointer, wrong_type};
 use contextweaver_model::{ContextBudget, ContextPolicy, JsonMap, ProfileConfig, ScoringConfig};
 use contextweaver_text::quote::quote;
 use contextweaver_text::redact::Keep;
 use contextweaver_text::tokens::Estimator;
+
+contextweaver_model::string_enum! {
+    /// What becomes of steps of the active turn that do not fit.
+    ActiveTurn, "active_turn" {
+        /// They stay, or the build fails.
+        Keep = "keep",
+        /// They may be dropped like others.
+        Trim = "trim",
+    }
+}
 
 /// Who labels items beyond what the caller said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +80,7 @@ impl Plugin {
             name: fields.string("custom")?,
             built_in: false,
             is_llm: fields.bool_or("is_llm", false)?,
-            provider: provider_of(&mut fields)?,
+            provider: provider(&mut fields, "provider_metadata")?,
         };
         fields.finish()?;
         Ok(plugin)
@@ -78,10 +88,10 @@ impl Plugin {
 }
 
 /// Takes what a model says of itself, in strings.
-pub(crate) fn provider_of(fields: &mut Fields) -> Result<JsonMap> {
-    let provider = fields.object("provider_metadata")?;
+pub(crate) fn provider(fields: &mut Fields, key: &'static str) -> Result<JsonMap> {
+    let provider = fields.object(key)?;
     match provider.iter().find(|(_, value)| !value.is_string()) {
-        Some((key, value)) => Err(wrong_type(&pointer(&fields.at("provider_metadata"), key), "a string", value)),
+        Some((name, value)) => Err(wrong_type(&pointer(&fields.at(key), name), "a string", value)),
         None => Ok(provider),
     }
 }
@@ -97,11 +107,14 @@ pub enum RuleFinder {
 }
 
 /// What becomes of large results.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Record)]
+#[record(default, closed)]
 pub struct FirewallOptions {
     /// Tokens above which a result ingested as raw output is summarised in the prompt.
+    #[record(max = limits::MAX_BUDGET_TOKENS)]
     pub threshold_tokens: u64,
     /// Most tokens of a summary.
+    #[record(max = limits::MAX_BUDGET_TOKENS)]
     pub summary_tokens: u64,
     /// Whether functions backed by a model are refused.
     pub deterministic: bool,
@@ -117,24 +130,15 @@ impl Default for FirewallOptions {
     }
 }
 
-impl FirewallOptions {
-    /// Reads closed options.
-    fn read(&mut self, fields: &mut Fields) -> Result<()> {
-        let Some(mut firewall) = fields.nested("firewall")? else { return Ok(()) };
-        let mut tokens = |key: &'static str, default| firewall.uint_or(key, default, limits::MAX_BUDGET_TOKENS);
-        self.threshold_tokens = tokens("threshold_tokens", self.threshold_tokens)?;
-        self.summary_tokens = tokens("summary_tokens", self.summary_tokens)?;
-        self.deterministic = firewall.bool_or("deterministic", self.deterministic)?;
-        firewall.finish()
-    }
-}
-
 /// Upper bounds that the caller may lower.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Record)]
+#[record(default, closed)]
 pub struct ManagerLimits {
     /// Items that the log may have.
+    #[record(name = "max_items", max = limits::MAX_ITEMS as u64)]
     pub items: usize,
     /// Bounds of the artifact store.
+    #[record(flatten)]
     pub store: StoreOptions,
 }
 
@@ -160,49 +164,66 @@ impl Default for ManagerLimits {
 /// assert_eq!(options.firewall.threshold_tokens, 500);
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Record)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent switches, each an option by itself")]
+#[record(default, partial)]
 pub struct ManagerOptions {
     /// Tokens that the prompt of each phase may have.
+    #[record(with = closed_or)]
     pub budget: ContextBudget,
     /// Which kinds of items a phase admits, and what becomes of sensitive ones.
+    #[record(with = policy)]
     pub policy: ContextPolicy,
     /// How relevance is weighed against the query.
+    #[record(with = scoring)]
     pub scoring: ScoringConfig,
     /// What becomes of large results.
+    #[record(with = closed_or)]
     pub firewall: FirewallOptions,
     /// Whether a prompt that something left names identifiers of it that may be asked for, and where they stand; where that
     /// is not said, it does from [`limits::LEDGER_BUDGET`] on, and at each cut of a running prompt.
     pub ledger: Option<bool>,
     /// Whether what the user states once and for all stays in every prompt.
+    #[record(skip)]
     pub standing_rules: bool,
     /// Who finds it.
+    #[record(skip)]
     pub rule_finder: RuleFinder,
     /// What repeating a prompt costs; where that is not said, what goes with the format of its messages.
     pub prices: Option<PriceModel>,
     /// Where a running prompt stands between keeping what it can (0) and saving what it can (1).
+    #[record(range = 0.0..=1.0)]
     pub thrift: f64,
     /// Whether what calls of a model cost scales the budgets of prompts for it.
     pub calibrate: bool,
     /// Whether steps of the active turn may be dropped like others; otherwise they stay, or the build fails.
+    #[record(name = "active_turn", with = active_turn)]
     pub trim_active_turn: bool,
     /// Whether secrets are masked on every rendered surface.
+    #[record(skip)]
     pub redact_secrets: bool,
     /// What of them stays, as the next call of the model has to repeat it, or as the caller says.
+    #[record(skip)]
     pub keep: Keep,
     /// How tokens are counted; every budget is in its tokens.
+    #[record(with = estimator)]
     pub estimator: Estimator,
     /// Who labels items beyond what the caller said of them.
+    #[record(with = classifier)]
     pub classifier: Classifier,
     /// Who summarises large results; none leaves them to digests.
+    #[record(with = summarizer)]
     pub summarizer: Option<Summarizer>,
     /// Who finds facts in results.
+    #[record(with = extractor)]
     pub extractor: Option<Extractor>,
     /// Names of the caller's redaction hooks.
+    #[record(name = "redaction_hooks")]
     pub custom_hooks: Vec<String>,
     /// Whether builds return events for hooks of the caller.
     pub listens: bool,
     /// Upper bounds of the log and the artifact store.
+    #[record(with = closed_or)]
     pub limits: ManagerLimits,
 }
 
@@ -241,19 +262,11 @@ impl ManagerOptions {
     /// `DUPLICATE_ID` at `/redaction_hooks/<index>` for the name of a built-in hook.
     pub fn from_value(value: Value) -> Result<Self> {
         let mut fields = Fields::open(value, "")?;
-        let mut options = Self::default();
-        options.read_profile(&mut fields)?;
-        if let Some(value) = fields.take("budget") {
-            options.budget = ContextBudget::from_value(value, "/budget", true)?;
-        }
-        if let Some(value) = fields.take("policy") {
-            options.policy = ContextPolicy::from_value(value, "/policy", options.policy, true)?;
-        }
-        if let Some(value) = fields.take("scoring") {
-            options.scoring = ScoringConfig::from_value(value, "/scoring")?;
-        }
-        options.read_switches(&mut fields)?;
-        options.read_functions(&mut fields)?;
+        let mut base = Self::default();
+        base.read_profile(&mut fields)?;
+        let mut options = base.over(&mut fields)?;
+        options.read_rules(&mut fields)?;
+        options.read_masking(&mut fields)?;
         fields.finish()?;
         options.check()?;
         Ok(options)
@@ -282,38 +295,6 @@ impl ManagerOptions {
     /// Tells whether prompts of such a budget, in tokens, have a ledger.
     pub(crate) fn has_ledger(&self, budget: u64, is_cut: bool) -> bool {
         self.ledger.unwrap_or(is_cut || budget >= limits::LEDGER_BUDGET)
-    }
-
-    fn read_switches(&mut self, fields: &mut Fields) -> Result<()> {
-        self.firewall.read(fields)?;
-        let at = fields.at("prices");
-        self.prices =
-            fields.take("prices").map(|value| PriceModel::from_value(value, &at)).transpose()?.or(self.prices);
-        self.thrift = fields.number_or("thrift", self.thrift, 0.0, 1.0)?;
-        self.ledger = fields.opt_bool("ledger")?;
-        self.read_rules(fields)?;
-        self.calibrate = fields.bool_or("calibrate", true)?;
-        self.trim_active_turn = fields.parsed_or("active_turn", self.trim_active_turn, |text| match text {
-            "keep" => Ok(false),
-            "trim" => Ok(true),
-            other => Err(Error::new(ErrorCode::InvalidInput, format!("unknown active_turn {}", quote(other)))
-                .hint("one of: keep trim")),
-        })?;
-        self.read_masking(fields)?;
-        if let Some(mut bounds) = fields.nested("limits")? {
-            let mut bound = |key: &'static str, max: usize| -> Result<usize> {
-                Ok(bounds.uint_or(key, max as u64, max as u64)? as usize)
-            };
-            let store = &mut self.limits.store;
-            self.limits.items = bound("max_items", limits::MAX_ITEMS)?;
-            store.artifact_bytes = bound("max_artifact_bytes", limits::MAX_ARTIFACT_BYTES)?;
-            store.store_bytes = bound("max_store_bytes", limits::MAX_STORE_BYTES)?;
-            store.max_artifacts = bound("max_artifacts", limits::MAX_ARTIFACTS)?;
-            store.ttl_seconds = bounds.opt_number("artifact_ttl_seconds", 0.0, limits::MAX_TTL_SECONDS)?;
-            store.eviction = bounds.parsed_or("eviction", Eviction::None, Eviction::parse)?;
-            bounds.finish()?;
-        }
-        Ok(())
     }
 
     /// Reads whether what the user states is kept, or `{find}`: kept, and who finds it.
@@ -356,36 +337,6 @@ impl ManagerOptions {
         Ok(())
     }
 
-    fn read_functions(&mut self, fields: &mut Fields) -> Result<()> {
-        match fields.take("estimator") {
-            None => {}
-            Some(Value::String(name)) => self.estimator = Estimator::named(&name).map_err(|e| e.at("/estimator"))?,
-            Some(value) => self.estimator = Estimator::Custom(custom_name(value, "/estimator")?),
-        }
-        match fields.take("classifier") {
-            None => {}
-            Some(Value::String(name)) if name == "heuristic" => self.classifier = Classifier::Heuristic { pii: true },
-            Some(Value::String(name)) if name == "heuristic-no-pii" => {
-                self.classifier = Classifier::Heuristic { pii: false };
-            }
-            Some(Value::String(name)) => {
-                return Err(Error::new(ErrorCode::InvalidInput, format!("unknown classifier {}", quote(&name)))
-                    .at("/classifier")
-                    .hint("one of: heuristic heuristic-no-pii, or a function"));
-            }
-            Some(value) => self.classifier = Classifier::Custom(custom_name(value, "/classifier")?),
-        }
-        if let Some(value) = fields.take("summarizer") {
-            self.summarizer = Some(Plugin::from_value(value, "/summarizer", RULE_BASED)?);
-        }
-        if let Some(value) = fields.take("extractor") {
-            self.extractor = Some(Plugin::from_value(value, "/extractor", STRUCTURED)?);
-        }
-        self.custom_hooks = fields.strings("redaction_hooks")?;
-        self.listens = fields.bool_or("listens", true)?;
-        Ok(())
-    }
-
     fn check(&self) -> Result<()> {
         if let Some(index) = self.custom_hooks.iter().position(|hook| matches!(hook.as_str(), "mask" | "secret")) {
             return Err(Error::new(ErrorCode::DuplicateId, "a built-in redaction hook has this name")
@@ -393,6 +344,55 @@ impl ManagerOptions {
         }
         Ok(())
     }
+}
+
+fn policy(fields: &mut Fields, key: &'static str, base: ContextPolicy) -> Result<ContextPolicy> {
+    let Some(mut own) = fields.nested(key)? else { return Ok(base) };
+    let policy = base.over(&mut own)?;
+    own.finish()?;
+    Ok(policy)
+}
+
+fn scoring(fields: &mut Fields, key: &'static str, base: ScoringConfig) -> Result<ScoringConfig> {
+    fields.take(key).map_or(Ok(base), |value| ScoringConfig::from_value(value, &fields.at(key)))
+}
+
+fn active_turn(fields: &mut Fields, key: &'static str, base: bool) -> Result<bool> {
+    Ok(ActiveTurn::optional(fields, key)?.map_or(base, |turn| turn == ActiveTurn::Trim))
+}
+
+fn estimator(fields: &mut Fields, key: &'static str, base: Estimator) -> Result<Estimator> {
+    match fields.take(key) {
+        None => Ok(base),
+        Some(Value::String(name)) => Estimator::named(&name).map_err(|error| error.at(fields.at(key))),
+        Some(value) => custom_name(value, &fields.at(key)).map(Estimator::Custom),
+    }
+}
+
+fn classifier(fields: &mut Fields, key: &'static str, base: Classifier) -> Result<Classifier> {
+    match fields.take(key) {
+        None => Ok(base),
+        Some(Value::String(name)) => match name.as_str() {
+            "heuristic" => Ok(Classifier::Heuristic { pii: true }),
+            "heuristic-no-pii" => Ok(Classifier::Heuristic { pii: false }),
+            _ => Err(Error::new(ErrorCode::InvalidInput, format!("unknown classifier {}", quote(&name)))
+                .at(fields.at(key))
+                .hint("one of: heuristic heuristic-no-pii, or a function")),
+        },
+        Some(value) => custom_name(value, &fields.at(key)).map(Classifier::Custom),
+    }
+}
+
+fn summarizer(fields: &mut Fields, key: &'static str, base: Option<Plugin>) -> Result<Option<Plugin>> {
+    plugin(fields, key, RULE_BASED).map(|given| given.or(base))
+}
+
+fn extractor(fields: &mut Fields, key: &'static str, base: Option<Plugin>) -> Result<Option<Plugin>> {
+    plugin(fields, key, STRUCTURED).map(|given| given.or(base))
+}
+
+fn plugin(fields: &mut Fields, key: &'static str, built_in: &str) -> Result<Option<Plugin>> {
+    fields.take(key).map(|value| Plugin::from_value(value, &fields.at(key), built_in)).transpose()
 }
 
 /// Reads `{"custom": name}`, which stands for a function on the other side of the boundary.

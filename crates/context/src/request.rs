@@ -2,12 +2,10 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use crate::running::PriceModel;
 use contextweaver_base::Result;
 use contextweaver_base::limits;
-use contextweaver_model::json::{Fields, as_number, pointer};
+use contextweaver_model::json::{Fields, Record, as_number};
 use contextweaver_model::{BuildStats, Phase};
 
 /// A request for a prompt.
@@ -21,44 +19,56 @@ use contextweaver_model::{BuildStats, Phase};
 /// assert_eq!(request, BuildRequest { budget_tokens: Some(2000), ..BuildRequest::new(Phase::Call, "refund") });
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Record)]
+#[record(closed, root)]
 pub struct BuildRequest {
     /// What the prompt is for.
     pub phase: Phase,
     /// Text that relevance is measured against; may be empty.
+    #[record(default)]
     pub query: String,
     /// Sorted distinct tags: `query_tags` and `hints` together.
+    #[record(with = tags)]
     pub tags: Vec<String>,
     /// Text above everything, part of the budget.
+    #[record(default)]
     pub header: String,
     /// Text below everything, part of the budget.
+    #[record(default)]
     pub footer: String,
     /// Tokens for this build instead of the phase's.
+    #[record(max = limits::MAX_BUDGET_TOKENS)]
     pub budget_tokens: Option<u64>,
     /// Whether the prompt goes on with the one before of its phase, as in the loop of an agent; where that is not said, messages do
     /// and a text does not. A first prompt leaves room for others only where it is said.
     pub running: Option<bool>,
     /// Tokens of the budget for what stands beside the prompt, such as the definitions of tools.
+    #[record(default, max = limits::MAX_BUDGET_TOKENS)]
     pub reserved_tokens: u64,
     /// What the provider has before the prompt, such as the names of the tools: where it changes, its cache is lost.
     pub head: Option<String>,
     /// Tokens of the tools that read what is hidden, which stand before the prompt only once something is.
+    #[record(default, max = limits::MAX_BUDGET_TOKENS)]
     pub hidden_tokens: u64,
     /// What repeating a prompt costs, where the manager was not told.
     pub prices: Option<PriceModel>,
     /// How many messages of the running prompt the caller has: they are not handed out again.
+    #[record(max = u64::MAX)]
     pub handed_out: Option<usize>,
     /// The time, in milliseconds since 1970, for a running prompt to know when the provider's cache is lost.
+    #[record(range = 0.0..=f64::MAX)]
     pub now: Option<f64>,
     /// The model that is going to read it, if what its calls cost is to be used.
     pub model: Option<String>,
     /// Ids of items that must be in the prompt.
     pub pin: Vec<String>,
     /// Whether to say why every candidate was kept or dropped.
+    #[record(default)]
     pub explain: bool,
     /// Most dropped items that the stats list; all are counted.
     pub list_dropped: Option<u64>,
     /// The caller's scores by item id, 0 to 1.
+    #[record(with = item_scores)]
     pub item_scores: HashMap<String, f64>,
 }
 
@@ -94,62 +104,26 @@ impl BuildRequest {
         }
     }
 
-    /// Reads a closed request: an unknown field is an error.
-    ///
-    /// # Errors
-    /// `UNKNOWN_FIELD`, `INVALID_INPUT` and `OUT_OF_RANGE`, at the path of the field.
-    pub fn from_value(value: Value) -> Result<Self> {
-        let mut fields = Fields::open(value, "")?;
-        let request = Self::take(&mut fields)?;
-        fields.finish()?;
-        Ok(request)
-    }
-
-    /// Takes the fields of a request out of a larger record. What a prompt is for must be said: a default would fit one
-    /// phase of four.
-    ///
-    /// # Errors
-    /// `MISSING_FIELD` without a phase; `INVALID_INPUT` and `OUT_OF_RANGE`, at the path of the field.
-    pub fn take(fields: &mut Fields) -> Result<Self> {
-        let phase = fields.parsed("phase", Phase::parse)?;
-        Self::take_rest(phase, fields)
-    }
-
     /// Takes the fields of a request whose phase is known where they do not name one.
     ///
     /// # Errors
     /// `INVALID_INPUT` and `OUT_OF_RANGE`, at the path of the field.
-    pub fn take_for(phase: Phase, fields: &mut Fields) -> Result<Self> {
-        let phase = fields.parsed_or("phase", phase, Phase::parse)?;
-        Self::take_rest(phase, fields)
+    pub fn from_fields_for(phase: Phase, fields: &mut Fields) -> Result<Self> {
+        fields.default_to("phase", phase.as_str());
+        Self::from_fields(fields)
     }
+}
 
-    fn take_rest(phase: Phase, fields: &mut Fields) -> Result<Self> {
-        let mut request = Self::new(phase, "");
-        request.query = fields.string_or("query", "")?;
-        request.tags = fields.strings("query_tags")?;
-        request.tags.extend(fields.strings("hints")?);
-        contextweaver_base::order::sort_distinct(&mut request.tags);
-        request.header = fields.string_or("header", "")?;
-        request.footer = fields.string_or("footer", "")?;
-        request.budget_tokens = fields.opt_uint("budget_tokens", limits::MAX_BUDGET_TOKENS)?;
-        request.running = fields.opt_bool("running")?;
-        request.reserved_tokens = fields.uint_or("reserved_tokens", 0, limits::MAX_BUDGET_TOKENS)?;
-        request.head = fields.opt_string("head")?;
-        request.hidden_tokens = fields.uint_or("hidden_tokens", 0, limits::MAX_BUDGET_TOKENS)?;
-        let prices_at = fields.at("prices");
-        request.prices = fields.take("prices").map(|value| PriceModel::from_value(value, &prices_at)).transpose()?;
-        request.handed_out = fields.opt_uint("handed_out", u64::MAX)?.map(|count| count as usize);
-        request.now = fields.opt_number("now", 0.0, f64::MAX)?;
-        request.model = fields.opt_string("model")?;
-        request.pin = fields.strings("pin")?;
-        request.explain = fields.bool_or("explain", false)?;
-        request.list_dropped = fields.opt_uint("list_dropped", u64::MAX)?;
-        let at = fields.at("item_scores");
-        for (id, score) in fields.object("item_scores")? {
-            let score = as_number(&score, &pointer(&at, &id), 0.0, 1.0)?;
-            request.item_scores.insert(id, score);
-        }
-        Ok(request)
-    }
+/// Takes `query_tags` and `hints`.
+fn tags(fields: &mut Fields, _: &'static str) -> Result<Vec<String>> {
+    let mut tags = fields.strings("query_tags")?;
+    tags.extend(fields.strings("hints")?);
+    contextweaver_base::order::sort_distinct(&mut tags);
+    Ok(tags)
+}
+
+fn item_scores(fields: &mut Fields, key: &'static str) -> Result<HashMap<String, f64>> {
+    let scores =
+        fields.entries(key, |id, score, at| Ok((id.to_owned(), as_number(&score, at, 0.0, 1.0)?)))?.unwrap_or_default();
+    Ok(scores.into_iter().collect())
 }

@@ -1,19 +1,18 @@
 //! Summaries that take their time: which results want one, and a summary for one of them.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::callbacks::Outcome;
 use crate::firewall::readable;
 use crate::ingest::tool_result::Ingested;
 use crate::manager::ContextManager;
-use crate::options::provider_of;
+use crate::options::provider;
 use crate::reduce::within;
 use crate::{digest_note, sensitivity};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::keep_media;
-use contextweaver_model::json::{Fields, JsonMap};
+use contextweaver_model::json::{JsonMap, Record};
 use contextweaver_model::{ContextItem, ItemKind, Status, Strategy};
 use contextweaver_text::quote::quote;
 use contextweaver_text::tokens::Estimator;
@@ -30,14 +29,15 @@ pub struct SummaryRequest {
     pub media_type: String,
     /// The whole text, secrets masked.
     pub text: String,
-    /// Tokens of `text`, by the estimator of the manager.
+    /// Its tokens.
     pub tokens: u64,
     /// Tokens up to which a summary stays uncut.
     pub max_tokens: u64,
 }
 
 /// A summary and where it comes from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Record)]
+#[record(closed, root)]
 pub struct SuppliedSummary {
     /// Id of the item in the log.
     pub item_id: String,
@@ -46,28 +46,11 @@ pub struct SuppliedSummary {
     /// Facts, where the summarizer found some.
     pub facts: Option<Vec<String>>,
     /// Whether a model wrote it.
+    #[record(default = true)]
     pub is_llm: bool,
     /// What the model says of itself.
+    #[record(name = "provider_metadata", with = provider)]
     pub provider: JsonMap,
-}
-
-impl SuppliedSummary {
-    /// Reads a closed record: an unknown field is an error.
-    ///
-    /// # Errors
-    /// `MISSING_FIELD`, `UNKNOWN_FIELD` and `INVALID_INPUT`, at the path of the field.
-    pub fn from_value(value: Value) -> Result<Self> {
-        let mut fields = Fields::open(value, "")?;
-        let supplied = Self {
-            item_id: fields.string("item_id")?,
-            summary: fields.string("summary")?,
-            facts: fields.has("facts").then(|| fields.strings("facts")).transpose()?,
-            is_llm: fields.bool_or("is_llm", true)?,
-            provider: provider_of(&mut fields)?,
-        };
-        fields.finish()?;
-        Ok(supplied)
-    }
 }
 
 impl ContextManager {

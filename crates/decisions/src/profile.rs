@@ -13,6 +13,7 @@ use contextweaver_text::unicode::prefix;
 const EXAMPLES: usize = 5;
 
 /// What past decisions say about an agent.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentProfile {
@@ -21,22 +22,16 @@ pub struct AgentProfile {
     /// Number of decisions with an outcome.
     pub reviewed: u64,
     /// Mean value of the outcomes, from 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub overall_accuracy: Option<f64>,
     /// Mean squared difference of confidence and outcome; 0 is perfect.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub brier_score: Option<f64>,
     /// Whether confidence is too high or too low.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tendency: Option<&'static str>,
     /// The category with most successes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub strongest_category: Option<String>,
     /// The category with fewest, where there is more than one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub weakest_category: Option<String>,
     /// Day of the first decision, `2026-03-15`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub active_since: Option<String>,
 }
 

@@ -32,6 +32,7 @@ const SHORT_ID: usize = 8;
 const MAX_WARNINGS: usize = 20;
 
 /// One entry of the ready queue.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DueAction {
@@ -45,19 +46,14 @@ pub struct DueAction {
     /// What to do about it, as a sentence.
     pub suggestion: String,
     /// Id of the decision; absent for drift, which is about a category.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub decision_id: Option<String>,
     /// Category of the decision, or the one that drifts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Day the decision was made, `2026-03-15`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// Start of the decision's title.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// How long it has been due.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result, limits};
-use contextweaver_model::json::{Fields, to_sorted_compact};
+use contextweaver_model::json::{Fields, Record, to_sorted_compact};
 use contextweaver_text::hash::sha256_hex;
 
 use crate::glob::Glob;
@@ -19,15 +19,20 @@ pub const MAX_CACHE_ENTRIES: u64 = 10_000;
 pub const CACHE_BYTES: u64 = 8 * 1024 * 1024;
 
 /// What is kept, how long and how much of it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Record)]
+#[record(default, closed)]
 pub struct CachePolicy {
     /// Seconds that a result is kept.
+    #[record(range = 0.0..=limits::MAX_TTL_SECONDS)]
     pub ttl_seconds: f64,
     /// Results that are kept.
+    #[record(with = max_entries)]
     pub max_entries: u64,
     /// Bytes of all results together.
+    #[record(with = max_bytes)]
     pub max_bytes: u64,
     /// The tools whose results are kept, by globs of ids and names; none for all that are read-only.
+    #[record(with = tools)]
     pub tools: Option<Vec<Glob>>,
 }
 
@@ -38,30 +43,6 @@ impl Default for CachePolicy {
 }
 
 impl CachePolicy {
-    /// Reads `{ttl_seconds?, max_entries?, max_bytes?, tools?}`.
-    ///
-    /// # Errors
-    /// `UNKNOWN_FIELD`, `OUT_OF_RANGE`, `INVALID_INPUT` and `TOO_LARGE`, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let at = fields.at("tools");
-        let tools = fields.has("tools").then(|| fields.strings("tools")).transpose()?;
-        let policy = Self {
-            ttl_seconds: fields.number_or("ttl_seconds", CACHE_TTL_SECONDS, 0.0, limits::MAX_TTL_SECONDS)?,
-            max_entries: fields.uint_or("max_entries", CACHE_ENTRIES, MAX_CACHE_ENTRIES)?,
-            max_bytes: fields.uint_or("max_bytes", CACHE_BYTES, limits::MAX_STORE_BYTES as u64)?,
-            tools: tools.map(|tools| Glob::read_all(&tools, &at)).transpose()?,
-        };
-        for (key, is_none) in [("max_entries", policy.max_entries == 0), ("max_bytes", policy.max_bytes == 0)] {
-            if is_none {
-                let error = Error::new(ErrorCode::OutOfRange, "expected a number from 1 on, got 0").at(fields.at(key));
-                return Err(error.hint("leave the cache out to keep nothing"));
-            }
-        }
-        fields.finish()?;
-        Ok(policy)
-    }
-
     /// Returns the policy as [`Self::from_value`] reads it.
     pub fn to_json(&self) -> Value {
         let mut record =
@@ -76,6 +57,31 @@ impl CachePolicy {
     pub fn covers(&self, tool_id: &str, tool_name: &str) -> bool {
         let matches = |glob: &Glob| glob.matches(tool_id) || glob.matches(tool_name);
         self.tools.as_ref().is_none_or(|tools| tools.iter().any(matches))
+    }
+}
+
+fn max_entries(fields: &mut Fields, key: &'static str, base: u64) -> Result<u64> {
+    at_least_one(fields, key, base, MAX_CACHE_ENTRIES)
+}
+
+fn max_bytes(fields: &mut Fields, key: &'static str, base: u64) -> Result<u64> {
+    at_least_one(fields, key, base, limits::MAX_STORE_BYTES as u64)
+}
+
+fn at_least_one(fields: &mut Fields, key: &'static str, base: u64, max: u64) -> Result<u64> {
+    match fields.uint_or(key, base, max)? {
+        0 => Err(Error::new(ErrorCode::OutOfRange, "expected a number from 1 on, got 0")
+            .at(fields.at(key))
+            .hint("leave the cache out to keep nothing")),
+        count => Ok(count),
+    }
+}
+
+fn tools(fields: &mut Fields, key: &'static str, base: Option<Vec<Glob>>) -> Result<Option<Vec<Glob>>> {
+    let at = fields.at(key);
+    match fields.get::<Option<Vec<String>>>(key)? {
+        None => Ok(base),
+        Some(tools) => Glob::read_all(&tools, &at).map(Some),
     }
 }
 

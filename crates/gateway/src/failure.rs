@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 
-use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::{Fields, JsonMap, nearest};
-use contextweaver_text::quote::quote;
+use contextweaver_model::json::{JsonMap, Record};
 use contextweaver_text::redact::mask_secrets;
 use contextweaver_text::unicode::{floor_char_boundary, is_space, prefix};
 
@@ -14,83 +12,38 @@ pub const DETAIL_CHARS: usize = 256;
 /// Bytes of a server's message that are looked at.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Why a call of the gateway has no result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum GatewayErrorCode {
-    /// The arguments of a meta-tool, or those of the tool, are not what its schema says.
-    ArgsInvalid,
-    /// No tool has this id.
-    HydrateFailed,
-    /// The tool's own schema is no JSON Schema.
-    SchemaInvalid,
-    /// The server did not answer in time.
-    UpstreamTimeout,
-    /// The server cannot be reached.
-    UpstreamUnavailable,
-    /// The server does not know who calls.
-    AuthFailed,
-    /// The server forbids the call.
-    PermissionDenied,
-    /// The server or a limit of the gateway asks to wait.
-    RateLimited,
-    /// The server failed in another way.
-    UpstreamError,
-    /// A policy of the gateway denies the call.
-    PolicyDenied,
-    /// A policy of the gateway asks for approval first.
-    AuthRequired,
+contextweaver_model::string_enum! {
+    /// Why a call of the gateway has no result.
+    GatewayErrorCode, "error of a call" {
+        /// The arguments of a meta-tool, or those of the tool, are not what its schema says.
+        ArgsInvalid = "ARGS_INVALID",
+        /// No tool has this id.
+        HydrateFailed = "HYDRATE_FAILED",
+        /// The tool's own schema is no JSON Schema.
+        SchemaInvalid = "SCHEMA_INVALID",
+        /// The server did not answer in time.
+        UpstreamTimeout = "UPSTREAM_TIMEOUT",
+        /// The server cannot be reached.
+        UpstreamUnavailable = "UPSTREAM_UNAVAILABLE",
+        /// The server does not know who calls.
+        AuthFailed = "AUTH_FAILED",
+        /// The server forbids the call.
+        PermissionDenied = "PERMISSION_DENIED",
+        /// The server or a limit of the gateway asks to wait.
+        RateLimited = "RATE_LIMITED",
+        /// The server failed in another way.
+        UpstreamError = "UPSTREAM_ERROR",
+        /// A policy of the gateway denies the call.
+        PolicyDenied = "POLICY_DENIED",
+        /// A policy of the gateway asks for approval first.
+        AuthRequired = "AUTH_REQUIRED",
+    }
 }
 
 impl GatewayErrorCode {
-    /// Lists every code.
-    pub const ALL: &'static [Self] = &[
-        Self::ArgsInvalid,
-        Self::HydrateFailed,
-        Self::SchemaInvalid,
-        Self::UpstreamTimeout,
-        Self::UpstreamUnavailable,
-        Self::AuthFailed,
-        Self::PermissionDenied,
-        Self::RateLimited,
-        Self::UpstreamError,
-        Self::PolicyDenied,
-        Self::AuthRequired,
-    ];
-
-    /// Returns the code as it is written.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ArgsInvalid => "ARGS_INVALID",
-            Self::HydrateFailed => "HYDRATE_FAILED",
-            Self::SchemaInvalid => "SCHEMA_INVALID",
-            Self::UpstreamTimeout => "UPSTREAM_TIMEOUT",
-            Self::UpstreamUnavailable => "UPSTREAM_UNAVAILABLE",
-            Self::AuthFailed => "AUTH_FAILED",
-            Self::PermissionDenied => "PERMISSION_DENIED",
-            Self::RateLimited => "RATE_LIMITED",
-            Self::UpstreamError => "UPSTREAM_ERROR",
-            Self::PolicyDenied => "POLICY_DENIED",
-            Self::AuthRequired => "AUTH_REQUIRED",
-        }
-    }
-
     /// Tells whether the same call may succeed later.
     pub const fn is_retryable(self) -> bool {
         matches!(self, Self::UpstreamTimeout | Self::UpstreamUnavailable | Self::RateLimited)
-    }
-
-    /// Reads a code.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` for another text.
-    pub fn parse(text: &str) -> Result<Self> {
-        Self::ALL.iter().copied().find(|code| code.as_str() == text).ok_or_else(|| {
-            let error = Error::new(ErrorCode::InvalidInput, format!("no error of a call is called {}", quote(text)));
-            match nearest(text, Self::ALL.iter().map(|code| code.as_str())) {
-                Some(meant) => error.hint(format!("did you mean `{meant}`?")),
-                None => error,
-            }
-        })
     }
 }
 
@@ -161,69 +114,45 @@ impl GatewayError {
     }
 }
 
-/// In what way a server failed, as far as the host saw it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FailureKind {
-    /// No answer in time.
-    Timeout,
-    /// No connection.
-    Unavailable,
-    /// The answer is an error of JSON-RPC.
-    Rpc,
-    /// The answer is a status of HTTP.
-    Http,
-    /// The call was given up.
-    Cancelled,
-    /// The answer is no answer of MCP.
-    Malformed,
-    /// Anything else.
-    Other,
-}
-
-impl FailureKind {
-    /// The kinds and how they are written.
-    const NAMES: &'static [(&'static str, Self)] = &[
-        ("timeout", Self::Timeout),
-        ("unavailable", Self::Unavailable),
-        ("rpc", Self::Rpc),
-        ("http", Self::Http),
-        ("cancelled", Self::Cancelled),
-        ("malformed", Self::Malformed),
-        ("other", Self::Other),
-    ];
-
-    /// Reads a kind.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` for another text.
-    pub fn parse(text: &str) -> Result<Self> {
-        Self::NAMES.iter().find(|(name, _)| *name == text).map(|(_, kind)| *kind).ok_or_else(|| {
-            let names: Vec<&str> = Self::NAMES.iter().map(|(name, _)| *name).collect();
-            Error::new(ErrorCode::InvalidInput, format!("no kind of failure is called {}", quote(text)))
-                .hint(format!("one of {}", names.join(", ")))
-        })
-    }
-
-    /// Returns the kind as it is written.
-    pub fn as_str(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, kind)| *kind == self).map_or("other", |(name, _)| name)
+contextweaver_model::string_enum! {
+    /// In what way a server failed, as far as the host saw it.
+    FailureKind, "kind" {
+        /// No answer in time.
+        Timeout = "timeout",
+        /// No connection.
+        Unavailable = "unavailable",
+        /// The answer is an error of JSON-RPC.
+        Rpc = "rpc",
+        /// The answer is a status of HTTP.
+        Http = "http",
+        /// The call was given up.
+        Cancelled = "cancelled",
+        /// The answer is no answer of MCP.
+        Malformed = "malformed",
+        /// Anything else.
+        Other = "other",
     }
 }
 
 /// What a host knows of a call that a server did not answer with a result.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Record)]
+#[record(closed)]
 pub struct UpstreamFailure {
     /// In what way it failed.
     pub kind: FailureKind,
     /// The code of the JSON-RPC error.
+    #[record(range = -9e15..=9e15)]
     pub code: Option<i64>,
     /// The status of HTTP.
+    #[record(max = 999)]
     pub status: Option<u16>,
     /// What the server or the transport said.
+    #[record(default)]
     pub message: String,
     /// The data of the JSON-RPC error.
     pub data: Option<Value>,
     /// How long the server asks to wait, in milliseconds.
+    #[record(range = 0.0..=f64::MAX)]
     pub retry_after_ms: Option<f64>,
 }
 
@@ -231,25 +160,6 @@ impl UpstreamFailure {
     /// Makes a failure of which only this is known.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, code: None, status: None, message: message.into(), data: None, retry_after_ms: None }
-    }
-
-    /// Reads `{kind, code?, status?, message, data?, retry_after_ms?}`.
-    ///
-    /// # Errors
-    /// Those of [`Fields`], with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let kind = fields.string("kind")?;
-        let failure = Self {
-            kind: FailureKind::parse(&kind).map_err(|error| error.at(fields.at("kind")))?,
-            code: fields.opt_number("code", -9e15, 9e15)?.map(|code| code as i64),
-            status: fields.opt_uint("status", 999)?.map(|status| status as u16),
-            message: fields.string_or("message", "")?,
-            data: fields.take("data"),
-            retry_after_ms: fields.opt_number("retry_after_ms", 0.0, f64::MAX)?,
-        };
-        fields.finish()?;
-        Ok(failure)
     }
 }
 
@@ -398,18 +308,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn codes_are_read_as_written() {
-        for code in GatewayErrorCode::ALL {
-            assert_eq!(GatewayErrorCode::parse(code.as_str()).unwrap(), *code);
-        }
-        let error = GatewayErrorCode::parse("UPSTREAM_TIMOUT").unwrap_err();
-        assert_eq!(error.to_json()["hint"], "did you mean `UPSTREAM_TIMEOUT`?");
-        for (name, kind) in FailureKind::NAMES {
-            assert_eq!((FailureKind::parse(name).unwrap(), kind.as_str()), (*kind, *name));
-        }
-    }
 
     #[test]
     fn numbers_count_before_words_and_words_as_a_whole() {

@@ -24,7 +24,7 @@ pub use cache::{CachePolicy, ResultCache, cache_key};
 pub use contextweaver_text::glob::{self, Glob};
 pub use failure::{FailureKind, GatewayError, GatewayErrorCode, UpstreamFailure, classify, upstream_detail};
 pub use front::{FrontMode, ToolList};
-pub use options::{GatewayMode, GatewayOptions, OfferedTools, OnFinding, OwnNames, ServerOptions, ToolPins};
+pub use options::{GatewayMode, GatewayOptions, OnFinding, OwnNames, ServerOptions, ToolPins};
 pub use policy::{PolicyAction, PolicyRuling, PolicySubject, ToolPolicy};
 pub use preset::{Preset, PresetParts};
 pub use primitives::{FoundPrompt, FoundResource};

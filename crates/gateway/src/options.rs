@@ -5,7 +5,7 @@ use serde_json::Value;
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::{Fields, as_string, nearest, pointer};
+use contextweaver_model::json::{Field, Fields, Record, as_string, nearest, pointer};
 use contextweaver_text::quote::quote;
 
 use crate::cache::CachePolicy;
@@ -28,58 +28,29 @@ const META_ALLOW: [&str; 3] = ["traceparent", "tracestate", "baggage"];
 /// Characters of the name of a server: it stands before the names of its tools.
 const SERVER_CHARS: usize = 64;
 
-/// Which tools clients see.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum GatewayMode {
-    /// Firewall up to a number of tools, search beyond.
-    #[default]
-    Auto,
-    /// The tools of the servers as they are, and one that reads on in results.
-    Firewall,
-    /// A tool that searches and one that calls, with the tools that are pinned or were used last.
-    Search,
-}
-
-impl GatewayMode {
-    /// Reads the name of a mode.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` for a name that no mode has.
-    pub fn parse(name: &str) -> Result<Self> {
-        match name {
-            "auto" => Ok(Self::Auto),
-            "firewall" => Ok(Self::Firewall),
-            "search" => Ok(Self::Search),
-            other => Err(Error::new(ErrorCode::InvalidInput, format!("no mode is called {}", quote(other)))
-                .hint("one of: auto firewall search")),
-        }
+contextweaver_model::string_enum! {
+    /// Which tools clients see.
+    #[derive(Default)]
+    GatewayMode, "mode" {
+        /// Firewall up to a number of tools, search beyond.
+        #[default]
+        Auto = "auto",
+        /// The tools of the servers as they are, and one that reads on in results.
+        Firewall = "firewall",
+        /// A tool that searches and one that calls, with the tools that are pinned or were used last.
+        Search = "search",
     }
 }
 
-/// What happens to a tool of which something was found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OnFinding {
-    /// It is neither shown nor called until it is accepted.
-    #[default]
-    Quarantine,
-    /// It is reported.
-    Report,
-}
-
-impl OnFinding {
-    /// Reads the name of what happens.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` for another name.
-    pub fn parse(name: &str) -> Result<Self> {
-        match name {
-            "quarantine" => Ok(Self::Quarantine),
-            "report" => Ok(Self::Report),
-            other => {
-                Err(Error::new(ErrorCode::InvalidInput, format!("nothing that happens is called {}", quote(other)))
-                    .hint("one of: quarantine report"))
-            }
-        }
+contextweaver_model::string_enum! {
+    /// What happens to a tool of which something was found.
+    #[derive(Default)]
+    OnFinding, "consequence of a finding" {
+        /// It is neither shown nor called until it is accepted.
+        #[default]
+        Quarantine = "quarantine",
+        /// It is reported.
+        Report = "report",
     }
 }
 
@@ -87,9 +58,11 @@ impl OnFinding {
 pub type ToolPins = SortedMap<String, String>;
 
 /// What a server is called, and what holds for its tools alone.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Record)]
+#[record(closed)]
 pub struct ServerOptions {
     /// Its name: letters, digits, `_`, `.` and `-`, at most 64.
+    #[record(with = server_name, required)]
     pub name: String,
     /// What may be called of it; the stricter of this and of the gateway's policy decides.
     pub policy: Option<ToolPolicy>,
@@ -98,25 +71,23 @@ pub struct ServerOptions {
     /// What happens when a tool hides something, in place of what the gateway says.
     pub lint: Option<OnFinding>,
     /// Which of its tools there are for the gateway.
-    pub offered: OfferedTools,
+    #[record(with = globs)]
+    pub include_tools: Option<Vec<Glob>>,
+    /// And which of these there are not.
+    #[record(with = globs)]
+    pub exclude_tools: Option<Vec<Glob>>,
 }
 
 /// Which tools of a server are offered: those that are included, all without a list, but for those that are excluded.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct OfferedTools {
     include: Option<Vec<Glob>>,
     exclude: Vec<Glob>,
 }
 
 impl OfferedTools {
-    /// Takes `include_tools` and `exclude_tools`.
-    fn take(fields: &mut Fields) -> Result<Self> {
-        let mut globs = |key: &'static str| -> Result<Option<Vec<Glob>>> {
-            let is_given = fields.has(key);
-            let globs = Glob::read_all(&fields.strings(key)?, &fields.at(key))?;
-            Ok(is_given.then_some(globs))
-        };
-        Ok(Self { include: globs("include_tools")?, exclude: globs("exclude_tools")?.unwrap_or_default() })
+    pub fn of(server: &ServerOptions) -> Self {
+        Self { include: server.include_tools.clone(), exclude: server.exclude_tools.clone().unwrap_or_default() }
     }
 
     /// Tells whether a tool is offered, by the name that the server has for it.
@@ -124,6 +95,12 @@ impl OfferedTools {
         let fits = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(name));
         self.include.as_deref().is_none_or(fits) && !fits(&self.exclude)
     }
+}
+
+fn globs(fields: &mut Fields, key: &'static str) -> Result<Option<Vec<Glob>>> {
+    let is_given = fields.has(key);
+    let globs = Glob::read_all(&fields.strings(key)?, &fields.at(key))?;
+    Ok(is_given.then_some(globs))
 }
 
 /// Names of the gateway's own tools.
@@ -241,12 +218,12 @@ impl GatewayOptions {
         let options = Self {
             mode: fields.parsed_or("mode", base.mode, GatewayMode::parse)?,
             search_above: fields.uint_or("search_above", SEARCH_ABOVE, limits::MAX_SERVER_TOOLS as u64)? as usize,
-            servers: fields.records("servers", server)?,
+            servers: fields.get("servers")?,
             policy: preset.policy,
             rate_limits: preset.rate_limits,
             retry: preset.retry,
             cache: preset.cache,
-            visibility: part(&mut fields, "visibility", VisibilityProfile::from_value)?,
+            visibility: fields.get("visibility")?,
             tolerant_args: fields.bool_or("tolerant_args", base.tolerant_args)?,
             validate: fields.bool_or("validate", base.validate)?,
             pinned_tools: Glob::read_all(&fields.strings("pinned_tools")?, "/pinned_tools")?,
@@ -297,51 +274,20 @@ pub(crate) fn unknown_server<'a>(name: &str, known: impl Iterator<Item = &'a str
     }
 }
 
-fn server(value: Value, path: &str) -> Result<ServerOptions> {
-    let mut fields = Fields::open(value, path)?;
-    let name = fields.string("name")?;
+fn server_name(fields: &mut Fields, key: &'static str) -> Result<String> {
+    let name = fields.string(key)?;
     if !is_legal_name(&name, SERVER_CHARS) {
         let message = format!("{} is no name of a server", quote(&name));
         let hint =
             format!("letters, digits, `_`, `.` and `-`, at most {SERVER_CHARS}: `{}`", legal_name(&name, SERVER_CHARS));
-        return Err(Error::new(ErrorCode::InvalidInput, message).at(fields.at("name")).hint(hint));
+        return Err(Error::new(ErrorCode::InvalidInput, message).at(fields.at(key)).hint(hint));
     }
-    let mut own = |key: &'static str| -> Result<Option<OnFinding>> {
-        let given = fields.opt_string(key)?;
-        given.map(|name| OnFinding::parse(&name).map_err(|error| error.at(fields.at(key)))).transpose()
-    };
-    let (drift, lint) = (own("drift")?, own("lint")?);
-    let policy = part(&mut fields, "policy", ToolPolicy::from_value)?;
-    let offered = OfferedTools::take(&mut fields)?;
-    fields.finish()?;
-    Ok(ServerOptions { name, policy, drift, lint, offered })
-}
-
-/// Takes a part that has a reader of its own; null counts as absent.
-fn part<T>(fields: &mut Fields, key: &'static str, read: fn(Value, &str) -> Result<T>) -> Result<Option<T>> {
-    let at = fields.at(key);
-    fields.take(key).filter(|value| !value.is_null()).map(|value| read(value, &at)).transpose()
+    Ok(name)
 }
 
 /// Takes the policies: those of a preset, and what is given over them.
 fn policies(fields: &mut Fields) -> Result<PresetParts> {
-    let preset = fields.opt_string("preset")?;
-    let preset = preset.map(|name| Preset::parse(&name).map_err(|error| error.at(fields.at("preset")))).transpose()?;
-    let base = preset.map_or_else(
-        || PresetParts {
-            policy: ToolPolicy::default(),
-            rate_limits: RateLimits::default(),
-            retry: RetryPolicy::default(),
-            cache: None,
-        },
-        Preset::parts,
-    );
-    Ok(PresetParts {
-        policy: part(fields, "policy", ToolPolicy::from_value)?.unwrap_or(base.policy),
-        rate_limits: part(fields, "rate_limits", RateLimits::from_value)?.unwrap_or(base.rate_limits),
-        retry: part(fields, "retry", RetryPolicy::from_value)?.unwrap_or(base.retry),
-        cache: part(fields, "cache", CachePolicy::from_value)?.or(base.cache),
-    })
+    Preset::optional(fields, "preset")?.map(Preset::parts).unwrap_or_default().over(fields)
 }
 
 fn by_server<T>(

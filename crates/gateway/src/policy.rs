@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::mcp::name_part;
-use contextweaver_model::json::{Fields, JsonMap, wrong_type};
+use contextweaver_model::json::{Field, Fields, JsonMap, wrong_type};
 use contextweaver_text::quote::quote;
 
 use crate::failure::{GatewayError, GatewayErrorCode};
@@ -162,6 +162,12 @@ impl Default for ToolPolicy {
     /// Allows everything.
     fn default() -> Self {
         Self { default: WrittenAction::new(PolicyAction::Allow), rules: Vec::new() }
+    }
+}
+
+impl Field for ToolPolicy {
+    fn read(value: Value, path: &str) -> Result<Self> {
+        Self::from_value(value, path)
     }
 }
 

@@ -1,26 +1,26 @@
 //! Policies by name: what a configuration need not spell out.
 
-use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::quote::quote;
-
 use crate::cache::CachePolicy;
 use crate::policy::{PolicyAction, ToolPolicy};
 use crate::rate::{CallLimits, RateLimits};
 use crate::retry::RetryPolicy;
+use contextweaver_model::json::Record;
 
-/// A set of policies that has a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Preset {
-    /// Every call of a tool needs approval; 30 calls in a minute, two attempts.
-    Safe,
-    /// Calls are allowed; 120 in a minute, three attempts.
-    Balanced,
-    /// Calls are allowed without a limit; five attempts at times that differ, results of read-only tools are kept.
-    Throughput,
+contextweaver_model::string_enum! {
+    /// A set of policies that has a name.
+    Preset, "preset" {
+        /// Every call of a tool needs approval; 30 calls in a minute, two attempts.
+        Safe = "safe",
+        /// Calls are allowed; 120 in a minute, three attempts.
+        Balanced = "balanced",
+        /// Calls are allowed without a limit; five attempts at times that differ, results of read-only tools are kept.
+        Throughput = "throughput",
+    }
 }
 
 /// The policies of a preset. Each stands until the configuration has its own.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Record)]
+#[record(default, partial)]
 pub struct PresetParts {
     /// What may be called.
     pub policy: ToolPolicy,
@@ -33,29 +33,6 @@ pub struct PresetParts {
 }
 
 impl Preset {
-    /// Reads `safe`, `balanced` or `throughput`.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` for another name.
-    pub fn parse(name: &str) -> Result<Self> {
-        match name {
-            "safe" => Ok(Self::Safe),
-            "balanced" => Ok(Self::Balanced),
-            "throughput" => Ok(Self::Throughput),
-            other => Err(Error::new(ErrorCode::InvalidInput, format!("no preset is called {}", quote(other)))
-                .hint("one of safe, balanced, throughput")),
-        }
-    }
-
-    /// Returns the name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Safe => "safe",
-            Self::Balanced => "balanced",
-            Self::Throughput => "throughput",
-        }
-    }
-
     /// Returns the policies.
     pub fn parts(self) -> PresetParts {
         let policy = match self {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::numbers::round;
-use contextweaver_model::json::{Fields, JsonMap, pointer};
+use contextweaver_model::json::{Field, Fields, JsonMap, Record, pointer};
 use contextweaver_text::quote::quote;
 
 use crate::failure::{GatewayError, GatewayErrorCode};
@@ -34,31 +34,27 @@ pub const MAX_LIMITED_TOOLS: usize = 10_000;
 const WINDOW_MS: f64 = 60_000.0;
 
 /// How often one thing may be called; what is absent is not limited.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Record)]
+#[record(closed)]
 pub struct CallLimits {
     /// Calls within any sixty seconds.
+    #[record(name = "max_calls_per_minute", with = call_limit)]
     pub per_minute: Option<u64>,
     /// Calls in all.
+    #[record(name = "max_calls_per_session", with = call_limit)]
     pub per_session: Option<u64>,
 }
 
-impl CallLimits {
-    fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let mut limit = |key: &'static str| -> Result<Option<u64>> {
-            let limit = fields.opt_uint(key, MAX_CALLS)?;
-            if limit == Some(0) {
-                let error =
-                    Error::new(ErrorCode::OutOfRange, format!("expected a number from 1 to {MAX_CALLS}, got 0"));
-                return Err(error.at(fields.at(key)).hint("a policy denies calls"));
-            }
-            Ok(limit)
-        };
-        let limits = Self { per_minute: limit("max_calls_per_minute")?, per_session: limit("max_calls_per_session")? };
-        fields.finish()?;
-        Ok(limits)
+fn call_limit(fields: &mut Fields, key: &'static str) -> Result<Option<u64>> {
+    let limit = fields.opt_uint(key, MAX_CALLS)?;
+    if limit == Some(0) {
+        let error = Error::new(ErrorCode::OutOfRange, format!("expected a number from 1 to {MAX_CALLS}, got 0"));
+        return Err(error.at(fields.at(key)).hint("a policy denies calls"));
     }
+    Ok(limit)
+}
 
+impl CallLimits {
     fn to_json(self) -> Value {
         let mut map = JsonMap::new();
         for (key, limit) in [("max_calls_per_minute", self.per_minute), ("max_calls_per_session", self.per_session)] {
@@ -89,6 +85,12 @@ impl CallLimits {
 pub struct RateLimits {
     meta_tools: SortedMap<String, CallLimits>,
     tools: SortedMap<String, CallLimits>,
+}
+
+impl Field for RateLimits {
+    fn read(value: Value, path: &str) -> Result<Self> {
+        Self::from_value(value, path)
+    }
 }
 
 impl RateLimits {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::{Fields, pointer};
+use contextweaver_model::json::{Fields, Record, nearest};
 use contextweaver_text::quote::quote;
 
 use crate::failure::GatewayErrorCode;
@@ -29,17 +29,23 @@ pub const MAX_DELAY_SECONDS: f64 = 3_600.0;
 /// assert_eq!(retry.delay_ms(1, 0.0), 200.0);
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Record)]
+#[record(default, closed)]
 pub struct RetryPolicy {
     /// Attempts in all, 1 for none after the first.
+    #[record(with = max_attempts)]
     pub max_attempts: u32,
     /// Seconds before the second attempt; it doubles with every further one.
+    #[record(range = 0.0..=MAX_DELAY_SECONDS)]
     pub base_delay: f64,
     /// Most seconds between two attempts.
+    #[record(range = 0.0..=MAX_DELAY_SECONDS)]
     pub max_delay: f64,
     /// Part of the delay, 0 to 1, that a random fraction may take off.
+    #[record(range = 0.0..=1.0)]
     pub jitter: f64,
     /// Errors after which a call is made again.
+    #[record(with = retryable_codes)]
     pub retryable_codes: Vec<GatewayErrorCode>,
     /// Whether calls that may change something are made again too.
     pub retry_writes: bool,
@@ -59,41 +65,6 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Reads `{max_attempts?, base_delay?, max_delay?, jitter?, retryable_codes?, retry_writes?}`, delays in seconds.
-    ///
-    /// # Errors
-    /// `UNKNOWN_FIELD`, `OUT_OF_RANGE`, and `INVALID_INPUT`, also for a code after which no call is made again.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let default = Self::default();
-        let max_attempts = fields.uint_or("max_attempts", 1, MAX_ATTEMPTS)?;
-        if max_attempts == 0 {
-            let message = format!("expected a number from 1 to {MAX_ATTEMPTS}, got 0");
-            let error = Error::new(ErrorCode::OutOfRange, message).at(fields.at("max_attempts"));
-            return Err(error.hint("1 is no attempt after the first"));
-        }
-        let policy = Self {
-            max_attempts: max_attempts as u32,
-            base_delay: fields.number_or("base_delay", default.base_delay, 0.0, MAX_DELAY_SECONDS)?,
-            max_delay: fields.number_or("max_delay", default.max_delay, 0.0, MAX_DELAY_SECONDS)?,
-            jitter: fields.number_or("jitter", default.jitter, 0.0, 1.0)?,
-            retryable_codes: if fields.has("retryable_codes") {
-                let at = fields.at("retryable_codes");
-                let codes = fields.strings("retryable_codes")?;
-                codes
-                    .iter()
-                    .enumerate()
-                    .map(|(index, code)| listed(code, &pointer(&at, &index.to_string())))
-                    .collect::<Result<_>>()?
-            } else {
-                default.retryable_codes
-            },
-            retry_writes: fields.bool_or("retry_writes", false)?,
-        };
-        fields.finish()?;
-        Ok(policy)
-    }
-
     /// Returns the policy as [`Self::from_value`] reads it.
     pub fn to_json(&self) -> Value {
         let codes: Vec<&str> = self.retryable_codes.iter().map(|code| code.as_str()).collect();
@@ -135,8 +106,34 @@ impl RetryPolicy {
     }
 }
 
+fn max_attempts(fields: &mut Fields, key: &'static str, base: u32) -> Result<u32> {
+    match fields.uint_or(key, u64::from(base), MAX_ATTEMPTS)? {
+        0 => Err(Error::new(ErrorCode::OutOfRange, format!("expected a number from 1 to {MAX_ATTEMPTS}, got 0"))
+            .at(fields.at(key))
+            .hint("1 is no attempt after the first")),
+        attempts => Ok(attempts as u32),
+    }
+}
+
+fn retryable_codes(
+    fields: &mut Fields,
+    key: &'static str,
+    base: Vec<GatewayErrorCode>,
+) -> Result<Vec<GatewayErrorCode>> {
+    let at = fields.at(key);
+    let Some(codes) = fields.get::<Option<Vec<String>>>(key)? else { return Ok(base) };
+    codes.iter().enumerate().map(|(index, code)| listed(code, &format!("{at}/{index}"))).collect()
+}
+
 fn listed(code: &str, path: &str) -> Result<GatewayErrorCode> {
-    let code = GatewayErrorCode::parse(code).map_err(|error| error.at(path))?;
+    let code = GatewayErrorCode::parse(code).map_err(|error| {
+        let meant = nearest(code, GatewayErrorCode::ALL.iter().map(|code| code.as_str()));
+        let error = error.at(path);
+        match meant {
+            Some(meant) => error.hint(format!("did you mean `{meant}`?")),
+            None => error,
+        }
+    })?;
     if code.is_retryable() {
         return Ok(code);
     }
@@ -152,6 +149,12 @@ mod tests {
 
     fn policy(value: Value) -> RetryPolicy {
         RetryPolicy::from_value(value, "").unwrap()
+    }
+
+    #[test]
+    fn a_misspelt_code_is_told_with_what_it_may_stand_for() {
+        let error = RetryPolicy::from_value(json!({ "retryable_codes": ["UPSTREAM_TIMOUT"] }), "").unwrap_err();
+        assert_eq!((error.path(), error.hint_text()), ("/retryable_codes/0", Some("did you mean `UPSTREAM_TIMEOUT`?")));
     }
 
     #[test]

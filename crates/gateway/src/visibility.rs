@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::{Fields, JsonMap};
+use contextweaver_model::json::{Field, Fields, JsonMap};
 use contextweaver_model::{RESERVED_KEY, SelectableItem};
 use contextweaver_routing::catalog::INVENTORY_FIELDS;
 use contextweaver_text::python::quoted;
@@ -75,6 +75,12 @@ const fn list(
     globs: bool,
 ) -> ListKind {
     ListKind { key, label, field, excludes, globs }
+}
+
+impl Field for VisibilityProfile {
+    fn read(value: Value, path: &str) -> Result<Self> {
+        Self::from_value(value, path)
+    }
 }
 
 impl VisibilityProfile {

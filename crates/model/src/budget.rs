@@ -4,21 +4,26 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Phase;
-use crate::json::Fields;
+use crate::json::{Fields, Record};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 
 /// Tokens a prompt may have, per phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[record(default)]
 pub struct ContextBudget {
     /// Tokens for choosing a tool.
+    #[record(with = tokens)]
     pub route: u64,
     /// Tokens for filling in arguments.
+    #[record(with = tokens)]
     pub call: u64,
     /// Tokens for understanding a result.
+    #[record(with = tokens)]
     pub interpret: u64,
     /// Tokens for the answer.
+    #[record(with = tokens)]
     pub answer: u64,
 }
 
@@ -29,24 +34,6 @@ impl Default for ContextBudget {
 }
 
 impl ContextBudget {
-    /// Reads a budget; numeric strings count, as 0.18 coerces them. Closed options pass `strict`.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str, strict: bool) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let mut budget = Self::default();
-        for phase in Phase::ALL {
-            if let Some(tokens) = take_tokens(&mut fields, phase.as_str())? {
-                budget = budget.with_phase(*phase, tokens);
-            }
-        }
-        if strict {
-            fields.finish()?;
-        }
-        Ok(budget)
-    }
-
     /// Returns the tokens of one phase.
     pub const fn of(&self, phase: Phase) -> u64 {
         match phase {
@@ -77,14 +64,14 @@ impl ContextBudget {
     }
 }
 
-fn take_tokens(fields: &mut Fields, key: &'static str) -> Result<Option<u64>> {
-    let at = fields.at(key);
+/// Takes tokens; a number in text counts, as 0.18 coerces it.
+fn tokens(fields: &mut Fields, key: &'static str, base: u64) -> Result<u64> {
     match fields.take(key) {
-        None => Ok(None),
+        None => Ok(base),
         Some(Value::String(text)) => match text.trim().parse::<u64>() {
-            Ok(tokens) if tokens <= limits::MAX_BUDGET_TOKENS => Ok(Some(tokens)),
-            _ => Err(Error::new(ErrorCode::InvalidInput, "expected a whole number of tokens").at(at)),
+            Ok(tokens) if tokens <= limits::MAX_BUDGET_TOKENS => Ok(tokens),
+            _ => Err(Error::new(ErrorCode::InvalidInput, "expected a whole number of tokens").at(fields.at(key))),
         },
-        Some(value) => crate::json::as_uint(&value, &at, limits::MAX_BUDGET_TOKENS).map(Some),
+        Some(value) => crate::json::as_uint(&value, &fields.at(key), limits::MAX_BUDGET_TOKENS),
     }
 }

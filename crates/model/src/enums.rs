@@ -18,10 +18,10 @@
 /// ```
 #[macro_export]
 macro_rules! string_enum {
-    ($(#[$doc:meta])* $name:ident, $what:literal { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$doc])*
+    ($(#[$($doc:tt)+])* $name:ident, $what:literal { $($(#[$($vdoc:tt)+])* $variant:ident = $text:literal,)+ }) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$vdoc])* $variant,)+ }
+        $(#[$($doc)+])*
+        pub enum $name { $($(#[$($vdoc)+])* $variant,)+ }
 
         impl $name {
             /// Lists every value in declaration order.
@@ -64,13 +64,23 @@ macro_rules! string_enum {
             }
         }
 
+        impl $crate::json::Field for $name {
+            fn read(value: serde_json::Value, path: &str) -> contextweaver_base::Result<Self> {
+                $crate::json::as_word(value, path, Self::parse)
+            }
+
+            fn take(fields: &mut $crate::json::Fields, key: &'static str) -> contextweaver_base::Result<Self> {
+                fields.parsed(key, Self::parse)
+            }
+        }
+
         #[cfg(feature = "ts")]
-        contextweaver_base::wire_strings!($name);
+        contextweaver_base::wire_strings!($name [$([$($doc)+])*] $([$([$($vdoc)+])*])+);
     };
 }
 
 string_enum! {
-    /// How far a text may travel, in ascending order.
+    /// How far a text may travel, ascending. From the policy's floor on (default `confidential`) it is not shown.
     Sensitivity, "sensitivity" {
         /// May be shown to everyone.
         Public = "public",
@@ -84,7 +94,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// What an item of the event log is.
+    /// What an item of the event log is. A `tool_result` names its call in `parent_id`.
     ItemKind, "kind" {
         /// A message of the user.
         UserTurn = "user_turn",
@@ -135,7 +145,7 @@ impl ItemKind {
 }
 
 string_enum! {
-    /// What the prompt is for.
+    /// What the prompt is for: choose a tool, fill in its arguments, understand a result, answer the user.
     Phase, "phase" {
         /// Choosing a tool.
         Route = "route",
@@ -237,7 +247,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// In which form an included item stands in the prompt.
+    /// In which form an item stands in the prompt.
     RenderedAs, "form" {
         /// The whole text.
         Whole = "whole",
@@ -247,5 +257,51 @@ string_enum! {
         Stub = "stub",
         /// Text replaced by redaction hooks.
         Redacted = "redacted",
+    }
+}
+
+string_enum! {
+    /// Why an item is not in the prompt.
+    DropReason, "drop reason" {
+        /// No room was left for it.
+        Budget = "budget",
+        /// Others in the prompt have all of its lines, and no room was left when these had their turn.
+        NearRepeat = "near_repeat",
+        /// Another item says exactly the same.
+        Dedup = "dedup",
+        /// It is at or above the sensitivity floor.
+        Sensitivity = "sensitivity",
+        /// The call or result it belongs to was dropped.
+        Pair = "pair",
+        /// The prompt has as many of its kind as the policy allows.
+        KindLimit = "kind_limit",
+    }
+}
+
+string_enum! {
+    /// Why a running prompt does not go on with the one before.
+    CutReason, "reason for a cut" {
+        /// There is none before.
+        First = "first",
+        /// The next one would not fit.
+        Full = "full",
+        /// A shorter one pays itself back.
+        Pays = "pays",
+        /// The provider's cache is lost: too much time, another model, other tools.
+        Cold = "cold",
+        /// There is no cache.
+        Uncached = "uncached",
+        /// The instructions or the header changed.
+        Instructions = "instructions",
+        /// The budget changed.
+        Budget = "budget",
+        /// Something in it was edited, withheld or forgotten.
+        Edited = "edited",
+        /// Something must be in it that left.
+        Pinned = "pinned",
+        /// It was in another format.
+        Format = "format",
+        /// What stood in it is not stored any more.
+        Restored = "restored",
     }
 }

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 use super::{JsonMap, Status, Strategy};
 use crate::json::python::is_truthy;
-use crate::json::{Fields, as_uint};
+use crate::json::{Field, Fields, Record, as_uint};
 use contextweaver_base::Result;
 
-/// The handle of stored bytes, and what they are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// A reference to stored bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ArtifactRef {
     /// The name under which the bytes are found.
@@ -17,45 +17,58 @@ pub struct ArtifactRef {
     /// MIME type.
     pub media_type: String,
     /// Size in bytes.
+    #[record(with = size, required)]
     pub size_bytes: u64,
-    /// A line for people.
+    /// A line for people, often empty.
+    #[record(default)]
     pub label: String,
     /// Lower-case hexadecimal SHA-256 of the bytes.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[cfg_attr(feature = "ts", ts(as = "Option<_>", optional))]
+    #[record(default)]
     pub content_hash: String,
 }
 
-impl ArtifactRef {
-    /// Reads an artifact; `size_bytes` may be a numeric string or have a fraction, as Python's `int` takes them.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let handle = fields.string("handle")?;
-        let media_type = fields.string("media_type")?;
-        let size = fields.require("size_bytes")?;
-        Ok(Self {
-            handle,
-            media_type,
-            size_bytes: as_count(size, &fields.at("size_bytes"))?,
-            label: fields.string_or("label", "")?,
-            content_hash: fields.string_or("content_hash", "")?,
-        })
+/// Takes a record if there is one; an empty object counts as none.
+///
+/// # Errors
+/// Those of the record's reader.
+pub fn unless_empty<T: Field>(fields: &mut Fields, key: &'static str) -> Result<Option<T>> {
+    match fields.take(key) {
+        None => Ok(None),
+        Some(Value::Object(map)) if map.is_empty() => Ok(None),
+        Some(value) => T::read(value, &fields.at(key)).map(Some),
     }
+}
 
-    /// Takes an optional artifact from a field; an empty object counts as none.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn take(fields: &mut Fields, key: &'static str) -> Result<Option<Self>> {
-        match fields.take(key) {
-            None => Ok(None),
-            Some(Value::Object(map)) if map.is_empty() => Ok(None),
-            Some(value) => Self::from_value(value, &fields.at(key)).map(Some),
+fn size(fields: &mut Fields, key: &'static str) -> Result<u64> {
+    as_count(fields.require(key)?, &fields.at(key))
+}
+
+fn count(fields: &mut Fields, key: &'static str) -> Result<u64> {
+    fields.take(key).map_or(Ok(0), |value| as_count(value, &fields.at(key)))
+}
+
+/// Takes a flag as Python's `bool` takes it.
+#[expect(clippy::unnecessary_wraps, reason = "readers of fields can fail")]
+fn flag(fields: &mut Fields, key: &'static str) -> Result<bool> {
+    Ok(fields.take(key).as_ref().is_some_and(is_truthy))
+}
+
+/// Takes what a model says of itself, as texts; what is no object, or empty, counts as none.
+#[expect(clippy::unnecessary_wraps, reason = "readers of fields can fail")]
+fn provider(fields: &mut Fields, key: &'static str) -> Result<Option<JsonMap>> {
+    Ok(match fields.take(key) {
+        Some(Value::Object(map)) if !map.is_empty() => {
+            Some(map.into_iter().map(|(k, v)| (k, text_of(v).into())).collect())
         }
-    }
+        _ => None,
+    })
+}
+
+/// Takes the outcome; `success` is accepted for `ok`.
+fn status(fields: &mut Fields, key: &'static str) -> Result<Status> {
+    fields.parsed(key, |text| if text == "success" { Ok(Status::Ok) } else { Status::parse(text) })
 }
 
 /// Reads a count as Python's `int` does: from a number in text, or by cutting off a fraction.
@@ -75,60 +88,55 @@ pub(super) fn number_in_text(value: Value) -> Value {
     number.map_or(value, Value::from)
 }
 
-/// A way to look into an artifact.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// A way to look into an artifact; `selector` is what `drilldown` takes.
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ViewSpec {
     /// Unique for the artifact.
     pub view_id: String,
     /// A line for people and models.
     pub label: String,
-    /// What to pass to a drilldown.
+    /// In an envelope from elsewhere it may be anything.
+    #[cfg_attr(feature = "ts", ts(type = "Selector"))]
     pub selector: JsonMap,
     /// The artifact it looks into.
+    #[record(with = unless_empty)]
     pub artifact_ref: Option<ArtifactRef>,
 }
 
-impl ViewSpec {
-    /// Reads a view.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        Ok(Self {
-            view_id: fields.string("view_id")?,
-            label: fields.string("label")?,
-            selector: fields.object("selector")?,
-            artifact_ref: ArtifactRef::take(&mut fields, "artifact_ref")?,
-        })
-    }
-}
-
-/// What the firewall did to one result.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// What the firewall did to one result, or to all of a build.
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FirewallStats {
     /// Whether the text was replaced.
+    #[record(with = flag)]
     pub triggered: bool,
     /// How.
+    #[record(default = Strategy::Noop)]
     pub strategy: Strategy,
     /// The gate in characters; 0 where the gate is in tokens.
+    #[record(with = count)]
     pub threshold_chars: u64,
     /// Characters before.
+    #[record(with = count)]
     pub original_chars: u64,
     /// Tokens before.
+    #[record(with = count)]
     pub original_tokens: u64,
     /// Characters after.
+    #[record(with = count)]
     pub summary_chars: u64,
     /// Tokens after.
+    #[record(with = count)]
     pub summary_tokens: u64,
     /// Handle of the kept bytes.
     pub artifact_ref: Option<String>,
     /// Whether a model wrote the summary.
+    #[record(with = flag)]
     pub summarized_by_llm: bool,
     /// What the model-backed summarizer says of itself.
     #[cfg_attr(feature = "ts", ts(as = "Option<std::collections::BTreeMap<String, String>>"))]
+    #[record(with = provider)]
     pub llm_provider: Option<JsonMap>,
 }
 
@@ -147,37 +155,6 @@ impl FirewallStats {
             summarized_by_llm: false,
             llm_provider: None,
         }
-    }
-
-    /// Reads stats; counts and flags as Python's `int` and `bool` take them, and a `llm_provider` that is no object, or empty, counts as none.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let provider = match fields.take("llm_provider") {
-            Some(Value::Object(map)) if !map.is_empty() => {
-                Some(map.into_iter().map(|(k, v)| (k, text_of(v).into())).collect())
-            }
-            _ => None,
-        };
-        let flag = |value: Option<Value>| value.as_ref().is_some_and(is_truthy);
-        let count = |fields: &mut Fields, key: &'static str| match fields.take(key) {
-            None => Ok(0),
-            Some(value) => as_count(value, &fields.at(key)),
-        };
-        Ok(Self {
-            triggered: flag(fields.take("triggered")),
-            strategy: fields.parsed_or("strategy", Strategy::Noop, Strategy::parse)?,
-            threshold_chars: count(&mut fields, "threshold_chars")?,
-            original_chars: count(&mut fields, "original_chars")?,
-            original_tokens: count(&mut fields, "original_tokens")?,
-            summary_chars: count(&mut fields, "summary_chars")?,
-            summary_tokens: count(&mut fields, "summary_tokens")?,
-            artifact_ref: fields.opt_string("artifact_ref")?,
-            summarized_by_llm: flag(fields.take("summarized_by_llm")),
-            llm_provider: provider,
-        })
     }
 
     /// Returns the characters that the prompt was spared.
@@ -224,11 +201,12 @@ impl FirewallSummary {
     }
 }
 
-/// A tool result as the model sees it, with handles of what was left out.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// A tool result as the model sees it, with references to what was left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ResultEnvelope {
     /// Outcome of the tool.
+    #[record(with = status, required)]
     pub status: Status,
     /// What stands in the prompt.
     pub summary: String,
@@ -236,43 +214,18 @@ pub struct ResultEnvelope {
     pub facts: Vec<String>,
     /// Stored bytes.
     pub artifacts: Vec<ArtifactRef>,
-    /// Ways to look into them.
+    /// Ways to look into the artifact, first what matters, then all of it page by page; of a large result only.
     pub views: Vec<ViewSpec>,
     /// Where the result comes from.
     pub provenance: JsonMap,
     /// What the firewall did.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
+    #[record(with = unless_empty)]
     pub firewall_stats: Option<FirewallStats>,
 }
 
 impl ResultEnvelope {
-    /// Reads an envelope; status `success` is accepted for `ok`.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let status = match fields.string("status")?.as_str() {
-            "success" => Status::Ok,
-            text => Status::parse(text).map_err(|e| e.at(fields.at("status")))?,
-        };
-        let firewall_stats = match fields.take("firewall_stats") {
-            Some(Value::Object(map)) if map.is_empty() => None,
-            Some(value) => Some(FirewallStats::from_value(value, &fields.at("firewall_stats"))?),
-            None => None,
-        };
-        Ok(Self {
-            status,
-            summary: fields.string("summary")?,
-            facts: fields.strings("facts")?,
-            artifacts: fields.records("artifacts", ArtifactRef::from_value)?,
-            views: fields.records("views", ViewSpec::from_value)?,
-            provenance: fields.object("provenance")?,
-            firewall_stats,
-        })
-    }
-
     /// Makes the provenance of a result of the log.
     pub fn provenance_of(item_id: &str) -> JsonMap {
         let mut map = JsonMap::new();

@@ -1,11 +1,9 @@
 //! Why every candidate was kept or dropped.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{ItemKind, JsonMap, Phase, RenderedAs, Sensitivity, Stage};
-use crate::json::Fields;
-use contextweaver_base::Result;
+use crate::json::Record;
 
 /// The parts a score is made of, before the sum.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
@@ -20,7 +18,7 @@ pub struct ScoreParts {
 }
 
 /// One candidate: its score, and the stage that decided.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct CandidateExplanation {
     /// Id of the item.
@@ -28,18 +26,23 @@ pub struct CandidateExplanation {
     /// Kind of the item.
     pub kind: ItemKind,
     /// Sensitivity after classification.
+    #[record(default = Sensitivity::Public)]
     pub sensitivity: Sensitivity,
     /// Its score, 4 decimals; none when it left before scoring.
     pub score: Option<f64>,
     /// Whether it is in the prompt.
+    #[record(default)]
     pub included: bool,
     /// Drop reason; empty when included.
+    #[record(default)]
     pub drop_reason: String,
     /// Whether it came in because another item needs it.
+    #[record(default)]
     pub dependency_closure: bool,
     /// What only the default mode knows.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(skip))]
+    #[record(skip)]
     pub detail: Option<CandidateDetail>,
 }
 
@@ -92,98 +95,61 @@ impl CandidateDetail {
     }
 }
 
-/// How a block came into a prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
-pub enum TakenBy {
-    /// Everything had room.
-    All,
-    /// It had to be there.
-    Pinned,
-    /// It is among the newest, to which a share of the budget goes.
-    Newest,
-    /// Its priority.
-    Priority,
-    /// Another block answers to it.
-    Parent,
+crate::string_enum! {
+    /// How a block of items came into a prompt.
+    TakenBy, "way in" {
+        /// Everything had room.
+        All = "all",
+        /// It had to be there.
+        Pinned = "pinned",
+        /// It is among the newest, to which a share of the budget goes.
+        Newest = "newest",
+        /// Its priority.
+        Priority = "priority",
+        /// Another block answers to it.
+        Parent = "parent",
+    }
 }
 
 /// The record of one build. It holds no text of any item.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Explanation {
     /// Version of this record.
+    #[record(default = 1, max = 1)]
     pub version: u32,
     /// The phase the prompt was made for.
+    #[record(default = Phase::Answer)]
     pub phase: Phase,
-    /// The query as given, secrets redacted.
+    /// The query, secrets redacted.
+    #[record(default)]
     pub query: String,
     /// Count of items that were considered.
+    #[record(default)]
     pub total_candidates: u64,
     /// Count of items in the prompt.
+    #[record(default)]
     pub included_count: u64,
     /// Count of items that were considered and left out.
+    #[record(default)]
     pub dropped_count: u64,
     /// Count of dropped items by reason.
     #[cfg_attr(feature = "ts", ts(as = "std::collections::BTreeMap<String, u64>"))]
     pub dropped_reasons: JsonMap,
     /// Items brought in because another one needs them.
+    #[record(default)]
     pub dependency_closures: u64,
     /// Count of items dropped for their sensitivity.
+    #[record(default)]
     pub sensitivity_drops: u64,
     /// Count of items dropped as repeats of another.
+    #[record(default)]
     pub dedup_removed: u64,
     /// Tokens left for items after header and footer.
+    #[record(default)]
     pub budget_tokens: u64,
     /// The scoring method and its weights.
     pub resolved_weights: JsonMap,
     /// Included first, then by score descending, then by id.
     pub candidates: Vec<CandidateExplanation>,
-}
-
-impl CandidateExplanation {
-    /// Reads a candidate's record; what only the default mode knows is left aside.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        Ok(Self {
-            item_id: fields.string("item_id")?,
-            kind: fields.parsed("kind", ItemKind::parse)?,
-            sensitivity: fields.parsed_or("sensitivity", Sensitivity::Public, Sensitivity::parse)?,
-            score: fields.opt_number("score", f64::MIN, f64::MAX)?,
-            included: fields.bool_or("included", false)?,
-            drop_reason: fields.string_or("drop_reason", "")?,
-            dependency_closure: fields.bool_or("dependency_closure", false)?,
-            detail: None,
-        })
-    }
-}
-
-impl Explanation {
-    /// Reads the record of a build; unknown fields are ignored.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let count = |fields: &mut Fields, key: &'static str| fields.uint_or(key, 0, u64::MAX);
-        Ok(Self {
-            version: fields.uint_or("version", 1, 1)? as u32,
-            phase: fields.parsed_or("phase", Phase::Answer, Phase::parse)?,
-            query: fields.string_or("query", "")?,
-            total_candidates: count(&mut fields, "total_candidates")?,
-            included_count: count(&mut fields, "included_count")?,
-            dropped_count: count(&mut fields, "dropped_count")?,
-            dropped_reasons: fields.object("dropped_reasons")?,
-            dependency_closures: count(&mut fields, "dependency_closures")?,
-            sensitivity_drops: count(&mut fields, "sensitivity_drops")?,
-            dedup_removed: count(&mut fields, "dedup_removed")?,
-            budget_tokens: count(&mut fields, "budget_tokens")?,
-            resolved_weights: fields.object("resolved_weights")?,
-            candidates: fields.records("candidates", CandidateExplanation::from_value)?,
-        })
-    }
 }

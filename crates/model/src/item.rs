@@ -3,10 +3,10 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::envelope::number_in_text;
+use super::envelope::{number_in_text, unless_empty};
 use super::{ArtifactRef, ItemKind, JsonMap, Sensitivity};
 use crate::json::python::is_truthy;
-use crate::json::{Fields, as_uint};
+use crate::json::{Fields, Record, as_uint};
 use contextweaver_base::Result;
 use contextweaver_base::limits;
 
@@ -24,7 +24,7 @@ pub const SUPERSEDED: &str = "superseded";
 /// assert_eq!(item.tags().collect::<Vec<_>>(), ["weather"]);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ContextItem {
     /// Id, unique in the log.
@@ -34,14 +34,17 @@ pub struct ContextItem {
     /// Text for the model.
     pub text: String,
     /// Tokens of the text as the caller counted them; 0 means unknown, then it is estimated.
+    #[record(with = token_estimate)]
     pub token_estimate: u64,
     /// How far the text may travel.
+    #[record(default = Sensitivity::Public)]
     pub sensitivity: Sensitivity,
     /// Anything the caller wants kept; `tags`, `section`, `function_name`, `pinned` and `handoff_category` have a meaning.
     pub metadata: JsonMap,
     /// The item this one answers to: of a result, its call.
     pub parent_id: Option<String>,
     /// Where the full content is kept.
+    #[record(with = unless_empty)]
     pub artifact_ref: Option<ArtifactRef>,
 }
 
@@ -65,27 +68,6 @@ impl ContextItem {
         self.metadata_flag(SUPERSEDED)
     }
 
-    /// Reads an item; unknown fields are ignored, as in 0.18. `token_estimate` may be a number in text.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        Ok(Self {
-            id: fields.string("id")?,
-            kind: fields.parsed("kind", ItemKind::parse)?,
-            text: fields.string("text")?,
-            token_estimate: match fields.take("token_estimate").map(number_in_text) {
-                None => 0,
-                Some(count) => as_uint(&count, &fields.at("token_estimate"), limits::MAX_TOKEN_ESTIMATE)?,
-            },
-            sensitivity: fields.parsed_or("sensitivity", Sensitivity::Public, Sensitivity::parse)?,
-            metadata: fields.object("metadata")?,
-            parent_id: fields.opt_string("parent_id")?,
-            artifact_ref: ArtifactRef::take(&mut fields, "artifact_ref")?,
-        })
-    }
-
     /// Returns a non-empty string of the metadata.
     pub fn metadata_str(&self, key: &str) -> Option<&str> {
         self.metadata.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
@@ -100,5 +82,13 @@ impl ContextItem {
     /// Returns the strings of `metadata.tags`.
     pub fn tags(&self) -> impl Iterator<Item = &str> {
         self.metadata.get("tags").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    }
+}
+
+/// Takes a count, which may be a number in text.
+fn token_estimate(fields: &mut Fields, key: &'static str) -> Result<u64> {
+    match fields.take(key).map(number_in_text) {
+        None => Ok(0),
+        Some(count) => as_uint(&count, &fields.at(key), limits::MAX_TOKEN_ESTIMATE),
     }
 }

@@ -4,6 +4,7 @@ mod floats;
 mod nearest;
 pub mod numbers;
 pub mod python;
+mod record;
 mod sent;
 
 use std::fmt::Write as _;
@@ -16,6 +17,7 @@ use contextweaver_text::quote::quote;
 
 pub use floats::{float_text, parse_float, plain_text};
 pub use nearest::nearest;
+pub use record::{Field, Record, as_word, closed_or};
 use sent::end_of_string;
 pub use sent::{inexact_number, parse_sent, whole_escapes};
 
@@ -178,6 +180,15 @@ impl Fields {
         self.entries.iter().position(|(known, _)| known == key)
     }
 
+    /// Puts a value where a field is absent.
+    pub fn default_to(&mut self, key: &'static str, value: &str) {
+        if self.peek(key).is_none_or(Value::is_null) {
+            self.entries.retain(|(known, _)| known != key);
+            self.entries.push((key.to_owned(), value.into()));
+            self.absent.push(key);
+        }
+    }
+
     /// Returns a field and leaves it there.
     pub fn peek(&self, key: &str) -> Option<&Value> {
         self.place(key).map(|place| &self.entries[place].1)
@@ -196,7 +207,8 @@ impl Fields {
         self.take(key).ok_or_else(|| self.missing(key))
     }
 
-    fn missing(&self, key: &str) -> Error {
+    /// Makes the error for a required field that is absent or null; a hint names the field that may stand for it.
+    pub fn missing(&self, key: &str) -> Error {
         let error = missing_field(&self.path, key);
         let there = self.entries.iter().filter(|(_, value)| !value.is_null()).map(|(known, _)| known.as_str());
         match nearest(key, there) {
@@ -330,6 +342,28 @@ impl Fields {
     pub fn records<T>(&mut self, key: &'static str, read: impl Fn(Value, &str) -> Result<T>) -> Result<Vec<T>> {
         let at = self.at(key);
         self.list(key)?.into_iter().enumerate().map(|(index, value)| read(value, &format!("{at}/{index}"))).collect()
+    }
+
+    /// Takes the entries of an object if present, each read with its name under its own path.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another type; those of `read`.
+    pub fn entries<T>(
+        &mut self,
+        key: &'static str,
+        read: impl Fn(&str, Value, &str) -> Result<T>,
+    ) -> Result<Option<Vec<T>>> {
+        let Some(map) = self.opt_object(key)? else { return Ok(None) };
+        let at = self.at(key);
+        map.into_iter().map(|(name, value)| read(&name, value, &pointer(&at, &name))).collect::<Result<_>>().map(Some)
+    }
+
+    /// Takes what a field holds, by its type.
+    ///
+    /// # Errors
+    /// Those of [`Field::take`].
+    pub fn get<T: Field>(&mut self, key: &'static str) -> Result<T> {
+        T::take(self, key)
     }
 
     /// Takes an object; absent is empty.

@@ -1,6 +1,6 @@
 //! Plain records with the exact JSON of the wire: items, tools, envelopes, packs, policies. Nothing here computes.
 //!
-//! Every record is read by `from_value`, whose errors name the field, or by serde, which reads by `from_value`.
+//! Every record is read by `from_value`, whose errors name the field, or by serde, which reads by `from_value`. [`json::Record`] derives it.
 //!
 //! ```
 //! use contextweaver_model::{ContextItem, ItemKind, Phase, ContextPolicy};
@@ -14,8 +14,10 @@
 //! # Ok::<(), contextweaver_base::Error>(())
 //! ```
 
+// The readers that are derived name this crate.
+extern crate self as contextweaver_model;
+
 mod budget;
-mod deserialize;
 mod enums;
 mod envelope;
 mod explanation;
@@ -34,9 +36,10 @@ mod warning;
 
 pub use budget::ContextBudget;
 pub use enums::{
-    ItemKind, Mode, OverflowAction, Phase, RenderedAs, Sensitivity, SensitivityAction, Stage, Status, Strategy,
+    CutReason, DropReason, ItemKind, Mode, OverflowAction, Phase, RenderedAs, Sensitivity, SensitivityAction, Stage,
+    Status, Strategy,
 };
-pub use envelope::{ArtifactRef, FirewallStats, FirewallSummary, ResultEnvelope, ViewSpec};
+pub use envelope::{ArtifactRef, FirewallStats, FirewallSummary, ResultEnvelope, ViewSpec, unless_empty};
 pub use explanation::{CandidateDetail, CandidateExplanation, Explanation, ScoreParts, TakenBy};
 pub use item::{ContextItem, SUPERSEDED};
 pub use memory::{Episode, Fact, MemoryEntry};
@@ -44,9 +47,10 @@ pub use pack::{ContextPack, RenderedItem};
 pub use policy::ContextPolicy;
 pub use profile::{ProfileConfig, RoutingConfig};
 pub use running::{RunningCosts, RunningStep};
-pub use scoring::{Bm25nWeights, ScoringConfig};
+pub use scoring::{Bm25nWeights, ScoringConfig, ScoringMethod};
 pub use stats::{BuildStats, DroppedItem, LedgerStats, RulesStats, TokenCalibration};
 pub use tool::{HydrationResult, RESERVED_KEY, SelectableItem, TOOL_KINDS};
 pub use warning::Warning;
 
 pub use crate::json::JsonMap;
+pub use contextweaver_record_derive::sparse;

@@ -1,13 +1,11 @@
 //! The result of a build.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{BuildStats, Explanation, Phase, RenderedAs, ResultEnvelope, RunningStep};
-use crate::json::Fields;
-use contextweaver_base::Result;
+use crate::json::Record;
 
-/// One item of the prompt, in prompt order.
+/// One item of the prompt.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RenderedItem {
@@ -19,9 +17,9 @@ pub struct RenderedItem {
     pub tokens: u64,
     /// First byte of the section in the prompt (UTF-8).
     pub start: u64,
-    /// Offset of the first byte after the section.
+    /// Byte after the section.
     pub end: u64,
-    /// Characters of the item that the excerpt leaves out.
+    /// Characters that an excerpt leaves out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub omitted_chars: Option<u64>,
@@ -32,56 +30,32 @@ pub struct RenderedItem {
 }
 
 /// A compiled prompt with its record.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[contextweaver_model::sparse]
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ContextPack {
-    /// The prompt.
+    /// The text for the model.
     pub prompt: String,
     /// Counts, token sums and dropped items.
+    #[record(default = BuildStats::empty(""))]
     pub stats: BuildStats,
     /// The phase the prompt was made for.
+    #[record(default = Phase::Answer)]
     pub phase: Phase,
-    /// Digests of results in the prompt.
+    /// Digests of the results in the prompt, without their views: `artifacts.views` has those.
     pub envelopes: Vec<ResultEnvelope>,
-    /// The items of the prompt in prompt order; absent in packs of 0.18.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// The items of the prompt in prompt order.
+    #[record(skip)]
     pub items: Option<Vec<RenderedItem>>,
-    /// Repairs and overflows, one sentence each.
+    /// What you should know; absent when there is nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "ts", ts(as = "Option<_>", optional))]
+    #[record(skip)]
     pub warnings: Vec<String>,
-    /// Why every candidate was kept or dropped, on request.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// With `explain: true`.
+    #[record(skip)]
     pub explanation: Option<Explanation>,
     /// The step of a running prompt; absent in one that was compiled for itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    #[record(skip)]
     pub running: Option<RunningStep>,
-}
-
-impl ContextPack {
-    /// Reads a pack as 0.18 writes it; unknown fields are ignored.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let prompt = fields.string("prompt")?;
-        let stats = match fields.take("stats") {
-            Some(value) => BuildStats::from_value(value, &fields.at("stats"))?,
-            None => BuildStats::empty(""),
-        };
-        Ok(Self {
-            prompt,
-            stats,
-            phase: fields.parsed_or("phase", Phase::Answer, Phase::parse)?,
-            envelopes: fields.records("envelopes", ResultEnvelope::from_value)?,
-            items: None,
-            warnings: Vec::new(),
-            explanation: None,
-            running: None,
-        })
-    }
 }

@@ -1,26 +1,31 @@
 //! Bundles of settings with names.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{ContextBudget, ContextPolicy, Mode};
-use crate::json::Fields;
+use crate::json::{Fields, Record};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::quote::quote;
 
 /// Settings of the router, kept here because profiles carry them.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[record(default)]
 pub struct RoutingConfig {
     /// Paths that a search of the tree follows at once.
+    #[record(max = 1 << 20)]
     pub beam_width: u64,
     /// Levels of the tree below its root, at most.
+    #[record(max = 1 << 20)]
     pub max_depth: u64,
     /// Tools that a route returns, at most.
+    #[record(max = 1 << 20)]
     pub top_k: u64,
     /// Distance of the first score to the second below which a choice is ambiguous.
+    #[record(range = 0.0..=1.0)]
     pub confidence_gap: f64,
     /// Children of one node of the tree, at most.
+    #[record(max = 1 << 20)]
     pub max_children: u64,
 }
 
@@ -30,27 +35,10 @@ impl Default for RoutingConfig {
     }
 }
 
-impl RoutingConfig {
-    /// Reads settings over the defaults.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let base = Self::default();
-        Ok(Self {
-            beam_width: fields.uint_or("beam_width", base.beam_width, 1 << 20)?,
-            max_depth: fields.uint_or("max_depth", base.max_depth, 1 << 20)?,
-            top_k: fields.uint_or("top_k", base.top_k, 1 << 20)?,
-            confidence_gap: fields.number_or("confidence_gap", base.confidence_gap, 0.0, 1.0)?,
-            max_children: fields.uint_or("max_children", base.max_children, 1 << 20)?,
-        })
-    }
-}
-
 /// Budget, policy and routing under one name.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[record(default)]
 pub struct ProfileConfig {
     /// Run mode; all behave the same.
     pub mode: Mode,
@@ -59,6 +47,7 @@ pub struct ProfileConfig {
     /// Token budget of each phase.
     pub budget: ContextBudget,
     /// Kinds and sensitivity that a prompt admits.
+    #[record(with = policy)]
     pub policy: ContextPolicy,
     /// Settings of the router.
     pub routing: RoutingConfig,
@@ -104,34 +93,12 @@ impl ProfileConfig {
             ..Self::default()
         })
     }
+}
 
-    /// Reads a profile as 0.18 writes it; other fields are ignored, among them the weights of its scoring.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let base = Self::default();
-        let mode = fields.parsed_or("mode", base.mode, Mode::parse)?;
-        let seed =
-            match fields.take("seed") {
-                None => None,
-                Some(value) => Some(value.as_i64().ok_or_else(|| {
-                    Error::new(ErrorCode::InvalidInput, "expected a whole number").at(fields.at("seed"))
-                })?),
-            };
-        let mut sub = |key: &'static str| fields.take(key).map(|value| (value, fields.at(key)));
-        let budget = sub("budget").map(|(v, at)| ContextBudget::from_value(v, &at, false)).transpose()?;
-        let policy = sub("policy")
-            .map(|(v, at)| ContextPolicy::from_value(v, &at, ContextPolicy::of_profiles(), false))
-            .transpose()?;
-        let routing = sub("routing").map(|(v, at)| RoutingConfig::from_value(v, &at)).transpose()?;
-        Ok(Self {
-            mode,
-            seed,
-            budget: budget.unwrap_or(base.budget),
-            policy: policy.unwrap_or(base.policy),
-            routing: routing.unwrap_or(base.routing),
-        })
+/// Takes the policy of a profile, over that of profiles.
+fn policy(fields: &mut Fields, key: &'static str, base: ContextPolicy) -> Result<ContextPolicy> {
+    match fields.nested(key)? {
+        Some(mut fields) => base.over(&mut fields),
+        None => Ok(base),
     }
 }

@@ -1,10 +1,9 @@
 //! What is told of the steps of a running prompt.
 
 use serde::Serialize;
-use serde_json::Value;
 
-use crate::json::Fields;
-use contextweaver_base::Result;
+use super::CutReason;
+use crate::json::Record;
 
 /// A step of a running prompt: what it repeats of the one before, and what it costs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -12,20 +11,14 @@ use contextweaver_base::Result;
 pub struct RunningStep {
     /// Number of the step in its phase, from 1.
     pub step: u64,
-    /// Why the prompt does not go on with the one before: `first` (there is none), `full` (the next one would not fit), `pays`
-    /// (a shorter one pays itself back), `cold` (the provider's cache is lost: too much time, another model, other tools),
-    /// `uncached` (there is no cache), `instructions`, `budget`, `edited` (something in it was edited, withheld or forgotten),
-    /// `pinned` (something must be in it that left), `format` (it was in another format) or `restored` (what stood in it is
-    /// not stored any more). Absent where it goes on.
+    /// Why the prompt does not go on with the one before: `first` (there is none), `full` (the next one would not fit),
+    /// `pays` (a shorter one pays itself back), `cold` (the provider's cache is lost: too much time, another model, other
+    /// tools), `uncached` (there is no cache), `instructions`, `budget`, `edited` (something in it was edited, withheld or
+    /// forgotten), `pinned` (something must be in it that left), `format` (it was in another format) or `restored` (what
+    /// stood in it is not stored any more). Absent where it goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
-    #[cfg_attr(
-        feature = "ts",
-        ts(
-            type = "\"first\" | \"full\" | \"pays\" | \"cold\" | \"uncached\" | \"instructions\" | \"budget\" | \"edited\" | \"pinned\" | \"format\" | \"restored\""
-        )
-    )]
-    pub cut: Option<&'static str>,
+    pub cut: Option<CutReason>,
     /// Tokens of the call: the prompt, and what stands beside it.
     pub tokens: u64,
     /// Tokens of these that repeat the call before, from its beginning on.
@@ -41,8 +34,9 @@ pub struct RunningStep {
 }
 
 /// Sums over the steps of a running prompt.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[record(default)]
 pub struct RunningCosts {
     /// Count of the steps.
     pub steps: u64,
@@ -55,29 +49,14 @@ pub struct RunningCosts {
     /// Tokens that the calls would have had with the whole conversation.
     pub tokens_without: u64,
     /// Price of all calls, in prices of a token that is neither read from a cache nor written to one.
+    #[record(range = 0.0..=f64::MAX)]
     pub cost: f64,
     /// What the calls would have cost with the whole conversation.
+    #[record(range = 0.0..=f64::MAX)]
     pub cost_without: f64,
 }
 
 impl RunningCosts {
-    /// Reads the record; unknown fields are ignored.
-    ///
-    /// # Errors
-    /// `OUT_OF_RANGE` and `INVALID_INPUT`, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        Ok(Self {
-            steps: fields.uint_or("steps", 0, u64::MAX)?,
-            cuts: fields.uint_or("cuts", 0, u64::MAX)?,
-            tokens: fields.uint_or("tokens", 0, u64::MAX)?,
-            repeated_tokens: fields.uint_or("repeated_tokens", 0, u64::MAX)?,
-            tokens_without: fields.uint_or("tokens_without", 0, u64::MAX)?,
-            cost: fields.number_or("cost", 0.0, 0.0, f64::MAX)?,
-            cost_without: fields.number_or("cost_without", 0.0, 0.0, f64::MAX)?,
-        })
-    }
-
     /// Adds those of another phase.
     pub fn add(&mut self, other: &Self) {
         self.steps += other.steps;

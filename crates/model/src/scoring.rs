@@ -3,20 +3,27 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::json::Fields;
-use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::quote::quote;
+use crate::json::{Field, Fields, Record};
+use contextweaver_base::Result;
 
-/// The only scoring method: BM25 over the log with neighbours and context terms.
-const METHOD: &str = "bm25n";
+crate::string_enum! {
+    /// How relevance is found.
+    ScoringMethod, "scoring method" {
+        /// BM25 over the log with neighbours and context terms.
+        Bm25n = "bm25n",
+    }
+}
 
 /// Weights beside the words. Both are zero unless the caller wants otherwise, because measurements say so.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[record(default)]
 pub struct Bm25nWeights {
     /// Weight of the kind's priority, 0 to 1.
+    #[record(range = 0.0..=1.0)]
     pub kind_weight: f64,
     /// Weight of nearness to the end of the log, 0 to 1.
+    #[record(range = 0.0..=1.0)]
     pub recency_weight: f64,
 }
 
@@ -34,14 +41,8 @@ impl ScoringConfig {
     /// `INVALID_INPUT` for another `method` than `bm25n`; `UNKNOWN_FIELD` and `OUT_OF_RANGE`, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
-        if let Some(other) = fields.opt_string("method")?.filter(|method| method != METHOD) {
-            let message = format!("unknown scoring method {}", quote(&other));
-            return Err(Error::new(ErrorCode::InvalidInput, message).at(fields.at("method")).hint("one of: bm25n"));
-        }
-        let weights = Bm25nWeights {
-            kind_weight: fields.number_or("kind_weight", 0.0, 0.0, 1.0)?,
-            recency_weight: fields.number_or("recency_weight", 0.0, 0.0, 1.0)?,
-        };
+        ScoringMethod::optional(&mut fields, "method")?;
+        let weights = Bm25nWeights::from_fields(&mut fields)?;
         fields.finish()?;
         Ok(Self { weights })
     }

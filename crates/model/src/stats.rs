@@ -5,157 +5,117 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde::Serializer;
 use serde::ser::SerializeMap;
-use serde_json::Value;
 
 use super::{FirewallStats, FirewallSummary, Stage};
-use crate::json::Fields;
+use crate::json::{Field, Fields, Record};
 use contextweaver_base::Result;
 
 /// A candidate that is not in the prompt, and why.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[contextweaver_model::sparse]
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct DroppedItem {
     /// Id of the item.
     pub item_id: String,
-    /// Why: `sensitivity`, `dedup`, `kind_limit`, `budget`, `near_repeat` (others in the prompt have all of its lines) or
-    /// `pair` (what it belongs to was dropped).
+    /// Why.
+    #[cfg_attr(feature = "ts", ts(as = "super::DropReason"))]
     pub reason: Cow<'static, str>,
-    /// The stage that decided; absent in records of 0.18.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// The stage that decided.
     pub stage: Option<Stage>,
-    /// Tokens it would have cost as rendered; absent in records of 0.18.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// Tokens it would have cost.
     pub tokens: Option<u64>,
 }
 
-/// Counts and token sums of one build.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// The numbers of one build. `included_count + dropped_count === total_candidates`.
+#[contextweaver_model::sparse]
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct BuildStats {
-    /// Tokens of the prompt per kind, in order of first appearance.
+    /// Tokens per kind, in order of first appearance. A function as `estimator` counts each section by itself, so that their
+    /// sum may differ from `prompt_tokens`.
     #[serde(serialize_with = "as_map")]
     #[cfg_attr(feature = "ts", ts(as = "std::collections::BTreeMap<String, u64>"))]
+    #[record(with = counts)]
     pub tokens_per_section: Vec<(String, u64)>,
     /// Count of items that were considered.
+    #[record(default)]
     pub total_candidates: u64,
     /// Count of items in the prompt.
+    #[record(default)]
     pub included_count: u64,
     /// Count of items that were considered and left out.
+    #[record(default)]
     pub dropped_count: u64,
     /// Count of dropped items by reason.
     #[serde(serialize_with = "as_map")]
     #[cfg_attr(feature = "ts", ts(as = "std::collections::BTreeMap<String, u64>"))]
+    #[record(with = counts)]
     pub dropped_reasons: Vec<(String, u64)>,
-    /// Every dropped item with its reason, or as many as were asked for.
+    /// Every drop, or the first `list_dropped`.
     pub dropped_items: Vec<DroppedItem>,
     /// Count of items dropped as repeats of another.
+    #[record(default)]
     pub dedup_removed: u64,
     /// Items brought in because another one needs them.
+    #[record(default)]
     pub dependency_closures: u64,
     /// Tokens of header and footer.
+    #[record(default)]
     pub header_footer_tokens: u64,
     /// Name of the token estimator.
+    #[record(default)]
     pub token_estimator: String,
     /// What the firewall did.
     pub firewall_events: Vec<FirewallStats>,
-    /// Tokens of the whole prompt; absent in records of 0.18, where it is derived.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// Tokens of the whole prompt, at most the budget.
     pub prompt_tokens: Option<u64>,
-    /// Tokens the prompt may have; absent in records of 0.18.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// Tokens the prompt may have.
     pub budget_tokens: Option<u64>,
     /// What made other tokens of the budget that was asked for; absent where nothing is known of the model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub calibration: Option<TokenCalibration>,
     /// The ledger in the prompt; absent where there is none. Its tokens are among those of header and footer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub ledger: Option<LedgerStats>,
-    /// The standing instructions that the prompt repeats; absent where there are none. Their tokens are among those of header
-    /// and footer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// The standing instructions that the prompt repeats; absent where there are none. Their tokens are among those of
+    /// header and footer.
     pub rules: Option<RulesStats>,
 }
 
 /// What a prompt says of what the user stated and it does not show elsewhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RulesStats {
-    /// Tokens with what is put around them, at most a twelfth of the budget.
+    /// Tokens with what is put around them, at most a twelfth of the budget, and 360.
+    #[record(default)]
     pub tokens: u64,
     /// Statements that it repeats.
+    #[record(default)]
     pub statements: u64,
 }
 
-impl RulesStats {
-    /// Reads the record; unknown fields are ignored.
-    ///
-    /// # Errors
-    /// `OUT_OF_RANGE` and `INVALID_INPUT`, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        Ok(Self {
-            tokens: fields.uint_or("tokens", 0, u64::MAX)?,
-            statements: fields.uint_or("statements", 0, u64::MAX)?,
-        })
-    }
-}
-
 /// What a prompt says of what left it: identifiers, and where they are found again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct LedgerStats {
-    /// Tokens with what is put around it, at most a fiftieth of the budget.
+    /// Tokens with what is put around it, at most a fiftieth of the budget, a twenty-fifth in a running prompt.
+    #[record(default)]
     pub tokens: u64,
     /// Identifiers that it names.
+    #[record(default)]
     pub identifiers: u64,
 }
 
-impl LedgerStats {
-    /// Reads the record; unknown fields are ignored.
-    ///
-    /// # Errors
-    /// `OUT_OF_RANGE` and `INVALID_INPUT`, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        Ok(Self {
-            tokens: fields.uint_or("tokens", 0, u64::MAX)?,
-            identifiers: fields.uint_or("identifiers", 0, u64::MAX)?,
-        })
-    }
-}
-
 /// What is known of the tokens of a model.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct TokenCalibration {
     /// Name of the model.
     pub model: String,
     /// Tokens of the model for one of the estimator, in hundredths, 0.4 to 2.5.
+    #[record(default = 1.0, range = 0.0..=f64::MAX)]
     pub factor: f64,
-    /// Calls that this was seen in.
+    /// Calls that this was seen in, at most 16.
+    #[record(default)]
     pub observations: u64,
-}
-
-impl TokenCalibration {
-    /// Reads the record; unknown fields are ignored.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD` and `OUT_OF_RANGE`, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        Ok(Self {
-            model: fields.string("model")?,
-            factor: fields.number_or("factor", 1.0, 0.0, f64::MAX)?,
-            observations: fields.uint_or("observations", 0, u64::MAX)?,
-        })
-    }
 }
 
 impl BuildStats {
@@ -179,41 +139,6 @@ impl BuildStats {
             ledger: None,
             rules: None,
         }
-    }
-
-    /// Reads stats as either implementation writes them; unknown fields are ignored.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        Ok(Self {
-            tokens_per_section: read_counts(&mut fields, "tokens_per_section")?,
-            total_candidates: fields.uint_or("total_candidates", 0, u64::MAX)?,
-            included_count: fields.uint_or("included_count", 0, u64::MAX)?,
-            dropped_count: fields.uint_or("dropped_count", 0, u64::MAX)?,
-            dropped_reasons: read_counts(&mut fields, "dropped_reasons")?,
-            dropped_items: fields.records("dropped_items", read_drop)?,
-            dedup_removed: fields.uint_or("dedup_removed", 0, u64::MAX)?,
-            dependency_closures: fields.uint_or("dependency_closures", 0, u64::MAX)?,
-            header_footer_tokens: fields.uint_or("header_footer_tokens", 0, u64::MAX)?,
-            token_estimator: fields.string_or("token_estimator", "")?,
-            firewall_events: fields.records("firewall_events", FirewallStats::from_value)?,
-            prompt_tokens: fields.opt_uint("prompt_tokens", u64::MAX)?,
-            budget_tokens: fields.opt_uint("budget_tokens", u64::MAX)?,
-            calibration: {
-                let at = fields.at("calibration");
-                fields.take("calibration").map(|value| TokenCalibration::from_value(value, &at)).transpose()?
-            },
-            ledger: {
-                let at = fields.at("ledger");
-                fields.take("ledger").map(|value| LedgerStats::from_value(value, &at)).transpose()?
-            },
-            rules: {
-                let at = fields.at("rules");
-                fields.take("rules").map(|value| RulesStats::from_value(value, &at)).transpose()?
-            },
-        })
     }
 
     /// Returns the tokens of the prompt: measured, or the sum that 0.18 records of sections, header and footer.
@@ -252,26 +177,9 @@ impl BuildStats {
     }
 }
 
-fn read_drop(value: Value, path: &str) -> Result<DroppedItem> {
-    let mut fields = Fields::open(value, path)?;
-    Ok(DroppedItem {
-        item_id: fields.string("item_id")?,
-        reason: fields.string("reason")?.into(),
-        stage: fields.opt_string("stage")?.map(|text| Stage::parse(&text)).transpose()?,
-        tokens: fields.opt_uint("tokens", u64::MAX)?,
-    })
-}
-
-fn read_counts(fields: &mut Fields, key: &'static str) -> Result<Vec<(String, u64)>> {
-    let at = fields.at(key);
-    fields
-        .object(key)?
-        .into_iter()
-        .map(|(name, value)| {
-            let count = crate::json::as_uint(&value, &crate::json::pointer(&at, &name), u64::MAX)?;
-            Ok((name, count))
-        })
-        .collect()
+fn counts(fields: &mut Fields, key: &'static str) -> Result<Vec<(String, u64)>> {
+    let counts = fields.entries(key, |name, value, at| Ok((name.to_owned(), u64::read(value, at)?)))?;
+    Ok(counts.unwrap_or_default())
 }
 
 fn as_map<S: Serializer>(pairs: &[(String, u64)], s: S) -> std::result::Result<S::Ok, S::Error> {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::JsonMap;
-use crate::json::Fields;
+use crate::json::{Fields, Record};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::quote::quote;
 
@@ -25,101 +25,65 @@ pub const RESERVED_KEY: &str = "_contextweaver";
 /// assert_eq!(item.name, "weather");
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[contextweaver_model::sparse]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct SelectableItem {
     /// Id, unique in a catalog.
     pub id: String,
     /// One of [`TOOL_KINDS`].
+    #[record(with = kind, required)]
     pub kind: String,
     /// The name the model calls.
     pub name: String,
     /// The name people read, where it is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub title: Option<String>,
     /// Description for the model; routing searches it.
     pub description: String,
     /// Labels of the caller; routing searches them.
     pub tags: Vec<String>,
     /// Group, with dots between its levels.
+    #[record(default)]
     pub namespace: String,
     /// JSON Schema of the arguments.
     pub args_schema: JsonMap,
     /// JSON Schema of the result.
+    #[nullable]
     pub output_schema: Option<JsonMap>,
     /// Example calls.
     pub examples: Vec<String>,
     /// Conditions on the arguments.
     pub constraints: JsonMap,
     /// Whether calling it changes something.
+    #[record(default)]
     pub side_effects: bool,
     /// Relative cost, 0 for unknown.
+    #[record(default)]
     pub cost_hint: f64,
     /// Anything the caller wants kept; the key `_contextweaver` is reserved.
     pub metadata: JsonMap,
     /// Ids of tools to call before this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub depends_on: Option<Vec<String>>,
     /// What a call of it makes available to other tools.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub provides: Option<Vec<String>>,
     /// What must have been provided before it is of use.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub requires: Option<Vec<String>>,
 }
 
-impl SelectableItem {
-    /// Reads a tool; unknown fields are ignored.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let mut optional = |key: &'static str| -> Result<Option<Vec<String>>> {
-            let is_null = fields.peek(key).is_some_and(Value::is_null);
-            let list = fields.has(key).then(|| fields.strings(key)).transpose()?;
-            Ok(list.filter(|_| !is_null))
-        };
-        let (depends_on, provides, requires) = (optional("depends_on")?, optional("provides")?, optional("requires")?);
-        Ok(Self {
-            id: fields.string("id")?,
-            kind: kind(&mut fields)?,
-            name: fields.string("name")?,
-            title: fields.opt_string("title")?,
-            description: fields.string("description")?,
-            tags: fields.strings("tags")?,
-            namespace: fields.string_or("namespace", "")?,
-            args_schema: fields.object("args_schema")?,
-            output_schema: fields.opt_object("output_schema")?,
-            examples: fields.strings("examples")?,
-            constraints: fields.object("constraints")?,
-            side_effects: fields.bool_or("side_effects", false)?,
-            cost_hint: fields.number_or("cost_hint", 0.0, f64::MIN, f64::MAX)?,
-            metadata: fields.object("metadata")?,
-            depends_on,
-            provides,
-            requires,
-        })
-    }
-}
-
-fn kind(fields: &mut Fields) -> Result<String> {
-    let kind = fields.string("kind")?;
+fn kind(fields: &mut Fields, key: &'static str) -> Result<String> {
+    let kind = fields.string(key)?;
     if TOOL_KINDS.contains(&kind.as_str()) {
         return Ok(kind);
     }
     let message = format!("no kind of tool is called {}", quote(&kind));
     Err(Error::new(ErrorCode::InvalidInput, message)
-        .at(fields.at("kind"))
+        .at(fields.at(key))
         .hint(format!("one of {}", TOOL_KINDS.join(", "))))
 }
 
 /// What a call of a tool needs to know.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[contextweaver_model::sparse]
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct HydrationResult {
     /// The tool.
@@ -131,16 +95,10 @@ pub struct HydrationResult {
     /// Conditions on the arguments.
     pub constraints: JsonMap,
     /// The arguments given and, after them, those found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub arguments: Option<JsonMap>,
     /// Where each argument found came from: `{argument, source: {fact_id} | {item_id, path}}`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub context_used: Option<Vec<Value>>,
     /// Required arguments that are neither given nor found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub missing: Option<Vec<String>>,
 }
 
@@ -156,23 +114,5 @@ impl HydrationResult {
             context_used: None,
             missing: None,
         }
-    }
-
-    /// Reads a result; unknown fields are ignored.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let item = SelectableItem::from_value(fields.require("item")?, &fields.at("item"))?;
-        Ok(Self {
-            args_schema: fields.object("args_schema")?,
-            examples: fields.strings("examples")?,
-            constraints: fields.object("constraints")?,
-            arguments: fields.has("arguments").then(|| fields.object("arguments")).transpose()?,
-            context_used: fields.has("context_used").then(|| fields.list("context_used")).transpose()?,
-            missing: fields.has("missing").then(|| fields.strings("missing")).transpose()?,
-            item,
-        })
     }
 }

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-/// A part of data of others that could not be used; the rest was.
+/// Something in data of others that could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Warning {
-    /// A stable name of the problem, such as `unknown_field`.
+    /// Stable, such as `field-ignored` or `hint-ignored`.
     pub code: &'static str,
     /// One sentence.
     pub message: String,

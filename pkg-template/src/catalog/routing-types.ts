@@ -2,6 +2,9 @@
 import type { Embedder, Vector } from "./embedder.js";
 import type { SchemaConverters } from "../tools/tool-definition-types.js";
 import type { JsonObject, JsonValue, SelectableItem, StoredTool } from "../types.js";
+import type { QueryCompletion, RouteMatch } from "../generated.js";
+
+export type { BrowsePage, CapabilityDiff, CatalogDiff, CatalogFinding, QueryCompletion, RouteMatch } from "../generated.js";
 
 /** How a catalog is made of tools. */
 export interface CatalogOptions {
@@ -48,22 +51,6 @@ export interface NamespaceCount {
   readonly tools: number;
 }
 
-/** One finding about a tool. */
-export interface CatalogFinding {
-  /** Stable, such as `duplicate-id` or `text-invisible`. */
-  readonly code: string;
-  readonly severity: "error" | "warning" | "info";
-  /** The tool; empty when it has no id. */
-  readonly item_id: string;
-  /** Place in the list it came in, for a tool that was left out. */
-  readonly index?: number;
-  /** JSON pointer of the field within the tool. */
-  readonly path: string;
-  readonly message: string;
-  /** What was found, made safe to show. */
-  readonly evidence?: string;
-}
-
 /** A digest of every tool by id. */
 export type ToolPins = Readonly<Record<string, string>>;
 
@@ -75,28 +62,6 @@ export interface LintOptions {
 
 /** What a change of a tool may break, the harmless first. */
 export type ChangeRisk = "none" | "documentation" | "compatible" | "review" | "breaking";
-
-/** What changed from one catalog to another. */
-export interface CatalogDiff {
-  readonly version: number;
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  readonly changed: readonly {
-    readonly id: string;
-    /** Fields that differ, sorted. */
-    readonly fields: readonly string[];
-    /** The worst of the changes. */
-    readonly risk: ChangeRisk;
-    readonly changes: readonly {
-      /** JSON pointer within the tool. */
-      readonly path: string;
-      readonly risk: ChangeRisk;
-      readonly effect: string;
-    }[];
-  }[];
-  readonly hash_before: string;
-  readonly hash_after: string;
-}
 
 /** Words that stand for each other, separated by spaces. */
 export interface Lexicon {
@@ -221,21 +186,6 @@ export interface RouteTurn {
   readonly is_open?: boolean;
 }
 
-/** How a query was completed from what was said before. */
-export interface QueryCompletion {
-  /** What was searched for, with credentials masked. */
-  readonly query: string;
-  /**
-   * Why the query does not stand on its own: with `agreement` it agrees to what the agent proposed, or to a call that waits; with
-   * `follow_up` it asks for the same again, or of something else.
-   */
-  readonly reason: "agreement" | "follow_up";
-  /** Ids of the turns that it was completed from, in their order. */
-  readonly item_ids: readonly string[];
-  /** Ids of the tools that these turns called or named: they come first in the short list. */
-  readonly tool_ids: readonly string[];
-}
-
 /** Settings of one route. Filters apply before the best are taken. */
 export interface RouteOptions {
   /** Tools returned, in place of the router's number. */
@@ -349,25 +299,6 @@ export interface RouteTraceExtra {
   readonly matches?: readonly RouteMatch[];
 }
 
-/** How the words of a query and of a tool make its score. */
-export interface RouteMatch {
-  readonly score: number;
-  /** Part of what is looked for that the tool has, 0 to 1. */
-  readonly coverage: number;
-  readonly terms: readonly {
-    /** Stemmed; pairs of words have `_` between them. */
-    readonly term: string;
-    readonly origin: "word" | "pair" | "fuzzy" | "phrase" | "neighbour";
-    /** What it was derived from. */
-    readonly from?: string;
-    readonly weight: number;
-    readonly idf: number;
-    /** Its part of the score. */
-    readonly contribution: number;
-    readonly fields: readonly { readonly field: string; readonly count: number }[];
-  }[];
-}
-
 /** What a model chooses from: never a schema, an example or metadata. */
 export interface ChoiceCard {
   readonly id: string;
@@ -425,26 +356,6 @@ export interface BrowseOptions {
   readonly offset?: number;
   /** Most children shown, 1 to 200. Default: 50. */
   readonly limit?: number;
-}
-
-/** Some of the children of a node, or a single tool. */
-export interface BrowsePage {
-  readonly path: string;
-  readonly label: string;
-  readonly hint: string;
-  readonly children: readonly {
-    readonly kind: "node" | "item";
-    /** Where the page of a node is. */
-    readonly path?: string;
-    readonly id?: string;
-    readonly label: string;
-    /** Tools below; 1 for a tool. */
-    readonly items: number;
-  }[];
-  /** Children in all. */
-  readonly total: number;
-  /** `offset` of the next page. */
-  readonly next?: number;
 }
 
 /** A bounded graph over tools, as the Python library writes it, too. */
@@ -559,27 +470,6 @@ export interface NormalizedTools {
     /** Tools that were left out. */
     readonly invalid_ids: readonly string[];
   };
-}
-
-/** What changed between two snapshots. */
-export interface CapabilityDiff {
-  readonly schema: string;
-  readonly before_digest: string;
-  readonly after_digest: string;
-  readonly source_changed: boolean;
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  readonly changed: readonly {
-    readonly id: string;
-    readonly classification: "documentation_only" | "contract_changed" | "metadata_or_behavior_changed";
-    /** Where the change is, as the Python library sees it. */
-    readonly risk: "none" | "potentially_breaking" | "review_required";
-    /** JSON pointers. */
-    readonly paths: readonly string[];
-    /** Which way it goes, finer than `risk`; null when it is no tool. */
-    readonly effect: ChangeRisk | null;
-  }[];
-  readonly has_changes: boolean;
 }
 
 /** How the routes before and after a change of tools are compared. */

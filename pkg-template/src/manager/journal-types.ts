@@ -1,6 +1,8 @@
 // A manager as a journal: what exportSince returns, and what restore takes.
 import type { ContextManagerOptions } from "./options.js";
 
+export type { ForgottenItem } from "../generated.js";
+
 /** How a journal is written. */
 export interface ExportOptions {
   /** Everything, so that nothing written before is needed: to be stored in its place. Default: false. */
@@ -63,10 +65,3 @@ export interface RestoredJournal {
   readonly missing_functions: readonly string[];
 }
 
-/** What was removed with an item. */
-export interface ForgottenItem {
-  /** Handles of the artifacts that were deleted. */
-  readonly artifacts: readonly string[];
-  /** Ids of items that belong to it and may say the same, such as slices of its artifact: they stay. */
-  readonly related: readonly string[];
-}

@@ -7,7 +7,6 @@ import type {
   CandidateExplanation,
   ContextPack,
   Fact,
-  FirewallStats,
   JsonObject,
   JsonValue,
   Phase,
@@ -19,6 +18,9 @@ import type {
   StoredItem,
   ViewSpec,
 } from "../types.js";
+import type { HandoffEntry } from "../generated.js";
+
+export type { CompactResult, HandoffEntry, SummaryRequest } from "../generated.js";
 
 /**
  * A tool result after ingestion, fit for a model: where the text is at or above the sensitivity floor, item and envelope
@@ -28,48 +30,6 @@ export interface ToolResult {
   /** The new item of the log. */
   readonly item: StoredItem;
   readonly envelope: ResultEnvelope;
-}
-
-/** What became of a result that is in no conversation. */
-export interface CompactResult {
-  /** Whether it was reduced. */
-  readonly firewalled: boolean;
-  /** `partial`: a function of yours threw, or what `keep` left did not fit; `error`: nothing to `keep` was found. */
-  readonly status: ResultEnvelope["status"];
-  /** What to show: the data itself, its kept paths, or a text. Secrets are masked. */
-  readonly payload: JsonValue;
-  /** Facts found in it, within the budget. */
-  readonly facts: readonly string[];
-  /** Handle of the whole, if it was reduced. */
-  readonly artifact_ref: string | null;
-  /** Ways to look into the whole, if it was reduced. */
-  readonly views: readonly ViewSpec[];
-  readonly stats: FirewallStats;
-}
-
-/** A result whose digest a better summary may replace. */
-export interface SummaryRequest {
-  readonly item_id: string;
-  readonly tool_name: string;
-  /** MIME type of the text. */
-  readonly media_type: string;
-  /** The whole text, secrets masked. */
-  readonly text: string;
-  /** Its tokens. */
-  readonly tokens: number;
-  /** Tokens up to which a summary stays uncut. */
-  readonly max_tokens: number;
-}
-
-/** One line of a handoff. */
-export interface HandoffEntry {
-  readonly id: string;
-  readonly text: string;
-  readonly category: "decision" | "convention" | "unresolved" | "pitfall" | "next_step";
-  readonly source_ids: readonly string[];
-  /** 1 when the caller said so in `metadata.handoff_category`, else 0.5. */
-  readonly confidence: number;
-  readonly token_estimate: number;
 }
 
 /** What the next session must know. */

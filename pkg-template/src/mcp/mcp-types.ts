@@ -1,5 +1,8 @@
 // What converters of MCP records take and return.
-import type { JsonObject, JsonValue, StoredItem } from "../types.js";
+import type { JsonObject } from "../types.js";
+import type { ConversionWarning, RevisionChange } from "../generated.js";
+
+export type { ConversionWarning, McpSession, RevisionChange, SessionProblem } from "../generated.js";
 
 /** A published revision of the Model Context Protocol. */
 export type McpRevision = "2025-06-18" | "2025-11-25" | "2026-07-28";
@@ -18,15 +21,6 @@ export interface McpToolOptions {
 export interface McpListOptions {
   /** The name you give the server, which becomes the namespace. Default: a resource's scheme, or guessed from a prompt's name. */
   readonly server?: string;
-}
-
-/** Something in data of others that could not be used. */
-export interface ConversionWarning {
-  /** Stable, such as `field-ignored` or `hint-ignored`. */
-  readonly code: string;
-  readonly message: string;
-  /** JSON pointer of the place in the input. */
-  readonly path: string;
 }
 
 /** The effects of a tool as the protocol reads its annotations, with its defaults. Hints of a server; they permit nothing. */
@@ -59,17 +53,6 @@ export interface McpToolRecord {
   readonly warnings?: readonly ConversionWarning[];
 }
 
-/** Something that was changed because the revision does not know it. */
-export interface RevisionChange {
-  /** `field-unknown`, `field-malformed`, `schema-root`, or `name-characters`. */
-  readonly code: string;
-  readonly message: string;
-  /** JSON pointer of the place in the tool. */
-  readonly path: string;
-  /** What was taken away or replaced; null where nothing was. */
-  readonly value: JsonValue;
-}
-
 /** An item written as a tool of MCP. */
 export interface WrittenMcpTool {
   readonly tool: JsonObject;
@@ -86,21 +69,3 @@ export interface SessionOptions {
   readonly strict?: boolean;
 }
 
-/** Something that is wrong with a line of a session. */
-export interface SessionProblem {
-  /** Counted from 1. */
-  readonly line: number;
-  /** The code an error of it has. */
-  readonly code: string;
-  readonly message: string;
-  /** JSON pointer of the field in the line. */
-  readonly path: string;
-}
-
-/** A session that was read. */
-export interface McpSession {
-  /** In the order of the lines. */
-  readonly items: readonly StoredItem[];
-  /** What was made the best of; empty when strict. */
-  readonly warnings: readonly SessionProblem[];
-}

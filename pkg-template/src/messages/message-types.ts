@@ -5,6 +5,7 @@ import type { ContextPack, RunningStep, StoredItem } from "../types.js";
 
 /** The names of all formats. */
 export const MESSAGE_FORMATS = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk-ui", "ai-sdk-model"] as const;
+export type { SyncedMessages } from "../generated.js";
 
 /**
  * Whose messages they are: `messages` of OpenAI's chat completions, `input` of OpenAI's Responses, `messages` of Anthropic,
@@ -76,19 +77,6 @@ export interface IngestedMessages {
 
 /** How to read a conversation into a log. */
 export type SyncMessagesOptions = IngestMessagesOptions;
-
-/** What became of a conversation that was handed over whole. */
-export interface SyncedMessages {
-  /** Ids of the new items, in order. */
-  readonly added: readonly string[];
-  /** Ids of the items of messages that were edited or removed: they stay in the log, and in no prompt. */
-  readonly superseded: readonly string[];
-  /** How many messages are as they were. */
-  readonly unchanged: number;
-  /** Id of the item of what the user said last: while it stays, the turn is the same. Absent where the user has said nothing. */
-  readonly user_turn?: string;
-  readonly warnings: readonly MessageWarning[];
-}
 
 /** What is known of a model that signs its calls. */
 export interface SignatureOptions {

@@ -80,7 +80,7 @@ fn listed(mut fields: Fields, key: &'static str, convert: Listed) -> Result<Stri
 
 /// `{item, revision?}` gives `{tool, report}`.
 fn back(mut fields: Fields) -> Result<String> {
-    let item = SelectableItem::from_value(fields.require("item")?, "/item")?;
+    let item: SelectableItem = fields.get("item")?;
     let revision = fields.opt_string("revision")?;
     let revision = revision.map(|name| Revision::parse(&name).map_err(|error| error.at("/revision"))).transpose()?;
     fields.finish()?;

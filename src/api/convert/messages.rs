@@ -32,7 +32,7 @@ fn read(mut fields: Fields, format: Format) -> Result<String> {
 }
 
 fn write(mut fields: Fields, format: Format) -> Result<String> {
-    let items = fields.records("items", ContextItem::from_value)?;
+    let items: Vec<ContextItem> = fields.get("items")?;
     let options = write_options(&mut fields, format, false)?;
     fields.finish()?;
     done(&items_to_messages(&items, format, &options)?)

@@ -41,7 +41,7 @@ pub fn new_catalog(text: &str) -> Result<LoadedCatalog> {
         None if on_invalid == InvalidTools::Report => load_catalog(fields.require("items")?, on_invalid)?,
         None => {
             let mut catalog = Catalog::new();
-            let items = fields.records("items", SelectableItem::from_value)?;
+            let items: Vec<SelectableItem> = fields.get("items")?;
             catalog.register_all(items).map_err(|error| below(error, "/items"))?;
             LoadedCatalog { catalog, findings: Vec::new() }
         }
@@ -64,7 +64,7 @@ pub fn catalog_snapshot(loaded: &LoadedCatalog) -> Result<Vec<u8>> {
 pub fn restore_catalog(snapshot: &str) -> Result<LoadedCatalog> {
     let mut fields = Fields::open(json::parse_snapshot(snapshot)?, "")?;
     let mut catalog = Catalog::new();
-    catalog.register_all(fields.records("items", SelectableItem::from_value)?)?;
+    catalog.register_all(fields.get::<Vec<SelectableItem>>("items")?)?;
     let findings = fields.records("findings", CatalogFinding::from_value)?;
     fields.finish()?;
     Ok(LoadedCatalog { catalog, findings })
@@ -81,7 +81,7 @@ pub fn catalog_call(loaded: &mut LoadedCatalog, operation: &str, arguments: &str
     let catalog = &mut loaded.catalog;
     match operation {
         "register" => {
-            let item = SelectableItem::from_value(fields.require("item")?, "/item")?;
+            let item: SelectableItem = fields.get("item")?;
             fields.finish()?;
             catalog.register(item).map_err(|error| below(error, "/item"))?;
             done(&json!({}))
@@ -151,7 +151,7 @@ fn impact(catalog: &Catalog, fields: &mut Fields) -> Result<Value> {
     let options = router_options(&mut router)?;
     router.finish()?;
     let probes = if fields.has("probes") {
-        fields.records("probes", RouteProbe::from_value)?
+        fields.get::<Vec<RouteProbe>>("probes")?
     } else {
         let items: Vec<SelectableItem> = catalog.items().cloned().collect();
         let suggested = suggest_probes(&items, SUGGESTED_PROBES)?.into_iter();

@@ -19,7 +19,7 @@ pub fn call(operation: &str, fields: &mut Fields) -> Option<Result<Value>> {
 }
 
 fn evened_out(fields: &mut Fields) -> Result<Value> {
-    let items = fields.records("items", SelectableItem::from_value)?;
+    let items: Vec<SelectableItem> = fields.get("items")?;
     let base = NormaliseOptions::default();
     let options = NormaliseOptions {
         strict: fields.bool_or("strict", base.strict)?,

@@ -66,7 +66,7 @@ pub fn router_snapshot(router: &Router) -> Result<Vec<u8>> {
 pub fn restore_router(snapshot: &str, options: &str) -> Result<Router> {
     let mut fields = Fields::open(json::parse_snapshot(snapshot)?, "")?;
     let mut catalog = Catalog::new();
-    catalog.register_all(fields.records("items", SelectableItem::from_value)?)?;
+    catalog.register_all(fields.get::<Vec<SelectableItem>>("items")?)?;
     let vectors = fields.records("vectors", |pair, at| {
         let (id, bits) = serde_json::from_value::<(String, Vec<u32>)>(pair)
             .map_err(|_| Error::new(ErrorCode::DecodeFailed, "expected an id and its vector").at(at))?;
@@ -140,7 +140,7 @@ pub fn router_call(router: &mut Router, operation: &str, arguments: &str) -> Res
         "tools_for" => provider_tools(router, fields),
         "own_arguments" => tool_arguments(router, fields),
         "add" => {
-            let items = fields.records("items", SelectableItem::from_value)?;
+            let items: Vec<SelectableItem> = fields.get("items")?;
             fields.finish()?;
             router.add(items).map_err(|error| below(error, "/items"))?;
             done(&json!({}))
@@ -325,7 +325,7 @@ pub fn routing_call(operation: &str, arguments: &str) -> Result<String> {
     let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
     let result = match operation {
         "render_cards" => {
-            let cards = fields.records("cards", ChoiceCard::from_value)?;
+            let cards: Vec<ChoiceCard> = fields.get("cards")?;
             let scores = fields.bool_or("show_scores", false)?;
             let cards: Vec<ChoiceCard> = cards.into_iter().map(ChoiceCard::masked).collect();
             json!({ "text": render_cards(&cards, CardStyle { scores }) })

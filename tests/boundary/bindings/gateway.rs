@@ -5,11 +5,11 @@ use ts_rs::TypeVisitor;
 
 use contextweaver_base::Result;
 use contextweaver_gateway::{
-    AcceptedTools, CallStep, FinishedReply, FoundPrompt, FoundResource, GatewayOptions, GatewayStats, ListedServer,
-    NextStep, PinState, RoutedTools, ToolList,
+    AcceptedTools, CachePolicy, CallStep, FinishedReply, FoundPrompt, FoundResource, GatewayOptions, GatewayStats,
+    ListedServer, NextStep, PinState, RetryPolicy, RoutedTools, ServerOptions, ToolList,
 };
 
-use super::inputs::{Input, Reader, ask};
+use super::inputs::{Input, Reader, ask, closed};
 
 /// Visits what the operations of a gateway answer.
 pub fn visit(visitor: &mut impl TypeVisitor) {
@@ -57,11 +57,6 @@ const INPUTS: &[(&str, &str, Reader)] = &[
          pinned_tools recent_tools drift lint pins accepted pins_lost meta_allow names",
         Reader::Function(with),
     ),
-    (
-        "GatewayServer",
-        "name policy drift lint include_tools exclude_tools",
-        Reader::Function(|value| with(json!({ "servers": [value] }))),
-    ),
     ("ToolPolicy", "default rules", Reader::Function(|value| with(json!({ "servers": [], "policy": value })))),
     (
         "PolicyRule",
@@ -79,16 +74,6 @@ const INPUTS: &[(&str, &str, Reader)] = &[
         Reader::Function(|value| with(json!({ "servers": [], "rate_limits": { "tool_view": value } }))),
     ),
     (
-        "RetryPolicy",
-        "max_attempts base_delay max_delay jitter retryable_codes retry_writes",
-        Reader::Function(|value| with(json!({ "servers": [], "retry": value }))),
-    ),
-    (
-        "CachePolicy",
-        "ttl_seconds max_entries max_bytes tools",
-        Reader::Function(|value| with(json!({ "servers": [], "cache": value }))),
-    ),
-    (
         "VisibilityProfile",
         "name exclude_namespaces include_namespaces exclude_domains include_domains exclude_risk_levels \
          exclude_lifecycles allow_side_effects environments",
@@ -103,5 +88,10 @@ const INPUTS: &[(&str, &str, Reader)] = &[
 
 /// Asks the gateway about every part of its options.
 pub fn inputs() -> Vec<Input> {
-    INPUTS.iter().map(|(name, fields, reader)| ask(name, fields, reader)).collect()
+    let mut all: Vec<Input> = INPUTS.iter().map(|(name, fields, reader)| ask(name, fields, reader)).collect();
+    all.push(closed::<CachePolicy>("CachePolicy"));
+    all.push(closed::<RetryPolicy>("RetryPolicy"));
+    all.push(closed::<ServerOptions>("GatewayServer"));
+    all.sort_by_key(|input| input.name);
+    all
 }

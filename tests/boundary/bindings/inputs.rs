@@ -7,12 +7,16 @@ use serde_json::{Map, Value, json};
 use contextweaver::api;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::memory::ConsolidationPolicy;
-use contextweaver_context::{ContextManager, ManagerOptions, PriceModel};
+use contextweaver_context::{
+    CompactRequest, ContextManager, DrilldownRequest, FirewallOptions, ManagerOptions, ObservedUsage, PriceModel,
+    RecallRequest, SuppliedSummary, ToolResult,
+};
+use contextweaver_model::json::Record;
 use contextweaver_model::{
-    ArtifactRef, ContextItem, ContextPolicy, Episode, Fact, MemoryEntry, ResultEnvelope, SelectableItem,
+    ArtifactRef, ContextItem, ContextPolicy, Episode, Fact, MemoryEntry, ResultEnvelope, SelectableItem, ViewSpec,
 };
 use contextweaver_routing::Catalog;
-use contextweaver_routing::router::{FeedbackWeights, Router, RouterOptions};
+use contextweaver_routing::router::{FeedbackWeights, RouteHistory, Router, RouterOptions, ToolFeedback};
 
 /// How an input is read.
 pub enum Reader {
@@ -36,7 +40,6 @@ const INPUTS: &[(&str, &str, Reader)] = &[
             api::put_artifact(&mut manager, &value.to_string(), b"").map(drop)
         }),
     ),
-    ("ArtifactRef", "", Function(|value| ArtifactRef::from_value(value, "").map(drop))),
     (
         "BuildCallOptions",
         "query query_tags hints header footer budget_tokens model running reserved_tokens head hidden_tokens prices now pin explain \
@@ -49,47 +52,19 @@ const INPUTS: &[(&str, &str, Reader)] = &[
          list_dropped item_scores",
         Operation("build"),
     ),
-    ("CompactOptions", "data media_type strategy keep budget_tokens", Operation("compact")),
     ("ConsolidateOptions", "policy as_of apply", Operation("consolidate")),
-    (
-        "ConsolidationPolicy",
-        "min_occurrences min_sessions similarity_threshold decay_after_days timestamp_key session_key",
-        Function(|value| ConsolidationPolicy::from_value(value, "", true).map(drop)),
-    ),
-    ("ContextItem", "", Function(|value| ContextItem::from_value(value, "").map(drop))),
     (
         "ContextManagerOptions",
         "profile budget policy scoring firewall limits prices thrift ledger rules calibrate active_turn redact_secrets estimator classifier summarizer \
          extractor redaction_hooks listens",
         Function(|value| ManagerOptions::from_value(value).map(drop)),
     ),
-    (
-        "ContextPolicy",
-        "allowed_kinds_per_phase max_items_per_kind sensitivity_floor sensitivity_action redaction_hooks \
-         allow_redacted_drilldown overflow_action overflow_raise_kinds extra",
-        Function(|value| ContextPolicy::from_value(value, "", ContextPolicy::default(), true).map(drop)),
-    ),
-    ("DrilldownOptions", "handle selector inject parent_id max_tokens", Operation("drilldown")),
-    (
-        "PriceModel",
-        "cached written least_tokens step_tokens kept_seconds",
-        Function(|value| PriceModel::from_value(value, "").map(drop)),
-    ),
-    ("RecallOptions", "query max_tokens handles hidden_only", Operation("recall")),
-    ("Envelope", "", Function(|value| ResultEnvelope::from_value(value, "").map(drop))),
     ("EnvelopeResult", "tool_call_id tool_name envelope sensitivity", Operation("ingest_envelope")),
-    ("Episode", "", Function(|value| Episode::from_value(value, "").map(drop))),
     ("EpisodeSearchOptions", "query top_k", Operation("episode_search")),
     ("EventCountQuery", "kinds", Operation("event_count")),
     ("EventQuery", "kinds since limit", Operation("events")),
     ("Fact", "", Function(|value| Fact::with_optional_id(value, "").map(drop))),
-    (
-        "FirewallOptions",
-        "threshold_tokens summary_tokens deterministic",
-        Function(|value| ManagerOptions::from_value(json!({ "firewall": value })).map(drop)),
-    ),
     ("HandoffOptions", "budget_tokens", Operation("handoff")),
-    ("ObservedUsage", "model estimated actual", Operation("observe_usage")),
     ("HydrateOptions", "tool arguments", Operation("hydrate")),
     ("InspectOptions", "pack explanation budget", Operation("inspect")),
     (
@@ -104,11 +79,6 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ),
     ("BrowseOptions", "path id offset limit", Routing("browse")),
     ("CatalogOptions", "items on_invalid", Function(|value| api::routing::new_catalog(&value.to_string()).map(drop))),
-    (
-        "FeedbackWeights",
-        "success_weight failure_penalty quality_weight latency_weight cost_weight latency_ref_ms token_cost_ref",
-        Function(|value| FeedbackWeights::from_value(value, "").map(drop)),
-    ),
     ("HydrateTool", "id schemas", Routing("hydrate")),
     (
         "Lexicon",
@@ -151,12 +121,6 @@ const INPUTS: &[(&str, &str, Reader)] = &[
         "server id_form verb_namespaces",
         Function(|value| convert("mcp_tool_to_selectable", "tool", json!({ "name": "x" }), value)),
     ),
-    ("MemoryEntry", "", Function(|value| MemoryEntry::from_value(value, "").map(drop))),
-    (
-        "RouteHistory",
-        "called_tool_ids last_result_summary step_number repeat_penalty result_boost_weight",
-        Function(|value| route(&json!({ "query": "", "history": value }))),
-    ),
     (
         "RouteOptions",
         "query top_k exclude_ids exclude_tags allowed_namespaces allowed_tags context_hints pin_ids namespace_quota \
@@ -179,34 +143,10 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ),
     ("SessionOptions", "strict", Function(|value| convert("load_mcp_session", "text", json!(""), value))),
     ("SelectMemoryOptions", "entries phase budget_tokens query max_entries now ingest", Operation("select_memory")),
-    ("SelectableItem", "", Function(|value| SelectableItem::from_value(value, "").map(drop))),
     ("SelectionOptions", "candidate_ids selected repair", Routing("validate_selection")),
     ("SelectionSchemaOptions", "candidate_ids provider property_name schema_name", Routing("selection_schema")),
     ("SummaryRequestOptions", "limit", Operation("summary_requests")),
-    ("SuppliedSummary", "item_id summary facts is_llm provider_metadata", Operation("supply_summary")),
-    (
-        "ToolFeedback",
-        "item_id success latency_ms token_cost quality_score timestamp metadata",
-        Function(|value| route(&json!({ "query": "", "feedback": { "records": [value] } }))),
-    ),
     ("ToolsForOptions", "candidate_ids provider strict redact_secrets", Routing("tools_for")),
-    (
-        "ToolResult",
-        "tool_call_id tool_name media_type sensitivity metadata keep",
-        Function(|value| {
-            let mut manager = ContextManager::new(ManagerOptions::default());
-            api::ingest_tool_result(&mut manager, &value.to_string(), b"").map(drop)
-        }),
-    ),
-    // Read as part of an envelope.
-    (
-        "ViewSpec",
-        "",
-        Function(|value| {
-            let envelope = json!({ "status": "ok", "summary": "", "views": [value] });
-            ResultEnvelope::from_value(envelope, "").map(drop)
-        }),
-    ),
 ];
 
 /// What the engine says of an input.
@@ -221,7 +161,47 @@ pub struct Input {
 
 /// Asks the engine about every input.
 pub fn all() -> Vec<Input> {
-    INPUTS.iter().map(|(name, fields, reader)| ask(name, fields, reader)).collect()
+    let mut all: Vec<Input> = INPUTS.iter().map(|(name, fields, reader)| ask(name, fields, reader)).collect();
+    all.extend(records());
+    all.sort_by_key(|input| input.name);
+    all
+}
+
+/// Inputs that are a record, which knows its fields.
+fn records() -> Vec<Input> {
+    vec![
+        open::<ArtifactRef>("ArtifactRef"),
+        closed::<CompactRequest>("CompactOptions"),
+        closed::<ConsolidationPolicy>("ConsolidationPolicy"),
+        open::<ContextItem>("ContextItem"),
+        closed::<ContextPolicy>("ContextPolicy"),
+        closed::<DrilldownRequest>("DrilldownOptions"),
+        open::<ResultEnvelope>("Envelope"),
+        open::<Episode>("Episode"),
+        closed::<FeedbackWeights>("FeedbackWeights"),
+        closed::<FirewallOptions>("FirewallOptions"),
+        open::<MemoryEntry>("MemoryEntry"),
+        closed::<ObservedUsage>("ObservedUsage"),
+        closed::<PriceModel>("PriceModel"),
+        closed::<RecallRequest>("RecallOptions"),
+        closed::<RouteHistory>("RouteHistory"),
+        open::<SelectableItem>("SelectableItem"),
+        closed::<SuppliedSummary>("SuppliedSummary"),
+        closed::<ToolFeedback>("ToolFeedback"),
+        closed::<ToolResult>("ToolResult"),
+        open::<ViewSpec>("ViewSpec"),
+    ]
+}
+
+/// Says what a record demands.
+fn open<T: Record>(name: &'static str) -> Input {
+    let required = T::FIELDS.iter().filter(|(_, is_required)| *is_required).map(|(field, _)| (*field).to_owned());
+    Input { name, required: required.collect(), fields: BTreeSet::new() }
+}
+
+/// Says what a record demands, and all that it knows.
+pub fn closed<T: Record>(name: &'static str) -> Input {
+    Input { fields: T::FIELDS.iter().map(|(field, _)| *field).collect(), ..open::<T>(name) }
 }
 
 /// Offers an input whose fields are all null, which counts as absent, and gives what is missed, until nothing is.

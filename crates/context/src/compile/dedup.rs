@@ -3,7 +3,7 @@
 use crate::compile::repeats::exact_repeats;
 use crate::compile::select::plan::CandidateRow;
 use crate::compile::state::{BuildState, ExcludedItem};
-use contextweaver_model::Stage;
+use contextweaver_model::{DropReason, Stage};
 
 /// Stage 6. Redacted items look alike on purpose; they are no repeats. Turns are events, and an answer needs its question. Items
 /// at the given positions stay.
@@ -33,6 +33,6 @@ pub fn dedup(state: &mut BuildState, stays: impl Iterator<Item = usize>) {
         unit: row.unit as u32,
         level: row.level,
         stage: Stage::Dedup,
-        reason: "dedup",
+        reason: DropReason::Dedup,
     }));
 }

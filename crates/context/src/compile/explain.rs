@@ -10,7 +10,8 @@ use crate::compile::select::units::{UnitRecord, UnitSelection};
 use crate::compile::state::BuildState;
 use contextweaver_base::order::sort_by;
 use contextweaver_model::{
-    Bm25nWeights, BuildStats, CandidateDetail, CandidateExplanation, Explanation, JsonMap, ScoreParts, Stage,
+    Bm25nWeights, BuildStats, CandidateDetail, CandidateExplanation, DropReason, Explanation, JsonMap, ScoreParts,
+    Stage,
 };
 
 /// Rounds a score the way records show it.
@@ -50,7 +51,7 @@ pub fn explain(build: &BuildState, selection: &UnitSelection, stats: &BuildStats
         dropped_count: stats.dropped_count,
         dropped_reasons: reasons(stats),
         dependency_closures: stats.dependency_closures,
-        sensitivity_drops: build.excluded.iter().filter(|item| item.reason == "sensitivity").count() as u64,
+        sensitivity_drops: build.excluded.iter().filter(|item| item.reason == DropReason::Sensitivity).count() as u64,
         dedup_removed: stats.dedup_removed,
         budget_tokens: stats.budget_tokens.unwrap_or(0).saturating_sub(stats.header_footer_tokens),
         resolved_weights: weights(build.sources.options.scoring.weights),
@@ -87,7 +88,7 @@ fn explain_excluded(build: &BuildState, excluded: &crate::compile::state::Exclud
         sensitivity: excluded.level,
         score: None,
         included: false,
-        drop_reason: excluded.reason.to_owned(),
+        drop_reason: excluded.reason.to_string(),
         dependency_closure: build.closures.binary_search(&excluded.at).is_ok(),
         detail: Some(CandidateDetail::unscored(excluded.stage, tokens, excluded.unit, None)),
     }

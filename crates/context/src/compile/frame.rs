@@ -13,7 +13,7 @@ use crate::store::{EpisodicStore, FactStore};
 use contextweaver_base::limits;
 use contextweaver_base::order::{WordSet, sort_by};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::{ContextItem, Episode, Fact, ItemKind, Sensitivity};
+use contextweaver_model::{ContextItem, DropReason, Episode, Fact, ItemKind, Sensitivity};
 use contextweaver_text::terms::for_each_term;
 
 /// Header and footer of a prompt, weighed.
@@ -83,7 +83,7 @@ pub struct PromptHeader {
     /// The sections, none when there is nothing to say.
     pub sections: Vec<PromptSection>,
     /// Episodes and facts that the policy kept out, or that had no room: id and reason.
-    pub dropped: Vec<(String, &'static str)>,
+    pub dropped: Vec<(String, DropReason)>,
 }
 
 /// Returns the header of the default mode. Facts that share words with the query come first; one that is too long is
@@ -122,10 +122,10 @@ fn admitted(
     items: Vec<ContextItem>,
     options: &ManagerOptions,
     answers: &CallbackAnswers,
-    dropped: &mut Vec<(String, &'static str)>,
+    dropped: &mut Vec<(String, DropReason)>,
 ) -> Result<Vec<ContextItem>> {
     let (kept, out) = sensitivity::filter(items, options, answers)?;
-    dropped.extend(out.into_iter().map(|item| (item.id, "sensitivity")));
+    dropped.extend(out.into_iter().map(|item| (item.id, DropReason::Sensitivity)));
     Ok(kept)
 }
 
@@ -141,7 +141,7 @@ fn fact_lines(
     facts: Vec<ContextItem>,
     query: &str,
     options: &ManagerOptions,
-    dropped: &mut Vec<(String, &'static str)>,
+    dropped: &mut Vec<(String, DropReason)>,
 ) -> Vec<String> {
     let terms = |text: &str| {
         let mut found = Vec::new();
@@ -162,7 +162,7 @@ fn fact_lines(
             length += chars;
             lines.push(line);
         } else {
-            dropped.push((fact.id, "budget"));
+            dropped.push((fact.id, DropReason::Budget));
         }
     }
     lines

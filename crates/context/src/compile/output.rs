@@ -4,7 +4,7 @@ use crate::compile::closure::TornResult;
 use crate::compile::frame::PromptFrame;
 use crate::compile::prompt::StructuredPrompt;
 use crate::compile::render::text::TextPrompt;
-use crate::compile::select::units::{NEAR_REPEAT, NO_ROOM, UnitSelection};
+use crate::compile::select::units::UnitSelection;
 use crate::compile::state::BuildState;
 use crate::event::Event;
 use crate::masking::mask_envelope;
@@ -12,7 +12,7 @@ use crate::store::EventLog;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{
-    BuildStats, ContextPolicy, DroppedItem, ItemKind, OverflowAction, RenderedAs, ResultEnvelope, Stage,
+    BuildStats, ContextPolicy, DropReason, DroppedItem, ItemKind, OverflowAction, RenderedAs, ResultEnvelope, Stage,
 };
 use contextweaver_text::quote::quote;
 
@@ -39,12 +39,13 @@ pub fn stats(
     // Hooks and explanations need all.
     let needs_all = build.request.explain || build.sources.options.listens;
     let most = build.request.list_dropped.filter(|_| !needs_all).unwrap_or(u64::MAX);
-    let mut drop = |at: usize, reason: &'static str, stage: Stage, quarters: u64| {
+    let mut drop = |at: usize, reason: DropReason, stage: Stage, quarters: u64| {
         if stats.dropped_count >= most {
-            return stats.count_drop(reason);
+            return stats.count_drop(reason.as_str());
         }
         let item_id = items[at].id.clone();
-        stats.add_drop(DroppedItem { item_id, reason: reason.into(), stage: Some(stage), tokens: Some(quarters / 4) });
+        let reason = reason.as_str().into();
+        stats.add_drop(DroppedItem { item_id, reason, stage: Some(stage), tokens: Some(quarters / 4) });
     };
     let mut repeats = 0;
     for excluded in &build.excluded {
@@ -55,7 +56,7 @@ pub fn stats(
     for (unit, reason) in &selection.dropped {
         for row in &build.units[*unit].rows {
             let row = &build.rows[*row];
-            drop(row.at, reason, Stage::Select, row.quarters);
+            drop(row.at, *reason, Stage::Select, row.quarters);
         }
     }
     stats.dedup_removed = repeats;
@@ -63,7 +64,7 @@ pub fn stats(
 }
 
 /// Returns the items that are not in the prompt: position, stage, reason and tokens.
-pub fn left(build: &BuildState, selection: &UnitSelection) -> Vec<(usize, Stage, &'static str, u64)> {
+pub fn left(build: &BuildState, selection: &UnitSelection) -> Vec<(usize, Stage, DropReason, u64)> {
     let early = build.excluded.iter().map(|excluded| {
         let quarters = build.sources.index.entry(excluded.at).part_quarters;
         (excluded.at, excluded.stage, excluded.reason, quarters / 4)
@@ -93,9 +94,9 @@ pub fn events(
             .collect();
         events.push(Event::ItemsExcluded { item_ids, reason: reason.clone() });
     }
-    let has_no_room = |reason: &str| reason == NO_ROOM || reason == NEAR_REPEAT;
+    let has_no_room = |reason: DropReason| matches!(reason, DropReason::Budget | DropReason::NearRepeat);
     let over: Vec<usize> =
-        selection.dropped.iter().filter(|(_, reason)| has_no_room(reason)).map(|(unit, _)| *unit).collect();
+        selection.dropped.iter().filter(|(_, reason)| has_no_room(*reason)).map(|(unit, _)| *unit).collect();
     if !over.is_empty() {
         let wanted: u64 = over.iter().map(|unit| build.units[*unit].quarters).sum::<u64>() / 4;
         let requested = stats.prompt_tokens() + wanted;

@@ -23,7 +23,7 @@ use crate::request::BuildRequest;
 use crate::sensitivity::check_hooks;
 use crate::store::EventLog;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::{ContextPack, ItemKind, Stage};
+use contextweaver_model::{ContextPack, DropReason, ItemKind, Stage};
 use contextweaver_text::quote::quote;
 
 /// The part of the room for items from which on what is left over beside it is worth choosing anew.
@@ -66,7 +66,7 @@ pub struct CutPrompt {
     pub ledger: Option<Ledger>,
     pub entries: Vec<StandingEntry>,
     /// Items that are not in it: position, stage, reason and tokens.
-    pub left: Vec<(usize, Stage, &'static str, u64)>,
+    pub left: Vec<(usize, Stage, DropReason, u64)>,
     /// What is said of it, but for results without their calls.
     pub warnings: Vec<String>,
 }
@@ -249,7 +249,7 @@ pub fn header_of(sources: &BuildInputs, request: &BuildRequest, is_running: bool
 }
 
 /// Says what memory is not in the header.
-pub fn left_out_warnings(left_out: &[(String, &'static str)]) -> Vec<String> {
+pub fn left_out_warnings(left_out: &[(String, DropReason)]) -> Vec<String> {
     left_out.iter().map(|(id, reason)| format!("{} left out of the header: {reason}", quote(id))).collect()
 }
 
@@ -264,7 +264,7 @@ impl Finished<'_> {
     fn into_built(
         self,
         written: RenderedPrompt,
-        left_out: &[(String, &'static str)],
+        left_out: &[(String, DropReason)],
     ) -> Result<(BuiltPrompt, CutPrompt)> {
         let Self { state, selection, prompt, frame } = self;
         let RenderedPrompt { text, messages } = written;

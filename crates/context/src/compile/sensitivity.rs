@@ -5,7 +5,7 @@ use crate::compile::select::plan::CandidateRow;
 use crate::compile::state::{BuildState, ExcludedItem};
 use crate::sensitivity::{SensitivityVerdict, classified, judge};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::{ItemKind, Stage};
+use contextweaver_model::{DropReason, ItemKind, Stage};
 use contextweaver_text::quote::quote;
 
 /// Stage 3. A call or result that leaves takes its calls and results along: half a pair is worse than none.
@@ -45,8 +45,8 @@ pub fn sensitivity(state: &mut BuildState, closure: &DependencyClosure, pins: &[
             stands: None,
         };
         match verdict {
-            SensitivityVerdict::Drop => state.excluded.push(leave("sensitivity")),
-            _ if broken[unit as usize] && is_half(at) => state.excluded.push(leave("pair")),
+            SensitivityVerdict::Drop => state.excluded.push(leave(DropReason::Sensitivity)),
+            _ if broken[unit as usize] && is_half(at) => state.excluded.push(leave(DropReason::Pair)),
             SensitivityVerdict::Keep => state.rows.push(row(None)),
             SensitivityVerdict::Redact(item) => state.rows.push(row(Some(item))),
         }

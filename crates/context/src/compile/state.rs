@@ -7,7 +7,7 @@ use crate::compile::select::plan::{CandidateRow, Planner};
 use crate::compile::select::selector::UnitSelector;
 use crate::compile::select::units::SelectionUnit;
 use crate::request::BuildRequest;
-use contextweaver_model::{ContextItem, ItemKind, ScoreParts, Sensitivity, Stage};
+use contextweaver_model::{ContextItem, DropReason, ItemKind, ScoreParts, Sensitivity, Stage};
 
 /// An item that left before selection.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct ExcludedItem {
     /// The stage that dropped it.
     pub stage: Stage,
     /// Why.
-    pub reason: &'static str,
+    pub reason: DropReason,
 }
 
 /// The state between the stages.

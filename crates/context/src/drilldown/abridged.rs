@@ -10,43 +10,28 @@ use crate::manager::ContextManager;
 use crate::sensitivity;
 use contextweaver_base::{Error, ErrorCode, Result, limits};
 use contextweaver_content::{Abridgment, SniffedText, abridge};
-use contextweaver_model::json::Fields;
+use contextweaver_model::json::Record;
 use contextweaver_model::{ContextItem, ItemKind};
-use serde_json::Value;
 
 /// A text that is longer than asked for by at most one part in so many stays whole: what a cut saves there is less than
 /// the call costs that reads on.
 const SPARE_PARTS: u64 = 8;
 
 /// A request for as much of a result as fits.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Record)]
+#[record(closed, root)]
 pub struct AbridgeRequest {
     /// The item of the result.
     pub item_id: String,
     /// Most tokens of the text, with an eighth to spare where that is the whole.
+    #[record(default = limits::FIREWALL_THRESHOLD_TOKENS, max = limits::MAX_BUDGET_TOKENS)]
     pub max_tokens: u64,
     /// What the result was asked for with, such as the arguments of its call: parts with its names go first.
+    #[record(default)]
     pub asked: String,
     /// The tool by which the rest is read: lines that name it as ours do are escaped.
+    #[record(default = "drilldown".to_owned())]
     pub drilldown: String,
-}
-
-impl AbridgeRequest {
-    /// Reads a closed request: an unknown field is an error.
-    ///
-    /// # Errors
-    /// `MISSING_FIELD`, `UNKNOWN_FIELD` and `INVALID_INPUT`, at the path of the field.
-    pub fn from_value(value: Value) -> Result<Self> {
-        let mut fields = Fields::open(value, "")?;
-        let request = Self {
-            item_id: fields.string("item_id")?,
-            max_tokens: fields.uint_or("max_tokens", limits::FIREWALL_THRESHOLD_TOKENS, limits::MAX_BUDGET_TOKENS)?,
-            asked: fields.string_or("asked", "")?,
-            drilldown: fields.string_or("drilldown", "drilldown")?,
-        };
-        fields.finish()?;
-        Ok(request)
-    }
 }
 
 /// As much of a result as fits.

@@ -3,22 +3,25 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use contextweaver_base::{Result, limits};
+use contextweaver_base::limits;
 use contextweaver_model::JsonMap;
-use contextweaver_model::json::Fields;
+use contextweaver_model::json::Record;
 
 /// A request for a part of an artifact.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Record)]
+#[record(closed, root)]
 pub struct DrilldownRequest {
     /// Handle of the artifact.
     pub handle: String,
     /// The part, as the caller wrote it.
     pub selector: Value,
     /// Whether to add the part to the log.
+    #[record(default)]
     pub inject: bool,
     /// Parent of the added item.
     pub parent_id: Option<String>,
     /// Most tokens of the text.
+    #[record(max = limits::MAX_BUDGET_TOKENS)]
     pub max_tokens: Option<u64>,
 }
 
@@ -27,53 +30,41 @@ impl DrilldownRequest {
     pub fn new(handle: &str, selector: Value) -> Self {
         Self { handle: handle.to_owned(), selector, inject: false, parent_id: None, max_tokens: None }
     }
-
-    /// Reads a closed request: an unknown field is an error. The selector is read when it is used.
-    ///
-    /// # Errors
-    /// `MISSING_FIELD`, `UNKNOWN_FIELD` and `INVALID_INPUT`, at the path of the field.
-    pub fn from_value(value: Value) -> Result<Self> {
-        let mut fields = Fields::open(value, "")?;
-        let request = Self {
-            handle: fields.string("handle")?,
-            selector: fields.require("selector")?,
-            inject: fields.bool_or("inject", false)?,
-            parent_id: fields.opt_string("parent_id")?,
-            max_tokens: fields.opt_uint("max_tokens", limits::MAX_BUDGET_TOKENS)?,
-        };
-        fields.finish()?;
-        Ok(request)
-    }
 }
 
 /// A part of an artifact.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Slice {
     /// Handle of the artifact.
     pub handle: String,
-    /// The selector, as given.
+    /// As it was given.
+    #[cfg_attr(feature = "ts", ts(type = "Selector"))]
     pub selector: Value,
-    /// The text, secrets masked.
+    /// The part, secrets masked.
     pub text: String,
-    /// Tokens of `text`, by the estimator of the manager.
+    /// Tokens of `text`, at most `max_tokens`.
     pub tokens: u64,
-    /// What `total`, `start` and `end` count: `chars`, `lines`, `rows`, `items`, `keys`, `hits`.
+    /// What `total`, `start` and `end` count.
+    #[cfg_attr(
+        feature = "ts",
+        ts(
+            type = "\"chars\" | \"lines\" | \"rows\" | \"keys\" | \"items\" | \"values\" | \"hits\" | \"columns\" | \"entries\""
+        )
+    )]
     pub unit: &'static str,
-    /// Units that the whole artifact has; of rows with conditions, those that fulfil them.
+    /// Units there are; of rows with conditions, those that fulfil them.
     pub total: u64,
-    /// The first one shown, from 0.
+    /// The first one shown.
     pub start: u64,
-    /// The one after the last shown.
+    /// The one after the last that is shown whole.
     pub end: u64,
-    /// Whether `max_tokens` cut the text.
+    /// Whether `max_tokens`, or `max_hits` of a search, left less than was asked for.
     pub truncated: bool,
-    /// The selector that goes on where this one stopped.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// The selector of the rest; absent when there is none, and when `max_tokens` has no room for one character.
+    #[cfg_attr(feature = "ts", ts(type = "Selector"))]
     pub next: Option<JsonMap>,
-    /// The item that was added to the log, on request.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// The item of the log that holds the text, when it was injected.
     pub item_id: Option<String>,
 }

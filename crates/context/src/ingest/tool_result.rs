@@ -1,24 +1,26 @@
 //! What comes in of the result of a tool, and what is handed back.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::event::{Event, FIREWALL_REASON};
-use contextweaver_base::Result;
 use contextweaver_content::KeepPath;
-use contextweaver_model::json::Fields;
+use contextweaver_model::json::Record;
 use contextweaver_model::{ContextItem, ItemKind, JsonMap, ResultEnvelope, Sensitivity};
 
 /// The raw result of a tool, but for its bytes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Record)]
+#[record(closed, root)]
 pub struct ToolResult {
     /// Id of the call that it answers; the item in the log is `result:` and this id.
     pub tool_call_id: String,
     /// Name of the tool; may be empty.
+    #[record(default)]
     pub tool_name: String,
     /// MIME type of the bytes.
+    #[record(default = "text/plain".to_owned())]
     pub media_type: String,
     /// How far the result may travel.
+    #[record(default = Sensitivity::Public)]
     pub sensitivity: Sensitivity,
     /// Anything the caller wants kept.
     pub metadata: JsonMap,
@@ -37,24 +39,6 @@ impl ToolResult {
             metadata: JsonMap::new(),
             keep: Vec::new(),
         }
-    }
-
-    /// Reads a closed record: an unknown field is an error.
-    ///
-    /// # Errors
-    /// `MISSING_FIELD`, `UNKNOWN_FIELD` and `INVALID_INPUT`, at the path of the field.
-    pub fn from_value(value: Value) -> Result<Self> {
-        let mut fields = Fields::open(value, "")?;
-        let result = Self {
-            tool_call_id: fields.string("tool_call_id")?,
-            tool_name: fields.string_or("tool_name", "")?,
-            media_type: fields.string_or("media_type", "text/plain")?,
-            sensitivity: fields.parsed_or("sensitivity", Sensitivity::Public, Sensitivity::parse)?,
-            metadata: fields.object("metadata")?,
-            keep: KeepPath::parse_all(&fields.strings("keep")?, "/keep")?,
-        };
-        fields.finish()?;
-        Ok(result)
     }
 
     pub(crate) fn item(&self, text: &str) -> ContextItem {

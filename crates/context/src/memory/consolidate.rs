@@ -8,7 +8,7 @@ use super::{negations, word_set};
 use crate::store::FactStore;
 use contextweaver_base::order::{WordSet, sort, sort_by, sort_distinct};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::{Fields, number_text};
+use contextweaver_model::json::{Fields, Record, number_text};
 use contextweaver_model::{Episode, Fact, JsonMap, Sensitivity};
 use contextweaver_text::hash::hex;
 use contextweaver_text::quote::quote;
@@ -25,16 +25,21 @@ const DAY_MICROS: i64 = 86_400_000_000;
 const MAX_DECAY_DAYS: u64 = 3_652_500;
 
 /// When a repeated episode becomes a fact, and when a memory counts as old.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[record(default)]
 pub struct ConsolidationPolicy {
     /// Episodes that must say the same.
+    #[record(with = at_least_one)]
     pub min_occurrences: u64,
     /// Sessions they must come from.
+    #[record(with = at_least_one)]
     pub min_sessions: u64,
     /// Similarity from which two summaries say the same, 0 to 1.
+    #[record(range = 0.0..=1.0)]
     pub similarity_threshold: f64,
     /// Age in days from which a memory is reported as decayed; none never.
+    #[record(with = decay)]
     pub decay_after_days: Option<u64>,
     /// Metadata key of the ISO 8601 timestamp.
     pub timestamp_key: String,
@@ -55,32 +60,9 @@ impl Default for ConsolidationPolicy {
     }
 }
 
-impl ConsolidationPolicy {
-    /// Reads a policy; `decay_after_days` of null switches decay off. Closed options pass `strict`.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, `OUT_OF_RANGE` and, if `strict`, `UNKNOWN_FIELD`, below `path`.
-    pub fn from_value(value: Value, path: &str, strict: bool) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let base = Self::default();
-        let decay_after_days = if fields.has("decay_after_days") {
-            fields.opt_uint("decay_after_days", MAX_DECAY_DAYS)?
-        } else {
-            base.decay_after_days
-        };
-        let policy = Self {
-            min_occurrences: at_least_one(&mut fields, "min_occurrences", base.min_occurrences)?,
-            min_sessions: at_least_one(&mut fields, "min_sessions", base.min_sessions)?,
-            similarity_threshold: fields.number_or("similarity_threshold", base.similarity_threshold, 0.0, 1.0)?,
-            decay_after_days,
-            timestamp_key: fields.string_or("timestamp_key", &base.timestamp_key)?,
-            session_key: fields.string_or("session_key", &base.session_key)?,
-        };
-        if strict {
-            fields.finish()?;
-        }
-        Ok(policy)
-    }
+/// Takes the days after which a memory is decayed; null switches that off.
+fn decay(fields: &mut Fields, key: &'static str, base: Option<u64>) -> Result<Option<u64>> {
+    if fields.has(key) { fields.opt_uint(key, MAX_DECAY_DAYS) } else { Ok(base) }
 }
 
 fn at_least_one(fields: &mut Fields, key: &'static str, default: u64) -> Result<u64> {

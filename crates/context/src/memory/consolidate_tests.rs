@@ -23,9 +23,9 @@ fn policies_are_checked() {
         (json!({"decay_after_day": 1}), "/decay_after_day"),
     ];
     for (value, path) in cases {
-        assert_eq!(ConsolidationPolicy::from_value(value, "", true).unwrap_err().path(), path);
+        assert_eq!(ConsolidationPolicy::closed(value, "").unwrap_err().path(), path);
     }
-    let read = |value| ConsolidationPolicy::from_value(value, "", false).unwrap().decay_after_days;
+    let read = |value| ConsolidationPolicy::from_value(value, "").unwrap().decay_after_days;
     assert_eq!(
         (read(json!({})), read(json!({"decay_after_days": null})), read(json!({"decay_after_days": 0}))),
         (Some(90), None, Some(0))

@@ -1,95 +1,79 @@
 //! What is to be found again, and what was found.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::rules::list::StandingRule;
 use contextweaver_base::{Error, ErrorCode, Result, limits};
 use contextweaver_model::ItemKind;
-use contextweaver_model::json::Fields;
+use contextweaver_model::json::Record;
 
 /// A search of everything that the log and its artifacts hold.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Record)]
+#[record(closed, root, check)]
 pub struct RecallRequest {
     /// Words that stood near what is wanted.
     pub query: String,
     /// Most tokens of the answer's text.
+    #[record(default = limits::RECALL_TOKENS, max = limits::MAX_BUDGET_TOKENS)]
     pub max_tokens: u64,
     /// Only these artifacts are searched; all that there is, where nothing is said.
     pub handles: Option<Vec<String>>,
     /// Whether items that stand whole in the last prompt are left out: who asks sees them already.
+    #[record(default)]
     pub hidden_only: bool,
 }
 
 impl RecallRequest {
+    fn check(&self) -> Result<()> {
+        if self.query.trim().is_empty() {
+            let error = Error::new(ErrorCode::InvalidInput, "expected words to look for").at("/query");
+            return Err(error.hint("words that stood near what is wanted, or what is known of it"));
+        }
+        Ok(())
+    }
+
     /// Makes a search of everything, with the default limit of the answer.
     pub fn new(query: &str) -> Self {
         Self { query: query.to_owned(), max_tokens: limits::RECALL_TOKENS, handles: None, hidden_only: false }
     }
-
-    /// Reads a closed request: an unknown field is an error.
-    ///
-    /// # Errors
-    /// `MISSING_FIELD`, `UNKNOWN_FIELD` and `INVALID_INPUT`, at the path of the field.
-    pub fn from_value(value: Value) -> Result<Self> {
-        let mut fields = Fields::open(value, "")?;
-        let request = Self {
-            query: fields.string("query")?,
-            max_tokens: fields.uint_or("max_tokens", limits::RECALL_TOKENS, limits::MAX_BUDGET_TOKENS)?,
-            handles: fields.has("handles").then(|| fields.strings("handles")).transpose()?,
-            hidden_only: fields.bool_or("hidden_only", false)?,
-        };
-        fields.finish()?;
-        if request.query.trim().is_empty() {
-            let error = Error::new(ErrorCode::InvalidInput, "expected words to look for").at("/query");
-            return Err(error.hint("words that stood near what is wanted, or what is known of it"));
-        }
-        Ok(request)
-    }
 }
 
-/// Where an excerpt comes from, and what it says.
+/// A place that a recall found.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RecalledExcerpt {
-    /// The item of the log; absent for an artifact that no item refers to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// The item of the log. Absent for an artifact that no item refers to.
     pub item_id: Option<String>,
     /// Kind of that item.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub kind: Option<ItemKind>,
-    /// The handle under which a drilldown reads on; absent for what is no result and no artifact.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// By which `ContextManager.drilldown` reads on. Absent for what is no result and no artifact, or is not in memory.
     pub handle: Option<String>,
-    /// The text: secrets masked, and lines escaped that could pass for a label.
+    /// Secrets masked, and lines escaped that could pass for a label.
     pub text: String,
     /// First character shown, from 0, as the selector `head` counts: secrets masked, nothing escaped.
     pub start: u64,
     /// Character after the last one shown.
     pub end: u64,
-    /// Characters that there are.
+    /// Characters there are.
     pub total: u64,
-    /// The share of the query, rare words counting more, that stands in the best place of the excerpt: 1 is all of it. Four
-    /// decimals.
+    /// The share of the query, rare words counting more, that stands in the best place of the excerpt: 1 is all of it.
     pub score: f64,
 }
 
-/// What was found.
+/// What a recall found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RecallAnswer {
-    /// What is said of standing instructions, and the excerpts for a model, the best first, each below a line that says where it stands. Empty when nothing was found.
+    /// Lines of the standing instructions that the query speaks of, and the excerpts for a model, the best first, each below
+    /// a line that says where it stands. Empty when nothing was found.
     pub text: String,
-    /// Tokens of `text`, by the estimator of the manager.
+    /// Of `text`.
     pub tokens: u64,
     /// The excerpts, the best first.
     pub excerpts: Vec<RecalledExcerpt>,
-    /// Standing instructions that the query speaks of, with whether they hold; their lines are at the head of `text`.
+    /// Standing instructions that the query speaks of, at most four and what took their place, with whether they hold.
     pub rules: Vec<StandingRule>,
-    /// Artifacts that were not searched, at most 16 of them: their bytes are not in memory, or the search took too many steps
-    /// before.
+    /// Artifacts that were not searched, at most 16: their bytes are not in memory, or the search had read 8 MiB before.
     pub unread: Vec<String>,
 }

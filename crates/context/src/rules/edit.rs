@@ -9,6 +9,7 @@ use super::one_line;
 use crate::callbacks::Outcome;
 use crate::manager::ContextManager;
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::CutReason;
 use contextweaver_model::json::{Fields, nearest};
 use contextweaver_text::quote::quote;
 
@@ -212,7 +213,7 @@ impl ContextManager {
     fn put_rule(&mut self, record: RuleRecord) -> Result<()> {
         self.rule_book.put(record)?;
         self.answers.settle(self.events.len());
-        self.running.break_off("edited");
+        self.running.break_off(CutReason::Edited);
         Ok(())
     }
 

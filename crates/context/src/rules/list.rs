@@ -22,31 +22,26 @@ contextweaver_model::string_enum! {
     }
 }
 
-/// An instruction that the user gave, as far as its form tells.
+/// An instruction that the user gave, as far as its form tells, or that you added.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct StandingRule {
-    /// The item, and the place among what was found in it, from 1 on; of what the caller added, its own.
+    /// The item, and the place among what was found in it, from 1 on: `u1#1`. Of what you added, its own: `rule:0`.
     pub id: String,
-    /// The user's words, or those that the caller put in their place; secrets are masked.
+    /// The user's words, or those that you put in their place; secrets are masked.
     pub text: String,
     /// What it does.
     pub kind: StatementKind,
     /// Whether it holds.
     pub state: RuleState,
-    /// What it was recognised by, for people to read.
+    /// What it was recognised by, for people to read: `says "never"`, `a limit with a number`, `added by the caller`.
     pub why: String,
-    /// The turn that it was said in; absent where the caller added it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// The turn that it was said in; absent where you added it.
     pub item_id: Option<String>,
-    /// The user's words, where the caller put others in their place.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// The user's words, where you put others in their place.
     pub said: Option<String>,
-    /// The instruction that took its place or took it back.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
+    /// The instruction that took its place or took it back; absent where you withdrew it.
     pub replaced_by: Option<String>,
 }
 

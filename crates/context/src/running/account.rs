@@ -3,24 +3,29 @@
 use serde_json::{Value, json};
 
 use super::prices::PriceModel;
-use contextweaver_base::Result;
 use contextweaver_model::RunningCosts;
-use contextweaver_model::json::Fields;
+use contextweaver_model::json::Record;
 use contextweaver_model::json::numbers::round;
 
 /// The account of a running prompt. Without us, the whole conversation is sent in each step.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Record)]
 pub struct Account {
+    #[record(default)]
     pub costs: RunningCosts,
     /// Tokens of the whole conversation when the last step was sent, without what stood beside it.
+    #[record(default)]
     pub whole: u64,
     /// Tokens of the prompt that was sent last.
+    #[record(default)]
     pub sent: u64,
     /// When it was, in milliseconds since 1970, where that was said.
+    #[record(range = 0.0..=f64::MAX)]
     pub sent_at: Option<f64>,
     /// Steps since the user's last turn began.
+    #[record(default)]
     pub turn_steps: u64,
     /// Turns of the user.
+    #[record(default)]
     pub turns: u64,
 }
 
@@ -85,21 +90,5 @@ impl Account {
             told["sent_at"] = at.into();
         }
         told
-    }
-
-    /// Reads the snapshot form.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let costs_at = fields.at("costs");
-        Ok(Self {
-            costs: fields
-                .take("costs")
-                .map_or(Ok(RunningCosts::default()), |costs| RunningCosts::from_value(costs, &costs_at))?,
-            whole: fields.uint_or("whole", 0, u64::MAX)?,
-            sent: fields.uint_or("sent", 0, u64::MAX)?,
-            sent_at: fields.opt_number("sent_at", 0.0, f64::MAX)?,
-            turn_steps: fields.uint_or("turn_steps", 0, u64::MAX)?,
-            turns: fields.uint_or("turns", 0, u64::MAX)?,
-        })
     }
 }

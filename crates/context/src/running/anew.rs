@@ -12,7 +12,7 @@ use crate::compile::select::plan::StandingEntry;
 use crate::request::BuildRequest;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
+use contextweaver_model::{ContextItem, CutReason, ItemKind, RenderedAs};
 
 /// What the last steps may take of a cut prompt, beside the newest: what matters of them is chosen like all else.
 const RECENT_SHARE: f64 = 0.1;
@@ -22,7 +22,7 @@ pub struct Anew<'a> {
     pub base: Option<&'a RunningPrompt>,
     pub header: &'a str,
     pub account: Account,
-    pub reason: &'static str,
+    pub reason: CutReason,
     pub new: &'a NewEntries,
     /// Tokens of the whole conversation.
     pub whole: u64,

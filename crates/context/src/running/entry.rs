@@ -16,7 +16,7 @@ use crate::compile::state::BuildState;
 use crate::firewall::handle_of_item;
 use crate::request::BuildRequest;
 use contextweaver_base::Result;
-use contextweaver_model::{ItemKind, RenderedAs, Stage};
+use contextweaver_model::{DropReason, ItemKind, RenderedAs, Stage};
 
 /// Bytes from which on a result that says again what stands there is named instead.
 const REPEAT_BYTES: usize = 400;
@@ -82,7 +82,7 @@ pub fn enter(
         new.has_turn |= item.kind == ItemKind::UserTurn;
         if row.redacted.is_none() && !row.stub && is_said(sources, running, &new.sections, row.at) {
             let tokens = sources.index.entry(row.at).part_quarters / 4;
-            new.left.push(LeftItem { at: row.at, stage: Stage::Dedup, reason: "dedup", tokens });
+            new.left.push(LeftItem { at: row.at, stage: Stage::Dedup, reason: DropReason::Dedup, tokens });
             continue;
         }
         let repeated =

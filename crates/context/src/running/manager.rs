@@ -12,7 +12,7 @@ use crate::manager::{BuildOutput, ContextManager};
 use crate::request::BuildRequest;
 use crate::sensitivity::classified;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::{BuildStats, ContextPack, Phase, RunningCosts, RunningStep, SensitivityAction};
+use contextweaver_model::{BuildStats, ContextPack, CutReason, Phase, RunningCosts, RunningStep, SensitivityAction};
 use std::borrow::Cow;
 
 /// A step of a running prompt as it is handed out.
@@ -138,20 +138,20 @@ impl ContextManager {
     /// Makes a running prompt of a snapshot what it was: the texts that the store has. It stays asleep while labels are asked for.
     fn wake(&mut self, phase: Phase) {
         let Some(mut running) = self.running.take_asleep(phase) else { return };
-        let mut broken = running.broken.or_else(|| self.is_withheld_now(&running).then_some("edited"));
+        let mut broken = running.broken.or_else(|| self.is_withheld_now(&running).then_some(CutReason::Edited));
         if self.answers.is_waiting() {
             self.running.put_back(phase, running);
             return;
         }
         for section in &mut running.sections {
             let Some(item) = self.events.items().get(section.at) else {
-                broken = Some("restored");
+                broken = Some(CutReason::Restored);
                 break;
             };
             let indexed = self.index.entry(section.at);
             if section.is_stored {
                 let Some(text) = indexed.stored_text(item, &self.artifacts, &self.options) else {
-                    broken = Some("restored");
+                    broken = Some(CutReason::Restored);
                     break;
                 };
                 section.content = EntryContent::Quote { text: text.into_owned(), note: None };

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::Format;
-use contextweaver_model::json::{Fields, wrong_type};
+use contextweaver_model::json::{Field, Fields, Record, wrong_type};
 use contextweaver_text::quote::quote;
 
 /// Highest price of a token, in tokens that are read without a cache.
@@ -16,17 +16,23 @@ const MAX_TOKENS: u64 = 1 << 20;
 const MAX_SECONDS: f64 = 604_800.0;
 
 /// What a provider takes for a token of a prompt, in prices of a token that is neither read from a cache nor written to one.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Record)]
+#[record(default, partial)]
 pub struct PriceModel {
     /// Price of a token that repeats the prompt before; 1 where there is no cache.
+    #[record(range = 0.0..=1.0)]
     pub cached: f64,
     /// Price of a token that is written to the cache.
+    #[record(range = 0.0..=MAX_PRICE)]
     pub written: f64,
     /// Tokens of a prefix below which nothing is cached.
+    #[record(max = MAX_TOKENS)]
     pub least_tokens: u64,
     /// What the length of a cached prefix is a multiple of, in tokens.
+    #[record(with = step_tokens)]
     pub step_tokens: u64,
     /// Seconds without a call after which the cache is taken for lost.
+    #[record(range = 0.0..=MAX_SECONDS)]
     pub kept_seconds: f64,
 }
 
@@ -84,6 +90,22 @@ pub const PROVIDERS: [ProviderPrices; 5] = [
     },
 ];
 
+impl Default for PriceModel {
+    fn default() -> Self {
+        OPENAI
+    }
+}
+
+impl Field for PriceModel {
+    fn read(value: Value, path: &str) -> Result<Self> {
+        Self::from_value(value, path)
+    }
+}
+
+fn step_tokens(fields: &mut Fields, key: &'static str, base: u64) -> Result<u64> {
+    Ok(fields.uint_or(key, base, MAX_TOKENS)?.max(1))
+}
+
 impl PriceModel {
     /// Returns the prices of a provider.
     pub fn named(name: &str) -> Option<Self> {
@@ -111,19 +133,7 @@ impl PriceModel {
                     .at(path)
                     .hint(format!("one of: {}; or {{ cached, written }} of your provider", names.join(" ")))
             }),
-            Value::Object(_) => {
-                let base = OPENAI;
-                let mut fields = Fields::open(value, path)?;
-                let prices = Self {
-                    cached: fields.number_or("cached", base.cached, 0.0, 1.0)?,
-                    written: fields.number_or("written", base.written, 0.0, MAX_PRICE)?,
-                    least_tokens: fields.uint_or("least_tokens", base.least_tokens, MAX_TOKENS)?,
-                    step_tokens: fields.uint_or("step_tokens", base.step_tokens, MAX_TOKENS)?.max(1),
-                    kept_seconds: fields.number_or("kept_seconds", base.kept_seconds, 0.0, MAX_SECONDS)?,
-                };
-                fields.finish()?;
-                Ok(prices)
-            }
+            Value::Object(_) => Self::closed(value, path),
             other => Err(wrong_type(path, "the name of a provider, or its prices", &other)),
         }
     }

@@ -10,8 +10,8 @@ use crate::compile::render::text::section_quarters;
 use crate::index::LogIndex;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{Format, WrittenBefore};
-use contextweaver_model::json::{Fields, as_uint, to_value};
-use contextweaver_model::{Phase, RenderedAs, RunningStep, Stage};
+use contextweaver_model::json::{Field, Fields, as_uint, to_value};
+use contextweaver_model::{CutReason, DropReason, Phase, RenderedAs, RunningStep, Stage};
 
 /// The form in which a running prompt is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl RunningSection {
 pub struct LeftItem {
     pub at: usize,
     pub stage: Stage,
-    pub reason: &'static str,
+    pub reason: DropReason,
     /// Tokens that it would have taken.
     pub tokens: u64,
 }
@@ -97,8 +97,6 @@ impl LeftItem {
     }
 }
 
-/// Why an item is not in a running prompt.
-const REASONS: [&str; 6] = ["budget", "near_repeat", "dedup", "sensitivity", "pair", "kind_limit"];
 const STAGES: [Stage; 3] = [Stage::Select, Stage::Dedup, Stage::Sensitivity];
 
 /// How far the sections of a running prompt have been written as messages.
@@ -142,7 +140,7 @@ pub struct RunningPrompt {
     pub head: Option<String>,
     pub account: Account,
     /// Why the next prompt cannot go on with it.
-    pub broken: Option<&'static str>,
+    pub broken: Option<CutReason>,
     /// Whether it is as a snapshot had it, without the texts that the store has.
     pub is_asleep: bool,
     /// The last change of the log that it knows; not part of a snapshot.
@@ -194,7 +192,7 @@ impl RunningPrompt {
                 told[name] = true.into();
             }
         }
-        for (name, text) in [("head", self.head.as_deref()), ("broken", self.broken)] {
+        for (name, text) in [("head", self.head.as_deref()), ("broken", self.broken.map(CutReason::as_str))] {
             if let Some(text) = text {
                 told[name] = text.into();
             }
@@ -213,12 +211,11 @@ impl RunningPrompt {
             Ok(LeftItem {
                 at: place(item, last as usize)?,
                 stage: STAGES[place(stage, STAGES.len() - 1)?],
-                reason: REASONS[place(reason, REASONS.len() - 1)?],
+                reason: DropReason::ALL[place(reason, DropReason::ALL.len() - 1)?],
                 tokens: as_uint(tokens, at, u64::MAX)?,
             })
         })?;
         let ledger_at = fields.at("ledger");
-        let account_at = fields.at("account");
         let broken = fields.opt_string("broken")?;
         let has_stubs = fields.bool_or("stubs", false)?;
         Ok(Self {
@@ -234,10 +231,8 @@ impl RunningPrompt {
             left,
             budget: fields.uint_or("budget", 0, u64::MAX)?,
             head: fields.opt_string("head")?,
-            account: fields
-                .take("account")
-                .map_or(Ok(Account::default()), |value| Account::from_value(value, &account_at))?,
-            broken: broken.map(|_| "edited"),
+            account: Account::optional(&mut fields, "account")?.unwrap_or_default(),
+            broken: broken.map(|_| CutReason::Edited),
             is_asleep: true,
             changes: 0,
             footer: String::new(),
@@ -263,8 +258,7 @@ fn bad(at: &str) -> Error {
 
 fn left_told(left: &LeftItem) -> Value {
     let stage = STAGES.iter().position(|stage| *stage == left.stage).unwrap_or_default();
-    let reason = REASONS.iter().position(|reason| *reason == left.reason).unwrap_or_default();
-    json!([left.at, stage, reason, left.tokens])
+    json!([left.at, stage, left.reason as usize, left.tokens])
 }
 
 fn section_told(section: &RunningSection) -> Value {
@@ -412,7 +406,7 @@ impl RunningPrompts {
     }
 
     /// Says that no prompt can go on with those that there are; what was counted stays.
-    pub fn break_off(&mut self, reason: &'static str) {
+    pub fn break_off(&mut self, reason: CutReason) {
         for phase in Phase::ALL {
             self.earlier[*phase as usize] = None;
             let Some(running) = self.of_mut(*phase) else { continue };

@@ -6,8 +6,8 @@ use crate::compile::output;
 use crate::compile::prompt::{EntryRendering, PromptEntry, PromptSection, SectionKind, StructuredPrompt};
 use crate::compile::render::text;
 use contextweaver_model::{
-    BuildStats, CandidateDetail, CandidateExplanation, ContextPack, DroppedItem, Explanation, Phase, RenderedAs,
-    ResultEnvelope, Stage,
+    BuildStats, CandidateDetail, CandidateExplanation, ContextPack, DropReason, DroppedItem, Explanation, Phase,
+    RenderedAs, ResultEnvelope, Stage,
 };
 
 use super::writer::WriterFrame;
@@ -129,7 +129,7 @@ fn complete(
         let item_id = items[left.at].id.clone();
         stats.add_drop(DroppedItem {
             item_id,
-            reason: left.reason.into(),
+            reason: left.reason.as_str().into(),
             stage: Some(left.stage),
             tokens: Some(left.tokens),
         });
@@ -179,7 +179,7 @@ pub fn explanation(
         }
     }
     for left in running.left.iter().filter(|left| !seen[left.at]) {
-        candidates.push(candidate(left.at, left.reason, detail(left.stage, left.tokens, None)));
+        candidates.push(candidate(left.at, left.reason.as_str(), detail(left.stage, left.tokens, None)));
     }
     Explanation {
         version: 1,
@@ -190,7 +190,7 @@ pub fn explanation(
         dropped_count: stats.dropped_count,
         dropped_reasons: explain::reasons(stats),
         dependency_closures: 0,
-        sensitivity_drops: running.left.iter().filter(|left| left.reason == "sensitivity").count() as u64,
+        sensitivity_drops: running.left.iter().filter(|left| left.reason == DropReason::Sensitivity).count() as u64,
         dedup_removed: stats.dedup_removed,
         budget_tokens: stats.budget_tokens.unwrap_or(0).saturating_sub(stats.header_footer_tokens),
         resolved_weights: explain::weights(sources.options.scoring.weights),

@@ -17,7 +17,7 @@ use crate::labels::{SEPARATOR, join_sections};
 use crate::request::BuildRequest;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::MessageWarning;
-use contextweaver_model::{Explanation, RenderedAs, RunningStep};
+use contextweaver_model::{CutReason, Explanation, RenderedAs, RunningStep};
 use contextweaver_text::tokens::Estimator;
 use serde_json::Value;
 
@@ -123,14 +123,14 @@ impl RunningRequest<'_> {
             }
         }
         if new.is_torn {
-            return self.begin(head, account, "edited");
+            return self.begin(head, account, CutReason::Edited);
         }
         let Some(draft) = self.draft(base, &head.text, new)? else {
-            return self.begin(head, account, "instructions");
+            return self.begin(head, account, CutReason::Instructions);
         };
         let hides = base.is_some_and(RunningPrompt::hides) || draft.hides();
         let is_cold = base.is_some_and(|before| self.is_cold(before) || self.is_moved(before, hides));
-        let cold = is_cold.then_some("cold");
+        let cold = is_cold.then_some(CutReason::Cold);
         let scale = self.scale(&account, &draft);
         let is_partial = base.is_some_and(|base| !base.left.is_empty());
         let compile = |reason, depth| {
@@ -139,14 +139,14 @@ impl RunningRequest<'_> {
         };
         if !self.prices.has_cache() && (is_partial || draft.tokens > scale.budget) {
             // Nothing is gained by going on.
-            return compile(anew.unwrap_or("uncached"), CutDepth::ALL);
+            return compile(anew.unwrap_or(CutReason::Uncached), CutDepth::ALL);
         }
         let reason = match anew {
             Some(reason) if draft.tokens <= scale.budget && self.has_callers_rules() => {
                 return compile(reason, CutDepth::ALL);
             }
             Some(reason) => (draft.tokens > scale.budget).then_some(reason),
-            None if draft.tokens > scale.budget => Some("full"),
+            None if draft.tokens > scale.budget => Some(CutReason::Full),
             None if cold.is_some() && draft.tokens > scale.share().of(self.room(), 0) && draft.is_new() => cold,
             None => None,
         };
@@ -157,7 +157,7 @@ impl RunningRequest<'_> {
             && draft.is_new()
             && let Some(depth) = scale.pays()
         {
-            return compile("pays", depth);
+            return compile(CutReason::Pays, depth);
         }
         Ok(self.extended(base, head, account, anew.or(cold), draft))
     }
@@ -168,13 +168,13 @@ impl RunningRequest<'_> {
     }
 
     /// Tells why the one before cannot be gone on with, if so.
-    fn must_begin(&self, before: Option<&RunningPrompt>, header: &str) -> Option<&'static str> {
-        let Some(before) = before else { return Some("first") };
+    fn must_begin(&self, before: Option<&RunningPrompt>, header: &str) -> Option<CutReason> {
+        let Some(before) = before else { return Some(CutReason::First) };
         if let Some(reason) = before.broken {
             return Some(reason);
         }
         if before.form != self.writer.form() || before.close_calls != self.writer.closes_calls() {
-            return Some("format");
+            return Some(CutReason::Format);
         }
         let items = self.sources.events.items();
         let stands = |at: usize| before.sections.iter().any(|section| section.at == at);
@@ -182,17 +182,17 @@ impl RunningRequest<'_> {
             || self.sources.events.changed_since(before.changes).any(|at| at < before.seen && stands(at))
             || before.sections.iter().any(|section| items[section.at].is_superseded());
         if is_edited {
-            return Some("edited");
+            return Some(CutReason::Edited);
         }
         if before.header != header {
-            return Some("instructions");
+            return Some(CutReason::Instructions);
         }
         if before.budget != self.asked && !before.left.is_empty() {
-            return Some("budget");
+            return Some(CutReason::Budget);
         }
         let is_missing =
             |id: &String| self.sources.events.position(id).is_none_or(|at| at < before.seen && !stands(at));
-        self.request.pin.iter().any(is_missing).then_some("pinned")
+        self.request.pin.iter().any(is_missing).then_some(CutReason::Pinned)
     }
 
     /// Tells whether the provider has nothing of what was sent.
@@ -266,7 +266,7 @@ impl RunningRequest<'_> {
     }
 
     /// Begins anew with the whole log.
-    fn begin(&self, head: PromptHead, account: Account, reason: &'static str) -> Result<RunningOutput> {
+    fn begin(&self, head: PromptHead, account: Account, reason: CutReason) -> Result<RunningOutput> {
         let new = self.enter(None)?;
         match self.draft(None, &head.text, new)? {
             Some(draft) if draft.tokens <= self.room() && !self.has_callers_rules() => {
@@ -288,8 +288,8 @@ impl RunningRequest<'_> {
     }
 
     /// Says how deep a cut is that must be. Where nobody knows that other prompts come, all of the room is used.
-    fn depth(&self, scale: &CutScale, reason: &str) -> CutDepth {
-        let is_alone = reason == "first" && !self.is_loop;
+    fn depth(&self, scale: &CutScale, reason: CutReason) -> CutDepth {
+        let is_alone = reason == CutReason::First && !self.is_loop;
         if is_alone { CutDepth::ALL } else { scale.forced() }
     }
 
@@ -320,7 +320,7 @@ impl RunningRequest<'_> {
         base: Option<&RunningPrompt>,
         head: PromptHead,
         mut account: Account,
-        reason: Option<&'static str>,
+        reason: Option<CutReason>,
         draft: Draft,
     ) -> RunningOutput {
         let hides = base.is_some_and(RunningPrompt::hides) || draft.hides();
@@ -392,7 +392,7 @@ impl RunningRequest<'_> {
             whole,
             beside: self.request.reserved_tokens,
             is_cold,
-            is_cut: cut.is_some_and(|cut| cut != "first"),
+            is_cut: cut.is_some_and(|cut| cut != CutReason::First),
             is_turn,
             now: self.request.now,
         };
@@ -412,7 +412,7 @@ impl RunningRequest<'_> {
 
 /// What of a step goes into its account.
 pub(super) struct Entered {
-    pub cut: Option<&'static str>,
+    pub cut: Option<CutReason>,
     /// Tokens of the prompt.
     pub tokens: u64,
     /// Tokens of the conversation.

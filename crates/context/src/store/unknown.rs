@@ -6,34 +6,33 @@ use serde_json::Value;
 
 use contextweaver_base::Result;
 use contextweaver_base::order::SortedMap;
-use contextweaver_model::json::{Fields, JsonMap};
+use contextweaver_model::json::{Fields, JsonMap, Record};
+use contextweaver_model::{ArtifactRef, ContextItem, Episode, Fact};
 
 /// The known fields of a record, and the one among them that is a record itself.
 pub(super) struct RecordFields {
-    fields: &'static [&'static str],
+    fields: &'static [(&'static str, bool)],
     nested: Option<(&'static str, &'static Self)>,
 }
 
-const fn flat(fields: &'static [&'static str]) -> RecordFields {
-    RecordFields { fields, nested: None }
+const fn flat<T: Record>() -> RecordFields {
+    RecordFields { fields: T::FIELDS, nested: None }
 }
 
 /// What is known of an artifact.
-pub(super) const ARTIFACT_REF: RecordFields = flat(&["handle", "media_type", "size_bytes", "label", "content_hash"]);
+pub(super) const ARTIFACT_REF: RecordFields = flat::<ArtifactRef>();
 /// An item of the log.
-pub(super) const ITEM: RecordFields = RecordFields {
-    fields: &["id", "kind", "text", "token_estimate", "sensitivity", "metadata", "parent_id", "artifact_ref"],
-    nested: Some(("artifact_ref", &ARTIFACT_REF)),
-};
-pub(super) const EPISODE: RecordFields = flat(&["episode_id", "summary", "tags", "metadata", "sensitivity"]);
-pub(super) const FACT: RecordFields = flat(&["fact_id", "key", "value", "tags", "metadata", "sensitivity"]);
+pub(super) const ITEM: RecordFields =
+    RecordFields { fields: ContextItem::FIELDS, nested: Some(("artifact_ref", &ARTIFACT_REF)) };
+pub(super) const EPISODE: RecordFields = flat::<Episode>();
+pub(super) const FACT: RecordFields = flat::<Fact>();
 
 impl RecordFields {
     /// Takes the fields out of a record that are not known.
     pub(super) fn split(&self, record: &mut Value) -> JsonMap {
         let mut unknown = JsonMap::new();
         let Value::Object(map) = record else { return unknown };
-        let is_known = |key: &String| self.fields.contains(&key.as_str());
+        let is_known = |key: &String| self.fields.iter().any(|(known, _)| known == key);
         if !map.keys().all(is_known) {
             for (key, value) in std::mem::take(map) {
                 let side = if is_known(&key) { &mut *map } else { &mut unknown };

@@ -20,7 +20,7 @@ use crate::ingest::items::IngestedItems;
 use crate::manager::ContextManager;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{Format, MessageWarning};
-use contextweaver_model::{ContextItem, ItemKind, SUPERSEDED};
+use contextweaver_model::{ContextItem, CutReason, ItemKind, SUPERSEDED};
 
 use self::record::KnownMessage;
 
@@ -40,17 +40,18 @@ pub struct Conversation {
     pub system: Option<Value>,
 }
 
-/// What became of a conversation.
+/// What became of a conversation that was handed over whole.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct SyncedMessages {
-    /// Ids of the items that were appended, in the order of the log.
+    /// Ids of the new items, in order.
     pub added: Vec<String>,
-    /// Ids of the items that stand in no prompt any more.
+    /// Ids of the items of messages that were edited or removed: they stay in the log, and in no prompt.
     pub superseded: Vec<String>,
-    /// How many messages were as before.
+    /// How many messages are as they were.
     pub unchanged: usize,
-    /// Id of what the user said last, as the log has it now.
+    /// Id of the item of what the user said last: while it stays, the turn is the same. Absent where the user has said
+    /// nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub user_turn: Option<String>,
@@ -212,7 +213,7 @@ impl ContextManager {
         self.index = LogIndex::new();
         self.index.extend(&self.events, &self.options, &self.artifacts, false);
         // What they say of positions is no longer so.
-        self.running.break_off("edited");
+        self.running.break_off(CutReason::Edited);
     }
 }
 

@@ -7,16 +7,19 @@ use serde_json::{Value, json};
 use super::align::Fingerprint;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::Format;
-use contextweaver_model::json::{Fields, as_uint, pointer, wrong_type};
+use contextweaver_model::json::{Fields, Record, as_uint, pointer, wrong_type};
 use contextweaver_text::hash::Hash;
 
 /// A message that was read.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Record)]
 pub struct KnownMessage {
+    #[record(name = "hash", with = print)]
     pub print: Fingerprint,
     /// Whether it holds instructions, which stay in front where a client leaves out older messages.
+    #[record(name = "system", default)]
     pub is_system: bool,
     /// Whether the client left it out at the front; its items stay.
+    #[record(name = "trimmed", default)]
     pub is_trimmed: bool,
     /// Ids of its items in the log.
     pub items: Vec<String>,
@@ -44,17 +47,6 @@ impl KnownMessage {
             }
         }
         shown
-    }
-
-    fn from_value(value: Value, at: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, at)?;
-        let print = fields.string("hash")?;
-        Ok(Self {
-            print: print_of(&print).map_err(|error| error.at(fields.at("hash")))?,
-            is_system: fields.bool_or("system", false)?,
-            is_trimmed: fields.bool_or("trimmed", false)?,
-            items: fields.strings("items")?,
-        })
     }
 }
 
@@ -185,6 +177,10 @@ impl Serialize for KnownMessages {
         }
         map.end()
     }
+}
+
+fn print(fields: &mut Fields, key: &'static str) -> Result<Fingerprint> {
+    fields.parsed(key, print_of)
 }
 
 fn print_of(text: &str) -> Result<Fingerprint> {

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use contextweaver_base::ErrorCode;
 use contextweaver_context::{BuildRequest, ContextManager, JournalOptions, ManagerOptions, RecallRequest};
 use contextweaver_convert::providers::{Format, WriteOptions};
-use contextweaver_model::{ContextItem, ContextPack, ItemKind, JsonMap, Phase, Sensitivity, SensitivityAction};
+use contextweaver_model::{
+    ContextItem, ContextPack, CutReason, ItemKind, JsonMap, Phase, Sensitivity, SensitivityAction,
+};
 use contextweaver_test_support::property;
 use contextweaver_text::tokens::Estimator;
 use proptest::prelude::*;
@@ -201,9 +203,9 @@ fn a_running_prompt_keeps_it_until_the_next_cut() {
                 kept += 1;
                 assert!(pack.prompt.starts_with(&previous));
             }
-            Some("first") => {}
+            Some(CutReason::First) => {}
             Some(reason) => {
-                assert_eq!(reason, "full");
+                assert_eq!(reason, CutReason::Full);
                 cuts += 1;
             }
         }
@@ -238,7 +240,7 @@ fn a_running_prompt_lets_go_of_it_with_what_may_no_longer_be_told() {
     let mut later = ContextManager::from_json(snapshot.clone(), manager.options().clone()).unwrap();
     let pack = build(&mut later, &running(3000, "velvet")).unwrap();
     assert!(!pack.prompt.contains("PX-99017"));
-    assert_eq!(pack.running.unwrap().cut, Some("edited"));
+    assert_eq!(pack.running.unwrap().cut, Some(CutReason::Edited));
     // A manager that wants none does not go on with one.
     let mut without = ContextManager::from_json(snapshot, options(false)).unwrap();
     let pack = build(&mut without, &running(3000, "velvet")).unwrap();

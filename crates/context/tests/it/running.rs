@@ -9,7 +9,7 @@ use contextweaver_context::{
     BuildRequest, BuiltMessages, ContextManager, Conversation, JournalOptions, ManagerOptions, PriceModel,
 };
 use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages};
-use contextweaver_model::{ContextItem, ContextPack, ItemKind, Phase, RenderedAs, RunningStep, Sensitivity};
+use contextweaver_model::{ContextItem, ContextPack, CutReason, ItemKind, Phase, RenderedAs, RunningStep, Sensitivity};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
@@ -370,7 +370,7 @@ struct Known {
     before: Option<Sent>,
     budget: u64,
     /// The reasons that the caller gave.
-    given: Vec<&'static str>,
+    given: Vec<CutReason>,
     /// Seconds since the call before.
     seconds: f64,
     /// Tokens of what is new, if it stood whole.
@@ -381,15 +381,15 @@ fn reason_holds(sent: &Sent, known: &Known) -> TestCaseResult {
     let Known { before, budget, given, seconds, new } = known;
     let Some(reason) = sent.step.cut else { return Ok(()) };
     let Some(before) = before else {
-        prop_assert_eq!(reason, "first");
+        prop_assert_eq!(reason, CutReason::First);
         return Ok(());
     };
     // What comes back by the way has some tokens as well.
     let next = before.tokens + new + 200;
     let holds = match reason {
-        "full" => next > *budget,
-        "pays" => next >= 16_000,
-        "cold" if *seconds > 300.0 => true,
+        CutReason::Full => next > *budget,
+        CutReason::Pays => next >= 16_000,
+        CutReason::Cold if *seconds > 300.0 => true,
         other => given.contains(&other),
     };
     prop_assert!(holds, "{reason}: {} and {new} of {budget}, {seconds} s", before.tokens);
@@ -421,10 +421,10 @@ proptest! {
             let known = Known {
                 budget: session.request.budget_tokens.unwrap(),
                 given: [
-                    ("budget", session.request.budget_tokens != was.budget_tokens),
-                    ("instructions", session.request.header != was.header),
-                    ("cold", session.request.head != was.head),
-                    ("edited", session.forgotten > forgotten || session.is_changed),
+                    (CutReason::Budget, session.request.budget_tokens != was.budget_tokens),
+                    (CutReason::Instructions, session.request.header != was.header),
+                    (CutReason::Cold, session.request.head != was.head),
+                    (CutReason::Edited, session.forgotten > forgotten || session.is_changed),
                 ]
                 .into_iter()
                 .filter_map(|(reason, is_given)| is_given.then_some(reason))
@@ -513,7 +513,7 @@ proptest! {
         for step in &steps {
             session.say(&step.said);
             let sent = session.send().unwrap();
-            let reason = if std::mem::take(&mut is_first) { Some("first") } else { session.is_changed.then_some("edited") };
+            let reason = if std::mem::take(&mut is_first) { Some(CutReason::First) } else { session.is_changed.then_some(CutReason::Edited) };
             prop_assert_eq!(sent.step.cut, reason);
             prop_assert!(!sent.step.hides && sent.pack.stats.dropped_count == 0);
             prop_assert!(sent.step.tokens <= sent.step.tokens_without);
@@ -648,7 +648,7 @@ fn a_result_that_came_again_hides_nothing() {
         manager.sync_messages(Conversation::new(Format::OpenAiChat, all.clone())).unwrap().done().unwrap();
         let sent = messages(&mut manager, &request, Format::OpenAiChat).unwrap();
         let told = sent.step.unwrap();
-        assert_eq!((told.cut, told.hides), ((step == 0).then_some("first"), false));
+        assert_eq!((told.cut, told.hides), ((step == 0).then_some(CutReason::First), false));
         before.truncate(sent.keep);
         before.extend(sent.written.messages);
         let repeats = json!(before).to_string().matches("(the same as the result").count();
@@ -691,7 +691,7 @@ fn a_cut_keeps_the_picture_that_was_just_taken() {
     ];
     let mut manager = ContextManager::new(ManagerOptions::default());
     let request = BuildRequest { reserved_tokens: 200, hidden_tokens: 350, ..loop_of(8000) };
-    for (count, cut) in [(1, "first"), (4, "cold")] {
+    for (count, cut) in [(1, CutReason::First), (4, CutReason::Cold)] {
         let told = Conversation::new(Format::OpenAiChat, all[..count].to_vec());
         manager.sync_messages(told).unwrap().done().unwrap();
         let sent = messages(&mut manager, &request, Format::OpenAiChat).unwrap();
@@ -718,7 +718,7 @@ fn a_cut_keeps_a_line_of_each_call_before_results_are_shown_at_length() {
         all.push(json!({ "role": "tool", "tool_call_id": id, "content": lines.join("\n") }));
         manager.sync_messages(Conversation::new(Format::OpenAiChat, all.clone())).unwrap().done().unwrap();
         let sent = messages(&mut manager, &loop_of(16_000), Format::OpenAiChat).unwrap();
-        if sent.step.unwrap().cut == Some("full") {
+        if sent.step.unwrap().cut == Some(CutReason::Full) {
             cuts += 1;
             let text = json!(sent.written.messages).to_string();
             for earlier in 0..=step {
@@ -886,13 +886,13 @@ fn a_clock_that_runs_backwards_is_no_cold_cache() {
         (session.request.now, session.request.head) = (now, head.map(str::to_owned));
         session.send().unwrap().step.cut
     };
-    assert_eq!(step(Some(1e12), None), Some("first"));
+    assert_eq!(step(Some(1e12), None), Some(CutReason::First));
     assert_eq!(step(Some(0.0), None), None, "the clock was set back");
     assert_eq!(step(None, None), None, "nobody says what time it is");
     assert_eq!(step(Some(500_000.0), None), None, "within what the provider keeps, 600 s");
-    assert_eq!(step(Some(1_100_001.0), None), Some("cold"));
-    assert_eq!(step(Some(f64::MAX), None), Some("cold"));
-    assert_eq!(step(Some(f64::MAX), Some("other tools")), Some("cold"));
+    assert_eq!(step(Some(1_100_001.0), None), Some(CutReason::Cold));
+    assert_eq!(step(Some(f64::MAX), None), Some(CutReason::Cold));
+    assert_eq!(step(Some(f64::MAX), Some("other tools")), Some(CutReason::Cold));
     assert_eq!(step(Some(f64::MAX), Some("other tools")), None);
 }
 
@@ -958,9 +958,10 @@ fn without_a_cache_each_prompt_is_made_anew() {
         session.say(&[Said::Text(ItemKind::UserTurn, 60 + n)]);
         reasons.push(session.send().unwrap().step.cut);
     }
-    let cut = reasons.iter().position(|reason| *reason == Some("uncached")).unwrap();
-    assert_eq!((reasons[0], cut > 2), (Some("first"), true));
+    let cut = reasons.iter().position(|reason| *reason == Some(CutReason::Uncached)).unwrap();
+    assert_eq!((reasons[0], cut > 2), (Some(CutReason::First), true));
     assert!(
-        reasons[1..cut].iter().all(Option::is_none) && reasons[cut..].iter().all(|reason| *reason == Some("uncached"))
+        reasons[1..cut].iter().all(Option::is_none)
+            && reasons[cut..].iter().all(|reason| *reason == Some(CutReason::Uncached))
     );
 }

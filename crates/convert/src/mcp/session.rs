@@ -7,20 +7,20 @@ use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{self, Fields, JsonMap};
-use contextweaver_model::{ArtifactRef, ContextItem, ItemKind, RESERVED_KEY, Sensitivity};
+use contextweaver_model::{ArtifactRef, ContextItem, ItemKind, RESERVED_KEY, Sensitivity, unless_empty};
 use contextweaver_text::quote::quote;
 use contextweaver_text::unicode::trim;
 
 /// Problems that an error lists; of the others it gives the number.
 const MAX_PROBLEMS: usize = 20;
 
-/// A problem of a line.
+/// Something that is wrong with a line of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct SessionProblem {
-    /// The line, counted from 1 as an editor does.
+    /// Counted from 1.
     pub line: usize,
-    /// The code of the error.
+    /// The code an error of it has.
     pub code: &'static str,
     /// One sentence.
     pub message: String,
@@ -28,13 +28,13 @@ pub struct SessionProblem {
     pub path: String,
 }
 
-/// The items of a session.
+/// A session that was read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct McpSession {
-    /// The items, in the order of their lines.
+    /// In the order of the lines.
     pub items: Vec<ContextItem>,
-    /// What was repaired, by line.
+    /// What was made the best of; empty when strict.
     pub warnings: Vec<SessionProblem>,
 }
 
@@ -146,7 +146,7 @@ impl SessionReader {
         let tokens = fields.take("token_estimate").map_or(Ok(0), |tokens| tokens_of(&tokens));
         item.token_estimate = self.or_default(tokens);
         item.metadata = self.or_default(fields.object("metadata"));
-        item.artifact_ref = self.or_default(ArtifactRef::take(&mut fields, "artifact_ref"));
+        item.artifact_ref = self.or_default(unless_empty::<ArtifactRef>(&mut fields, "artifact_ref"));
         keep(fields.rest(), &mut item.metadata);
         self.items.push((self.line, item));
     }

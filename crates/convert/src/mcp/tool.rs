@@ -10,34 +10,20 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, as_string, number_text, pointer, to_sorted_ascii, type_name, wrong_type};
 use contextweaver_model::{RESERVED_KEY, SelectableItem, Warning};
 use contextweaver_text::hash::sha256_hex;
-use contextweaver_text::quote::quote;
 use contextweaver_text::unicode::trim;
 
 /// Warnings of one tool, at most; the last one says that there are more.
 const MAX_WARNINGS: usize = 32;
 
-/// The form of ids of tools.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum IdForm {
-    /// `mcp:<name>`, or `mcp:<server>/<name>`; it does not change with the arguments.
-    #[default]
-    Name,
-    /// `<namespace>:<name>@<version>`, or without a version `<namespace>:<name>#<hash of the arguments' names>`.
-    Canonical,
-}
-
-impl IdForm {
-    /// Reads the name of a form.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` for a name that no form has.
-    pub fn parse(name: &str) -> Result<Self> {
-        match name {
-            "name" => Ok(Self::Name),
-            "canonical" => Ok(Self::Canonical),
-            other => Err(Error::new(ErrorCode::InvalidInput, format!("unknown form of ids {}", quote(other)))
-                .hint("one of: name canonical")),
-        }
+contextweaver_model::string_enum! {
+    /// The form of ids of tools.
+    #[derive(Default)]
+    IdForm, "form of ids" {
+        /// `mcp:<name>`, or `mcp:<server>/<name>`; it does not change with the arguments.
+        #[default]
+        Name = "name",
+        /// `<namespace>:<name>@<version>`, or without a version `<namespace>:<name>#<hash of the arguments' names>`.
+        Canonical = "canonical",
     }
 }
 

@@ -70,58 +70,21 @@ pub use sources::last_part;
 pub use to_items::ReadOptions;
 pub use to_messages::{WriteOptions, WrittenBefore};
 
-/// A message format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// `messages` of `OpenAI`'s chat completions, and of the many servers that speak them.
-    OpenAiChat,
-    /// `input` of `OpenAI`'s Responses.
-    OpenAiResponses,
-    /// `messages` of Anthropic.
-    Anthropic,
-    /// `contents` of Gemini.
-    Gemini,
-    /// `UIMessage` of the AI SDK.
-    AiSdkUi,
-    /// `ModelMessage` of the AI SDK.
-    AiSdkModel,
-}
-
-impl Format {
-    /// Lists every format.
-    pub const ALL: &'static [Self] =
-        &[Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Gemini, Self::AiSdkUi, Self::AiSdkModel];
-
-    /// Returns the name, such as `openai-chat`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::OpenAiChat => "openai-chat",
-            Self::OpenAiResponses => "openai-responses",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-            Self::AiSdkUi => "ai-sdk-ui",
-            Self::AiSdkModel => "ai-sdk-model",
-        }
-    }
-
-    /// Finds a format by its name.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` for a name that no format has.
-    ///
-    /// ```
-    /// use contextweaver_convert::providers::Format;
-    ///
-    /// assert_eq!(Format::parse("anthropic")?, Format::Anthropic);
-    /// assert!(Format::parse("smoke-signals").is_err());
-    /// # Ok::<(), contextweaver_base::Error>(())
-    /// ```
-    pub fn parse(name: &str) -> Result<Self> {
-        Self::ALL.iter().copied().find(|format| format.as_str() == name).ok_or_else(|| {
-            let names: Vec<&str> = Self::ALL.iter().map(|format| format.as_str()).collect();
-            Error::new(ErrorCode::InvalidInput, format!("unknown format {}", quote(name)))
-                .hint(format!("one of: {}", names.join(" ")))
-        })
+contextweaver_model::string_enum! {
+    /// A message format.
+    Format, "format" {
+        /// `messages` of `OpenAI`'s chat completions, and of the many servers that speak them.
+        OpenAiChat = "openai-chat",
+        /// `input` of `OpenAI`'s Responses.
+        OpenAiResponses = "openai-responses",
+        /// `messages` of Anthropic.
+        Anthropic = "anthropic",
+        /// `contents` of Gemini.
+        Gemini = "gemini",
+        /// `UIMessage` of the AI SDK.
+        AiSdkUi = "ai-sdk-ui",
+        /// `ModelMessage` of the AI SDK.
+        AiSdkModel = "ai-sdk-model",
     }
 }
 

@@ -51,6 +51,7 @@ fn reviewed(samples: &[CalibrationSample]) -> impl Iterator<Item = (f64, f64)> +
 }
 
 /// How well confidence predicted outcomes.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Calibration {
@@ -67,13 +68,10 @@ pub struct Calibration {
     /// The gap in words, as [`tendency`] returns it.
     pub interpretation: &'static str,
     /// Name of the window, such as `30d`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<String>,
     /// First day of the window.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<String>,
     /// Last day of the window.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub period_end: Option<String>,
 }
 

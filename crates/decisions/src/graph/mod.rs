@@ -12,7 +12,6 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::numbers::round;
 use contextweaver_model::json::{Fields, JsonMap};
-use contextweaver_text::quote::quote;
 use contextweaver_text::unicode::prefix;
 
 /// Who made the edges of decisions that were found beforehand.
@@ -22,38 +21,15 @@ const MIN_WEIGHT: f64 = 0.01;
 /// Characters of the summary of a node.
 const NODE_SUMMARY: usize = 120;
 
-/// How the source of an edge relates to its target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EdgeType {
-    /// Both are about the same subject.
-    RelatesTo,
-    /// The source takes the place of the target.
-    Supersedes,
-    /// The source holds only while the target does.
-    DependsOn,
-}
-
-impl EdgeType {
-    /// Returns the name in tools and snapshots, such as `relates_to`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::RelatesTo => "relates_to",
-            Self::Supersedes => "supersedes",
-            Self::DependsOn => "depends_on",
-        }
-    }
-
-    /// Reads the name in tools and snapshots.
-    ///
-    /// # Errors
-    ///
-    /// `INVALID_INPUT` for any other name.
-    pub fn parse(name: &str) -> Result<Self> {
-        let all = [Self::RelatesTo, Self::Supersedes, Self::DependsOn];
-        all.into_iter().find(|kind| kind.as_str() == name).ok_or_else(|| {
-            let message = format!("expected relates_to, supersedes or depends_on, got {}", quote(name));
-            Error::new(ErrorCode::InvalidInput, message)
-        })
+contextweaver_model::string_enum! {
+    /// How the source of an edge relates to its target.
+    EdgeType, "edge_type" {
+        /// Both are about the same subject.
+        RelatesTo = "relates_to",
+        /// The source takes the place of the target.
+        Supersedes = "supersedes",
+        /// The source holds only while the target does.
+        DependsOn = "depends_on",
     }
 }
 

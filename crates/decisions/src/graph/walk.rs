@@ -2,40 +2,21 @@
 
 use super::{DecisionEdge, DecisionGraph, EdgeType};
 use contextweaver_base::order::{SortedMap, sort, sort_by};
-use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::quote::quote;
 
 /// Nodes that one walk returns; a hub may have thousands.
 pub const MAX_NODES: usize = 1000;
 
-/// Which edges of a decision are followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum EdgeDirection {
-    /// Edges that start or end there.
-    #[default]
-    Both,
-    /// Edges that start there.
-    Outgoing,
-    /// Edges that end there.
-    Incoming,
-}
-
-impl EdgeDirection {
-    /// Reads `both`, `outgoing` or `incoming`.
-    ///
-    /// # Errors
-    ///
-    /// `INVALID_INPUT` for any other name.
-    pub fn parse(name: &str) -> Result<Self> {
-        match name {
-            "both" => Ok(Self::Both),
-            "outgoing" => Ok(Self::Outgoing),
-            "incoming" => Ok(Self::Incoming),
-            other => {
-                let message = format!("expected outgoing, incoming or both, got {}", quote(other));
-                Err(Error::new(ErrorCode::InvalidInput, message))
-            }
-        }
+contextweaver_model::string_enum! {
+    /// Which edges of a decision are followed.
+    #[derive(Default)]
+    EdgeDirection, "direction" {
+        /// Edges that start or end there.
+        #[default]
+        Both = "both",
+        /// Edges that start there.
+        Outgoing = "outgoing",
+        /// Edges that end there.
+        Incoming = "incoming",
     }
 }
 

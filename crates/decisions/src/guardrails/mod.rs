@@ -46,17 +46,16 @@ pub struct AddedGuardrails {
 }
 
 /// A guardrail that is malformed.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RejectedGuardrail {
     /// JSON pointer into what was added.
     pub path: String,
     /// The id of the rule, if it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// What was expected.
     pub message: String,
     /// Byte offset in the expression, where the expression is at fault.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
 }
 

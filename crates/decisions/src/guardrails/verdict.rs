@@ -10,10 +10,9 @@ use super::rule::{
 };
 use crate::terms::truncate_masked;
 use contextweaver_base::order::SortedMap;
-use contextweaver_base::{Error, ErrorCode, StepBudget, limits};
+use contextweaver_base::{StepBudget, limits};
 use contextweaver_model::json::JsonMap;
 use contextweaver_model::json::python::{float, is_equal, is_truthy};
-use contextweaver_text::quote::quote;
 
 /// Characters of a message with its values filled in.
 const MAX_MESSAGE: usize = 8192;
@@ -38,34 +37,17 @@ const NAMED: &[&str] = &[
     "project",
 ];
 
-/// What happens when a guardrail cannot be evaluated.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OnRuleError {
-    /// The error is listed among the warnings.
-    #[default]
-    Warn,
-    /// A guardrail with the action `block` blocks.
-    Block,
-    /// The guardrail counts as passed.
-    Ignore,
-}
-
-impl OnRuleError {
-    /// Reads `warn`, `block` or `ignore`.
-    ///
-    /// # Errors
-    ///
-    /// `INVALID_INPUT` for any other name.
-    pub fn parse(name: &str) -> contextweaver_base::Result<Self> {
-        match name {
-            "warn" => Ok(Self::Warn),
-            "block" => Ok(Self::Block),
-            "ignore" => Ok(Self::Ignore),
-            other => {
-                let message = format!("expected warn, block or ignore, got {}", quote(other));
-                Err(Error::new(ErrorCode::InvalidInput, message))
-            }
-        }
+contextweaver_model::string_enum! {
+    /// What happens when a guardrail cannot be evaluated.
+    #[derive(Default)]
+    OnRuleError, "on_rule_error" {
+        /// The error is listed among the warnings.
+        #[default]
+        Warn = "warn",
+        /// A guardrail with the action `block` blocks.
+        Block = "block",
+        /// The guardrail counts as passed.
+        Ignore = "ignore",
     }
 }
 

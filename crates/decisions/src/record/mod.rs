@@ -15,6 +15,7 @@ use serde::Serialize;
 use contextweaver_model::json::JsonMap;
 
 /// One decision. What a record says beyond the known fields is kept.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Decision {
     /// 1 to 64 letters, digits, underscores and hyphens.
@@ -26,15 +27,16 @@ pub struct Decision {
     /// One of the store's categories; imported records may have any.
     pub category: String,
     /// The agent's confidence, from 0 to 1.
+    #[nullable]
     pub confidence: Option<f64>,
     /// `low`, `medium`, `high` or `critical`.
+    #[nullable]
     pub stakes: Option<String>,
     /// `pending` or `reviewed`.
     pub status: String,
     /// Timestamp of the decision.
     pub date: String,
     /// The circumstances it was made in.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// Arguments for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -43,10 +45,8 @@ pub struct Decision {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<TraceStep>,
     /// Inputs and thoughts before it, given or collected.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub deliberation: Option<Deliberation>,
     /// Structure and function, for retrieval by one of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bridge: Option<Bridge>,
     /// Decisions that were found before it was made.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -55,61 +55,44 @@ pub struct Decision {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kpi_indicators: Vec<String>,
     /// `deliberate`, `reactive`, `exploratory`, `habitual` or `pressured`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mental_state: Option<String>,
     /// Day by which to review it, `2026-03-22`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub review_by: Option<String>,
     /// Free words to find it by.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// Name of the pattern it follows.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     /// Which preparations were made.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pre_decision: Option<PreDecision>,
     /// The agent that recorded it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_by: Option<String>,
     /// The project, `owner/repo`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// The feature it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub feature: Option<String>,
     /// The number of the pull request.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pr: Option<u64>,
     /// Path of the file it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Line in that file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// Hash of the commit it led to.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// What came of it: `success`, `partial`, `failure` or `abandoned`; imported records may say anything.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// Timestamp of the last review.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewed_at: Option<String>,
     /// What happened in fact.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub actual_result: Option<String>,
     /// What to do differently.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub lessons: Option<String>,
     /// Notes of the reviewer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub review_notes: Option<String>,
     /// Figures it moved, with their values.
     #[serde(skip_serializing_if = "JsonMap::is_empty")]
     pub affected_kpis: JsonMap,
     /// The agent that reviewed it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewed_by: Option<String>,
     /// Reviews before the last one, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -118,7 +101,6 @@ pub struct Decision {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub created_at: String,
     /// Timestamp of the last change.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<String>,
     /// Whether it is always shown in full, however old it is.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -144,6 +126,7 @@ pub struct DecisionReason {
 }
 
 /// A step of reasoning given by the caller.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TraceStep {
     /// Number from 1.
@@ -151,10 +134,8 @@ pub struct TraceStep {
     /// The reasoning of the step.
     pub thought: String,
     /// The conclusion of the step.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
     /// Confidence in it, from 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
     /// Free words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -165,6 +146,7 @@ pub struct TraceStep {
 }
 
 /// Inputs and thoughts that led to a decision.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Deliberation {
     /// Queries, checks, lookups and other material.
@@ -172,10 +154,8 @@ pub struct Deliberation {
     /// Thoughts, each with the inputs it rests on.
     pub steps: Vec<DeliberationStep>,
     /// Milliseconds from the first to the last input.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub total_duration_ms: Option<u64>,
     /// Number of the step at which the decision was clear.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub convergence_point: Option<u64>,
     /// Fields this release does not know.
     #[serde(flatten)]
@@ -183,6 +163,7 @@ pub struct Deliberation {
 }
 
 /// Material an agent looked at.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct DeliberationInput {
     /// Unique in its deliberation.
@@ -190,10 +171,8 @@ pub struct DeliberationInput {
     /// The material, or a sentence about it.
     pub text: String,
     /// Tool or document it came from.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Timestamp at which it was looked at.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     /// Fields this release does not know.
     #[serde(flatten)]
@@ -280,24 +259,20 @@ pub struct PreDecision {
 }
 
 /// A review that a later one replaced.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PastReview {
     /// `success`, `partial`, `failure` or `abandoned`.
     pub outcome: String,
     /// Timestamp of the review.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewed_at: Option<String>,
     /// What happened in fact.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub actual_result: Option<String>,
     /// What to do differently.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub lessons: Option<String>,
     /// Notes of the reviewer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub review_notes: Option<String>,
     /// The agent that reviewed it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewed_by: Option<String>,
     /// Fields this release does not know.
     #[serde(flatten)]

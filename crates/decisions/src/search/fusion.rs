@@ -5,14 +5,16 @@ use contextweaver_model::json::numbers::round;
 /// How far the first places are from the others when places count.
 const RANK_OFFSET: f64 = 60.0;
 
-/// How the scores of two rankings become comparable before they are added.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ScoreFusion {
-    /// Scaled, so that the best of the list has 1 and the worst 0.
-    #[default]
-    Minmax,
-    /// Reciprocal rank: only the position in the list counts.
-    Rrf,
+contextweaver_model::string_enum! {
+    /// How the scores of two rankings become comparable before they are added.
+    #[derive(Default)]
+    ScoreFusion, "fusion" {
+        /// Scaled, so that the best of the list has 1 and the worst 0.
+        #[default]
+        Minmax = "minmax",
+        /// Reciprocal rank: only the position in the list counts.
+        Rrf = "rrf",
+    }
 }
 
 /// A slot with its score in each list, all rounded to four decimals.

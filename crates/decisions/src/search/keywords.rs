@@ -18,14 +18,16 @@ const KIN_WORDS: usize = 8;
 /// Texts that are looked at for each of those words.
 const KIN_HOLDERS: usize = 256;
 
-/// How BM25 weighs a term by the number of texts that hold it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Bm25Weighting {
-    /// Always above zero, so that stores of one or two decisions find what they hold.
-    #[default]
-    Smooth,
-    /// As in contextweaver 0.18: a word in half of the texts counts nothing.
-    Okapi,
+contextweaver_model::string_enum! {
+    /// How BM25 weighs a term by the number of texts that hold it.
+    #[derive(Default)]
+    Bm25Weighting, "bm25" {
+        /// Always above zero, so that stores of one or two decisions find what they hold.
+        #[default]
+        Smooth = "smooth",
+        /// As in contextweaver 0.18: a word in half of the texts counts nothing.
+        Okapi = "okapi",
+    }
 }
 
 /// A term in the text of one slot, and how often it occurs there.

@@ -4,48 +4,24 @@ use super::fusion::ScoreFusion;
 use super::keywords::Bm25Weighting;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
-use contextweaver_text::quote::quote;
 
 /// Weight of meaning in a ranking that merges both.
 const SEMANTIC_WEIGHT: f64 = 0.7;
 /// Characters of the name of a model.
 const MAX_MODEL_CHARS: usize = 200;
 
-/// How decisions are ranked for a query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RetrievalMode {
-    /// By keywords and embeddings, merged as [`ScoreFusion`] says.
-    #[default]
-    Hybrid,
-    /// By the distance of embeddings.
-    Semantic,
-    /// By BM25 over keywords.
-    Keyword,
-}
-
-impl RetrievalMode {
-    /// Returns the name in options, such as `hybrid`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Hybrid => "hybrid",
-            Self::Semantic => "semantic",
-            Self::Keyword => "keyword",
-        }
+contextweaver_model::string_enum! {
+    /// How decisions are ranked for a query.
+    #[derive(Default)]
+    RetrievalMode, "retrieval_mode" {
+        /// By keywords and embeddings, merged as [`ScoreFusion`] says.
+        #[default]
+        Hybrid = "hybrid",
+        /// By the distance of embeddings.
+        Semantic = "semantic",
+        /// By BM25 over keywords.
+        Keyword = "keyword",
     }
-
-    /// Reads `hybrid`, `semantic` or `keyword`.
-    ///
-    /// # Errors
-    ///
-    /// `INVALID_INPUT` for any other name.
-    pub fn parse(name: &str) -> Result<Self> {
-        let all = [Self::Hybrid, Self::Semantic, Self::Keyword];
-        all.into_iter().find(|mode| mode.as_str() == name).ok_or_else(|| unknown(name, "hybrid, semantic or keyword"))
-    }
-}
-
-fn unknown(name: &str, wanted: &str) -> Error {
-    Error::new(ErrorCode::InvalidInput, format!("expected {wanted}, got {}", quote(name)))
 }
 
 /// Options of retrieval and of links.
@@ -102,16 +78,8 @@ impl SearchOptions {
             retrieval_mode,
             context_retrieval_mode: fields.parsed_or("context_retrieval_mode", retrieval_mode, RetrievalMode::parse)?,
             hybrid_weight: fields.number_or("hybrid_weight", SEMANTIC_WEIGHT, 0.0, 1.0)?,
-            fusion: fields.parsed_or("fusion", ScoreFusion::default(), |name| match name {
-                "minmax" => Ok(ScoreFusion::Minmax),
-                "rrf" => Ok(ScoreFusion::Rrf),
-                other => Err(unknown(other, "minmax or rrf")),
-            })?,
-            bm25: fields.parsed_or("bm25", Bm25Weighting::default(), |name| match name {
-                "smooth" => Ok(Bm25Weighting::Smooth),
-                "okapi" => Ok(Bm25Weighting::Okapi),
-                other => Err(unknown(other, "smooth or okapi")),
-            })?,
+            fusion: fields.parsed_or("fusion", ScoreFusion::default(), ScoreFusion::parse)?,
+            bm25: fields.parsed_or("bm25", Bm25Weighting::default(), Bm25Weighting::parse)?,
             embedding_model,
             allow_stubs: fields.bool_or("allow_stubs", false)?,
         })

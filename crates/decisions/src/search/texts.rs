@@ -1,42 +1,22 @@
 //! What of a decision is searched.
 
 use crate::record::Decision;
-use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::quote::quote;
 
-/// The part of a decision that a query is compared with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum BridgeSide {
-    /// The whole decision.
-    #[default]
-    Both,
-    /// What the solution looks like, from its bridge.
-    Structure,
-    /// The purpose it serves, from its bridge.
-    Function,
+contextweaver_model::string_enum! {
+    /// The part of a decision that a query is compared with.
+    #[derive(Default)]
+    BridgeSide, "bridge_side" {
+        /// The whole decision.
+        #[default]
+        Both = "both",
+        /// What the solution looks like, from its bridge.
+        Structure = "structure",
+        /// The purpose it serves, from its bridge.
+        Function = "function",
+    }
 }
 
 impl BridgeSide {
-    /// All sides, in the order of their vectors.
-    pub const ALL: [Self; 3] = [Self::Both, Self::Structure, Self::Function];
-
-    /// Reads `both`, `structure` or `function`.
-    ///
-    /// # Errors
-    ///
-    /// `INVALID_INPUT` for any other name.
-    pub fn parse(name: &str) -> Result<Self> {
-        match name {
-            "both" => Ok(Self::Both),
-            "structure" => Ok(Self::Structure),
-            "function" => Ok(Self::Function),
-            other => {
-                let message = format!("expected structure, function or both, got {}", quote(other));
-                Err(Error::new(ErrorCode::InvalidInput, message))
-            }
-        }
-    }
-
     const fn label(self) -> &'static str {
         match self {
             Self::Both => "",

@@ -20,22 +20,20 @@ const FORMAT: &str = "cstp-snapshot";
 const VERSION: u64 = 1;
 
 /// A store, or what is new in it, as it is written.
+#[contextweaver_model::sparse]
 #[derive(Debug, Serialize)]
 pub struct StoreSnapshot<'a> {
     format: &'static str,
     version: u64,
     revision: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<u64>,
     changed: ChangeNumbers,
     decisions: Vec<&'a Decision>,
     edges: Vec<Value>,
     guardrails: Vec<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     embeddings: Option<SnapshotVectors<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     breakers: Vec<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     tracker: Option<Value>,
     #[serde(flatten)]
     unknown: &'a JsonMap,

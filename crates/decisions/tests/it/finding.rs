@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 const WORDS: &[&str] =
     &["use", "postgres", "redis", "cache", "retry", "queue", "auth", "jwt", "deploy", "日本", "schema", "v2"];
 const MODES: [RetrievalMode; 3] = [RetrievalMode::Hybrid, RetrievalMode::Semantic, RetrievalMode::Keyword];
-const SIDES: [BridgeSide; 3] = BridgeSide::ALL;
+const SIDES: [BridgeSide; 3] = [BridgeSide::Both, BridgeSide::Structure, BridgeSide::Function];
 
 fn words(most: usize) -> impl Strategy<Value = String> {
     proptest::collection::vec(proptest::sample::select(WORDS), 0..most).prop_map(|words| words.join(" "))

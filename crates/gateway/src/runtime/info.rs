@@ -24,23 +24,18 @@ pub enum CallKind {
 }
 
 /// What a call is about and how it ended here: names and codes, nothing that a client or a server wrote.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct CallInfo {
     /// What is asked for.
     pub kind: CallKind,
     /// The server that has it; nothing for the gateway's own tools, and for what no server has.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub server: Option<String>,
     /// The name that the server has for the tool, made safe to show, or that of the gateway's own; nothing where no tool has
     /// the name that was called.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub tool: Option<String>,
     /// The code of the error, where the call has ended with one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub error: Option<&'static str>,
     /// Whether it was answered from what was kept.
     pub cache_hit: bool,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use contextweaver_base::Result;
 use contextweaver_base::limits;
-use contextweaver_model::json::{Fields, JsonMap};
+use contextweaver_model::json::{Fields, JsonMap, Record};
 
 /// Latest time, in milliseconds: whole numbers up to here are exact in JavaScript.
 pub(crate) const MAX_TIME: u64 = limits::MAX_SEQUENCE;
@@ -47,41 +47,33 @@ impl CallRequest {
 }
 
 /// What a host measured of a result.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Record)]
+#[record(closed)]
 pub struct MeasuredResult {
     /// Tokens of the whole result.
+    #[record(default, max = MAX_TIME)]
     pub tokens: u64,
     /// Tokens of what the client gets of it.
+    #[record(default, max = MAX_TIME)]
     pub shown_tokens: u64,
     /// Bytes of the whole result.
+    #[record(default, max = MAX_TIME)]
     pub bytes: u64,
     /// Whether the tool said that it failed.
+    #[record(default)]
     pub is_error: bool,
     /// The handles under which the result is stored, that of its text first.
+    #[record(with = handles)]
     pub handles: Vec<String>,
 }
 
-impl MeasuredResult {
-    /// Reads `{tokens, shown_tokens, bytes, is_error, handle?, handles?}`.
-    ///
-    /// # Errors
-    /// Those of [`Fields`], with the path of the field.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let mut handles: Vec<String> = fields.opt_string("handle")?.into_iter().collect();
-        for handle in fields.strings("handles")? {
-            if !handles.contains(&handle) {
-                handles.push(handle);
-            }
+/// Takes `handle` and `handles`, each once.
+fn handles(fields: &mut Fields, key: &'static str) -> Result<Vec<String>> {
+    let mut handles: Vec<String> = fields.opt_string("handle")?.into_iter().collect();
+    for handle in fields.strings(key)? {
+        if !handles.contains(&handle) {
+            handles.push(handle);
         }
-        let measured = Self {
-            tokens: fields.uint_or("tokens", 0, MAX_TIME)?,
-            shown_tokens: fields.uint_or("shown_tokens", 0, MAX_TIME)?,
-            bytes: fields.uint_or("bytes", 0, MAX_TIME)?,
-            is_error: fields.bool_or("is_error", false)?,
-            handles,
-        };
-        fields.finish()?;
-        Ok(measured)
     }
+    Ok(handles)
 }

@@ -7,13 +7,10 @@ mod report;
 mod take;
 mod tool;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use contextweaver_base::order::SortedMap;
-use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::hash::of_text;
-use contextweaver_text::quote::quote;
 
 use crate::failure::{GatewayError, GatewayErrorCode};
 use crate::front::ToolPlace;
@@ -28,34 +25,17 @@ pub use report::{
 };
 pub(crate) use tool::ServerTool;
 
-/// Whether a server can be reached.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-#[cfg_attr(feature = "ts", ts(rename_all = "snake_case"))]
-pub enum ServerStatus {
-    /// Nobody has heard from it yet.
-    #[default]
-    Connecting,
-    /// It answers.
-    Ready,
-    /// It does not answer; its tools stay listed.
-    Unavailable,
-}
-
-impl ServerStatus {
-    /// Reads the name of a status.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` for another name.
-    pub fn parse(name: &str) -> Result<Self> {
-        match name {
-            "connecting" => Ok(Self::Connecting),
-            "ready" => Ok(Self::Ready),
-            "unavailable" => Ok(Self::Unavailable),
-            other => Err(Error::new(ErrorCode::InvalidInput, format!("no status is called {}", quote(other)))
-                .hint("one of: connecting ready unavailable")),
-        }
+contextweaver_model::string_enum! {
+    /// Whether a server can be reached.
+    #[derive(Default)]
+    ServerStatus, "status" {
+        /// Nobody has heard from it yet.
+        #[default]
+        Connecting = "connecting",
+        /// It answers.
+        Ready = "ready",
+        /// It does not answer; its tools stay listed.
+        Unavailable = "unavailable",
     }
 }
 
@@ -115,7 +95,7 @@ impl Server {
                 drift: server.drift.unwrap_or(options.drift),
                 lint: server.lint.unwrap_or(options.lint),
             },
-            offered: server.offered.clone(),
+            offered: OfferedTools::of(server),
             status: ServerStatus::default(),
             detail: None,
             tools: Vec::new(),

@@ -1,11 +1,10 @@
 //! The card that shows a tool to a model: enough to choose by, never a schema.
 
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 
 use contextweaver_base::order::{sort, sort_by, sort_distinct};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::Fields;
+use contextweaver_model::json::Record;
 use contextweaver_model::{SelectableItem, TOOL_KINDS};
 use contextweaver_text::quote::quote;
 use contextweaver_text::redact::mask_secrets;
@@ -22,8 +21,9 @@ const MAX_TAGS: usize = 5;
 const TAG_CHARS: usize = 24;
 
 /// What a model sees of one tool when it is to choose.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[record(check)]
 pub struct ChoiceCard {
     /// The id by which the tool is chosen.
     pub id: String,
@@ -34,16 +34,22 @@ pub struct ChoiceCard {
     /// At most five tags of at most 24 code points, sorted.
     pub tags: Vec<String>,
     /// One of [`TOOL_KINDS`].
+    #[record(default = "tool".to_owned())]
     pub kind: String,
     /// Group, with dots between its levels.
+    #[record(default)]
     pub namespace: String,
     /// Whether the tool has a schema of its arguments, which a card never shows.
+    #[record(default)]
     pub has_schema: bool,
     /// Relative cost, 0 for unknown.
+    #[record(default)]
     pub cost_hint: f64,
     /// Whether calling it changes something.
+    #[record(default)]
     pub side_effects: bool,
     /// One of [`SAFETY_LEVELS`].
+    #[record(default)]
     pub safety: String,
     /// How well it fits the query.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,30 +90,6 @@ impl ChoiceCard {
         }
     }
 
-    /// Reads a card and checks its bounds; unknown fields are ignored.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the code of the first field that cannot be read, and its path.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let card = Self {
-            id: fields.string("id")?,
-            name: fields.string("name")?,
-            description: fields.string("description")?,
-            tags: fields.strings("tags")?,
-            kind: fields.string_or("kind", "tool")?,
-            namespace: fields.string_or("namespace", "")?,
-            has_schema: fields.bool_or("has_schema", false)?,
-            cost_hint: fields.number_or("cost_hint", 0.0, f64::MIN, f64::MAX)?,
-            side_effects: fields.bool_or("side_effects", false)?,
-            safety: fields.string_or("safety", "")?,
-            score: fields.opt_number("score", f64::MIN, f64::MAX)?,
-        };
-        card.check(path)?;
-        Ok(card)
-    }
-
     /// Checks the bounds of a card.
     fn check(&self, path: &str) -> Result<()> {
         for (field, value, known) in [("kind", &self.kind, TOOL_KINDS), ("safety", &self.safety, SAFETY_LEVELS)] {
@@ -131,12 +113,6 @@ impl ChoiceCard {
             Some(place) => too_large("code points in a tag", TAG_CHARS, format!("tags/{place}")),
             None => Ok(()),
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for ChoiceCard {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        Self::from_value(Value::deserialize(deserializer)?, "").map_err(serde::de::Error::custom)
     }
 }
 

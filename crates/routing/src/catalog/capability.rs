@@ -54,7 +54,7 @@ pub struct CapabilityChange {
     pub risk: &'static str,
     /// JSON pointers of the fields that differ.
     pub paths: Vec<String>,
-    /// Which way the change goes, one of [`super::RISKS`]; nothing when it is no tool.
+    /// Which way the change goes, finer than `risk`; null when it is no tool.
     #[cfg_attr(
         feature = "ts",
         ts(type = "\"none\" | \"documentation\" | \"compatible\" | \"review\" | \"breaking\" | null")
@@ -62,11 +62,11 @@ pub struct CapabilityChange {
     pub effect: Option<&'static str>,
 }
 
-/// The difference between two snapshots of capabilities.
+/// What changed between two snapshots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct CapabilityDiff {
-    /// Always [`CAPABILITY_DIFF_SCHEMA`].
+    /// Name of this record's form.
     pub schema: &'static str,
     /// Digest of the capabilities before.
     pub before_digest: String,

@@ -53,18 +53,18 @@ pub const RULES: &[(&str, &str, &str)] = &[
     ("pin-new", "warning", "the tool was not there when the others were pinned"),
 ];
 
-/// A finding about one tool of a catalog.
+/// One finding about a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct CatalogFinding {
-    /// One of [`RULES`].
+    /// Stable, such as `duplicate-id` or `text-invisible`.
     pub code: &'static str,
-    /// One of [`SEVERITIES`].
+    /// How bad it is.
     #[cfg_attr(feature = "ts", ts(type = "\"error\" | \"warning\" | \"info\""))]
     pub severity: &'static str,
-    /// The tool; empty when it has no id, and where several are meant.
+    /// The tool; empty when it has no id.
     pub item_id: String,
-    /// Place of the record in the list it came in.
+    /// Place in the list it came in, for a tool that was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub index: Option<usize>,
@@ -72,7 +72,7 @@ pub struct CatalogFinding {
     pub path: String,
     /// The finding as a sentence.
     pub message: String,
-    /// What was found, made safe to show; of a credential, nothing.
+    /// What was found, made safe to show.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[cfg_attr(feature = "ts", ts(optional, as = "Option<String>"))]
     pub evidence: String,

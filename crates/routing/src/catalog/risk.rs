@@ -17,7 +17,7 @@ pub const RISKS: &[&str] = &["none", "documentation", "compatible", "review", "b
 pub struct ToolChange {
     /// JSON pointer within the tool, or within its schema.
     pub path: String,
-    /// One of [`RISKS`].
+    /// What it may break.
     #[cfg_attr(feature = "ts", ts(type = "\"none\" | \"documentation\" | \"compatible\" | \"review\" | \"breaking\""))]
     pub risk: &'static str,
     /// The change in a few words.

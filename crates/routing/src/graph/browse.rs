@@ -50,6 +50,7 @@ impl PageOptions {
 }
 
 /// A node or a tool on a page.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct BrowseChild {
@@ -57,12 +58,8 @@ pub struct BrowseChild {
     #[cfg_attr(feature = "ts", ts(type = "\"node\" | \"item\""))]
     pub kind: &'static str,
     /// Path of the page of a node; absent for a tool.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub path: Option<String>,
     /// Id of the node or of the tool; a namespace of which the tree has no node has none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub id: Option<String>,
     /// Name for people.
     pub label: String,
@@ -70,7 +67,7 @@ pub struct BrowseChild {
     pub items: u64,
 }
 
-/// One page of the children of a node, or a single tool.
+/// Some of the children of a node, or a single tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct BrowsePage {
@@ -82,9 +79,9 @@ pub struct BrowsePage {
     pub hint: String,
     /// The children from `offset` on.
     pub children: Vec<BrowseChild>,
-    /// How many children there are.
+    /// Children in all.
     pub total: u64,
-    /// The offset of the next page, if there is one.
+    /// `offset` of the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub next: Option<u64>,

@@ -57,7 +57,7 @@ pub fn build(items: &[&SelectableItem], options: BuildOptions, catalog_hash: &st
     let manifest = GraphManifest {
         catalog_hash,
         items: items.len(),
-        strategy: options.strategy.name(),
+        strategy: options.strategy.as_str(),
         max_depth: graph.max_depth(),
         max_children: options.max_children as u64,
         tree_builder: "balanced-1",

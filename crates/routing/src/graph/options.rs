@@ -3,49 +3,22 @@
 use super::choice_graph::MAX_CHILDREN;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
-use contextweaver_text::quote::quote;
 use serde_json::Value;
 
 /// Largest number of children that can be asked for.
 const MOST_CHILDREN: u64 = 1 << 20;
 
-/// How tools are grouped into nodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GroupingStrategy {
-    /// By namespace where at least half of the tools have one, else by likeness.
-    Auto,
-    /// By namespace, and where it ends by name.
-    Namespace,
-    /// By the terms of name and description they share.
-    Cluster,
-    /// By name, in stretches of the alphabet.
-    Alphabetical,
-}
-
-impl GroupingStrategy {
-    const NAMES: [(&'static str, Self); 4] = [
-        ("auto", Self::Auto),
-        ("namespace", Self::Namespace),
-        ("cluster", Self::Cluster),
-        ("alphabetical", Self::Alphabetical),
-    ];
-
-    /// Reads the name of a strategy.
-    ///
-    /// # Errors
-    ///
-    /// `INVALID_INPUT` for a name that is none.
-    pub fn parse(name: &str) -> Result<Self> {
-        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|(_, strategy)| *strategy).ok_or_else(|| {
-            Error::new(ErrorCode::InvalidInput, format!("unknown strategy {}", quote(name)))
-                .hint("one of: auto namespace cluster alphabetical")
-        })
-    }
-
-    /// Returns the name in options and in `build_meta`.
-    pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, known)| *known == self).map_or("auto", |(name, _)| name)
+contextweaver_model::string_enum! {
+    /// How tools are grouped into nodes.
+    GroupingStrategy, "strategy" {
+        /// By namespace where at least half of the tools have one, else by likeness.
+        Auto = "auto",
+        /// By namespace, and where it ends by name.
+        Namespace = "namespace",
+        /// By the terms of name and description they share.
+        Cluster = "cluster",
+        /// By name, in stretches of the alphabet.
+        Alphabetical = "alphabetical",
     }
 }
 

@@ -63,7 +63,7 @@ pub struct MatchedTerm {
 pub struct RouteMatch {
     /// The score of the words alone: the sum of the contributions.
     pub score: f64,
-    /// Part of what is looked for that the tool has, 0 to 1, rare terms counting more.
+    /// Part of what is looked for that the tool has, 0 to 1.
     pub coverage: f64,
     /// What matched, in the order of the query.
     pub terms: Vec<MatchedTerm>,

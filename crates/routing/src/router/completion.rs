@@ -2,7 +2,6 @@
 //! the same tool again.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::conversation::RouteTurn;
 use super::filter::{ActiveTools, with_hints};
@@ -13,10 +12,9 @@ use super::shortlist::RankedCandidate;
 use super::{NavigatorResult, exact};
 use crate::cards::ToolNames;
 use crate::index::{FollowUp, QUESTION_MARKS, ToolIndex};
-use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_base::Result;
 use contextweaver_model::ItemKind;
-use contextweaver_model::json::Fields;
-use contextweaver_text::quote::quote;
+use contextweaver_model::json::Record;
 use contextweaver_text::unicode::trim;
 
 /// Most calls of a turn that count, the last ones.
@@ -26,56 +24,30 @@ const MAX_USER_TURNS: usize = 3;
 /// Marks that end a sentence, beside those of a question.
 const ENDS: &[char] = &['.', '!', '\n', '\u{3002}', '\u{ff01}'];
 
-/// Why a query was completed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub enum CompletionReason {
-    /// The query agrees to what the agent proposed, or to a call that has no result but errors.
-    Agreement,
-    /// The query asks for the same again, or of something else.
-    FollowUp,
+contextweaver_model::string_enum! {
+    /// Why a query was completed.
+    CompletionReason, "reason" {
+        /// The query agrees to what the agent proposed, or to a call that has no result but errors.
+        Agreement = "agreement",
+        /// The query asks for the same again, or of something else.
+        FollowUp = "follow_up",
+    }
 }
 
 /// How a query was completed from what was said before.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[record(closed)]
 pub struct QueryCompletion {
     /// What was searched for, with credentials masked.
     pub query: String,
-    /// Why the query does not stand on its own.
+    /// Why the query does not stand on its own: with `agreement` it agrees to what the agent proposed, or to a call that
+    /// waits; with `follow_up` it asks for the same again, or of something else.
     pub reason: CompletionReason,
-    /// Ids of the turns that it was completed from, in their order; those without an id are not named.
+    /// Ids of the turns that it was completed from, in their order.
     pub item_ids: Vec<String>,
-    /// Ids of the tools that were called in these turns, the first of which is the first of the short list.
+    /// Ids of the tools that these turns called or named: they come first in the short list.
     pub tool_ids: Vec<String>,
-}
-
-impl QueryCompletion {
-    /// Reads a completion, as a result has it.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the code of the first field that cannot be read, and its path.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let reason = match fields.string("reason")?.as_str() {
-            "agreement" => CompletionReason::Agreement,
-            "follow_up" => CompletionReason::FollowUp,
-            other => {
-                let error = Error::new(ErrorCode::InvalidInput, format!("unknown reason {}", quote(other)));
-                return Err(error.at(fields.at("reason")).hint("one of: agreement follow_up"));
-            }
-        };
-        let completion = Self {
-            query: fields.string("query")?,
-            reason,
-            item_ids: fields.strings("item_ids")?,
-            tool_ids: fields.strings("tool_ids")?,
-        };
-        fields.finish()?;
-        Ok(completion)
-    }
 }
 
 /// Completes a query that goes on with what was said before; one that stands on its own stays as it is.

@@ -1,16 +1,17 @@
 //! The record of a routing decision, as other systems take it over.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cards::{ChoiceCard, SelectionValidation};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::{Fields, JsonMap};
+use contextweaver_model::json::{Fields, JsonMap, Record};
 use contextweaver_text::quote::quote;
 use contextweaver_text::time::normal_iso;
 
 /// What was offered, and what was chosen.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[contextweaver_model::sparse]
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RoutingDecision {
     /// Unique, given by the caller.
@@ -18,20 +19,15 @@ pub struct RoutingDecision {
     /// What was offered.
     pub choice_cards: Vec<ChoiceCard>,
     /// When, in ISO 8601 with an offset, given by the caller.
+    #[record(with = timestamp, required)]
     pub timestamp: String,
     /// Anything the caller wants kept; `contextweaver` holds what the route says.
     pub metadata: JsonMap,
     /// The tool chosen, or the answer as it came when it was rejected.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub selected_item_id: Option<String>,
     /// The card chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub selected_card_id: Option<String>,
     /// What the choice was made from, in short.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub context_summary: Option<String>,
 }
 
@@ -127,30 +123,11 @@ impl RoutingDecision {
             choice_cards: parts.choice_cards,
         })
     }
-
-    /// Reads a record; unknown fields are ignored. A moment without a zone is UTC.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the code of the first field that cannot be read, and its path.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        Ok(Self {
-            id: fields.string("id")?,
-            choice_cards: fields.records("choice_cards", ChoiceCard::from_value)?,
-            timestamp: moment(&fields.string("timestamp")?, &fields.at("timestamp"))?,
-            metadata: fields.object("metadata")?,
-            selected_item_id: fields.opt_string("selected_item_id")?,
-            selected_card_id: fields.opt_string("selected_card_id")?,
-            context_summary: fields.opt_string("context_summary")?,
-        })
-    }
 }
 
-impl<'de> Deserialize<'de> for RoutingDecision {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        Self::from_value(Value::deserialize(deserializer)?, "").map_err(serde::de::Error::custom)
-    }
+/// Takes a time; one without a zone is UTC.
+fn timestamp(fields: &mut Fields, key: &'static str) -> Result<String> {
+    moment(&fields.string(key)?, &fields.at(key))
 }
 
 fn moment(text: &str, path: &str) -> Result<String> {

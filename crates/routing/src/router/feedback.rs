@@ -1,86 +1,77 @@
 //! What became of earlier calls, and what that means for the scores of tools.
 
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use super::history::sort_scored;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::numbers::round;
-use contextweaver_model::json::{Fields, JsonMap};
+use contextweaver_model::json::{Fields, JsonMap, Record};
 use contextweaver_text::quote::quote;
 use contextweaver_text::time::{normal_iso, parse_iso};
 
 /// What became of one call, or of all calls of a tool.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ToolFeedback {
     /// The tool.
     pub item_id: String,
     /// Whether it did what it was to do.
+    #[record(default = true)]
     pub success: bool,
     /// Milliseconds it took.
     pub latency_ms: Option<f64>,
     /// Tokens it cost.
     #[cfg_attr(feature = "ts", ts(type = "number | null"))]
+    #[record(with = token_cost)]
     pub token_cost: Option<i64>,
     /// How good the answer was, 0 to 1.
     pub quality_score: Option<f64>,
     /// When, in ISO 8601 with its offset.
+    #[record(with = timestamp)]
     pub timestamp: Option<String>,
     /// Anything the caller wants kept.
     pub metadata: JsonMap,
 }
 
-impl ToolFeedback {
-    /// Reads feedback; unknown fields are ignored. A time without a zone is UTC, token costs are rounded half to even.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the code of the first field that cannot be read, and its path.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let timestamp = fields.opt_string("timestamp")?;
-        let normal = timestamp.as_deref().map(|text| {
-            normal_iso(text).ok_or_else(|| {
-                let message = format!("{} is no time in ISO 8601", quote(text));
-                Error::new(ErrorCode::InvalidInput, message).at(fields.at("timestamp"))
-            })
-        });
-        Ok(Self {
-            timestamp: normal.transpose()?,
-            item_id: fields.string("item_id")?,
-            success: fields.bool_or("success", true)?,
-            latency_ms: fields.opt_number("latency_ms", f64::MIN, f64::MAX)?,
-            token_cost: fields.opt_number("token_cost", -9e15, 9e15)?.map(|cost| round(cost, 0) as i64),
-            quality_score: fields.opt_number("quality_score", f64::MIN, f64::MAX)?,
-            metadata: fields.object("metadata")?,
-        })
-    }
+/// Takes a time in ISO 8601; one without a zone is UTC.
+fn timestamp(fields: &mut Fields, key: &'static str) -> Result<Option<String>> {
+    let Some(text) = fields.opt_string(key)? else { return Ok(None) };
+    normal_iso(&text).map(Some).ok_or_else(|| {
+        Error::new(ErrorCode::InvalidInput, format!("{} is no time in ISO 8601", quote(&text))).at(fields.at(key))
+    })
 }
 
-impl<'de> Deserialize<'de> for ToolFeedback {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        Self::from_value(Value::deserialize(deserializer)?, "").map_err(serde::de::Error::custom)
-    }
+/// Takes a cost, rounded half to even.
+fn token_cost(fields: &mut Fields, key: &'static str) -> Result<Option<i64>> {
+    Ok(fields.opt_number(key, -9e15, 9e15)?.map(|cost| round(cost, 0) as i64))
 }
 
 /// How much each part of feedback weighs.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Record)]
+#[record(default, closed)]
 pub struct FeedbackWeights {
     /// Added for success.
+    #[record(range = 0.0..=f64::MAX)]
     pub success_weight: f64,
     /// Taken off for failure.
+    #[record(range = 0.0..=f64::MAX)]
     pub failure_penalty: f64,
     /// Added for a quality of 1, taken off for one of 0.
+    #[record(range = 0.0..=f64::MAX)]
     pub quality_weight: f64,
     /// Taken off for a latency of [`FeedbackWeights::latency_ref_ms`] or more.
+    #[record(range = 0.0..=f64::MAX)]
     pub latency_weight: f64,
     /// Taken off for a cost of [`FeedbackWeights::token_cost_ref`] or more.
+    #[record(range = 0.0..=f64::MAX)]
     pub cost_weight: f64,
     /// A long time.
+    #[record(range = f64::MIN_POSITIVE..=f64::MAX)]
     pub latency_ref_ms: f64,
     /// A high cost.
+    #[record(range = f64::MIN_POSITIVE..=f64::MAX)]
     pub token_cost_ref: f64,
 }
 
@@ -99,29 +90,6 @@ impl Default for FeedbackWeights {
 }
 
 impl FeedbackWeights {
-    /// Reads weights over the defaults.
-    ///
-    /// # Errors
-    ///
-    /// Fails with `OUT_OF_RANGE` for a negative weight or a reference of 0 or less.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let mut weights = Self::default();
-        for (key, slot, least) in [
-            ("success_weight", &mut weights.success_weight, 0.0),
-            ("failure_penalty", &mut weights.failure_penalty, 0.0),
-            ("quality_weight", &mut weights.quality_weight, 0.0),
-            ("latency_weight", &mut weights.latency_weight, 0.0),
-            ("cost_weight", &mut weights.cost_weight, 0.0),
-            ("latency_ref_ms", &mut weights.latency_ref_ms, f64::MIN_POSITIVE),
-            ("token_cost_ref", &mut weights.token_cost_ref, f64::MIN_POSITIVE),
-        ] {
-            *slot = fields.number_or(key, *slot, least, f64::MAX)?;
-        }
-        fields.finish()?;
-        Ok(weights)
-    }
-
     /// Returns what feedback adds to a score.
     pub fn delta(&self, feedback: &ToolFeedback) -> f64 {
         let mut delta = if feedback.success { self.success_weight } else { -self.failure_penalty };

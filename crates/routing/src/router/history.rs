@@ -1,13 +1,13 @@
 //! What was called before, and what that means for what to call next.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::Catalog;
 use crate::cards::ToolNames;
 use contextweaver_base::Result;
 use contextweaver_base::order::{SortedMap, WordSet, sort_by};
-use contextweaver_model::json::{Fields, JsonMap, parse_float};
+use contextweaver_model::json::{Fields, JsonMap, Record, as_number, as_uint, parse_float};
 use contextweaver_model::{ContextItem, ItemKind, SelectableItem};
 use contextweaver_text::unicode::prefix;
 
@@ -18,9 +18,31 @@ const UNSATISFIED_PENALTY: f64 = 0.2;
 /// Code points of the last result that count.
 const SUMMARY_CHARS: usize = 500;
 
-/// What was called before, and how much that weighs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// What was called before, and how much that weighs. Numbers may be given in text, as 0.18 takes them.
+///
+/// # Examples
+///
+/// ```
+/// # use contextweaver_routing::Catalog;
+/// # use serde_json::json;
+/// # let catalog = Catalog::from_value(json!({ "items": [
+/// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+/// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+/// # ] }), "")?;
+///
+/// use contextweaver_routing::{RouteHistory, RouteOptions, Router, RouterOptions};
+///
+/// let history = RouteHistory::from_value(json!({ "called_tool_ids": ["files.read"] }), "")?;
+/// let mut router = Router::new(catalog, RouterOptions::default());
+/// let options = RouteOptions { history: Some(history), ..RouteOptions::default() };
+/// // A tool that was called before counts less.
+/// let result = router.route("read a file", &options)?;
+/// assert!(result.history_adjustments["files.read"].as_f64().is_some_and(|delta| delta < 0.0));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[record(default)]
 pub struct RouteHistory {
     /// Ids of the tools called, in order.
     pub called_tool_ids: Vec<String>,
@@ -28,10 +50,13 @@ pub struct RouteHistory {
     pub last_result_summary: Option<String>,
     /// Steps taken, with this one.
     #[cfg_attr(feature = "ts", ts(type = "number"))]
+    #[record(with = step_number)]
     pub step_number: u64,
     /// Factor of the score of a tool called before.
+    #[record(with = number)]
     pub repeat_penalty: f64,
     /// Weight of a tool's similarity to the last result.
+    #[record(with = number)]
     pub result_boost_weight: f64,
 }
 
@@ -47,55 +72,21 @@ impl Default for RouteHistory {
     }
 }
 
-impl RouteHistory {
-    /// Reads a history; unknown fields are ignored, and numbers may be given in text as 0.18 takes them.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the code of the first field that cannot be read, and its path.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use contextweaver_routing::Catalog;
-    /// # use serde_json::json;
-    /// # let catalog = Catalog::from_value(json!({ "items": [
-    /// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
-    /// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
-    /// # ] }), "")?;
-    ///
-    /// use contextweaver_routing::{RouteHistory, RouteOptions, Router, RouterOptions};
-    ///
-    /// let history = RouteHistory::from_value(json!({ "called_tool_ids": ["files.read"] }), "")?;
-    /// let mut router = Router::new(catalog, RouterOptions::default());
-    /// let options = RouteOptions { history: Some(history), ..RouteOptions::default() };
-    /// // A tool that was called before counts less.
-    /// let result = router.route("read a file", &options)?;
-    /// assert!(result.history_adjustments["files.read"].as_f64().is_some_and(|delta| delta < 0.0));
-    /// # Ok::<(), contextweaver_base::Error>(())
-    /// ```
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let base = Self::default();
-        let mut number = |key: &'static str, default: f64| match fields.take(key).map(number_in_text) {
-            None => Ok(default),
-            Some(value) => contextweaver_model::json::as_number(&value, &fields.at(key), f64::MIN, f64::MAX),
-        };
-        let (repeat_penalty, result_boost_weight) =
-            (number("repeat_penalty", base.repeat_penalty)?, number("result_boost_weight", base.result_boost_weight)?);
-        let step_number = match fields.take("step_number").map(number_in_text) {
-            None => base.step_number,
-            Some(value) => contextweaver_model::json::as_uint(&value, &fields.at("step_number"), 1 << 53)?,
-        };
-        Ok(Self {
-            called_tool_ids: fields.strings("called_tool_ids")?,
-            last_result_summary: fields.opt_string("last_result_summary")?,
-            step_number,
-            repeat_penalty,
-            result_boost_weight,
-        })
+fn number(fields: &mut Fields, key: &'static str, base: f64) -> Result<f64> {
+    match fields.take(key).map(number_in_text) {
+        None => Ok(base),
+        Some(value) => as_number(&value, &fields.at(key), f64::MIN, f64::MAX),
     }
+}
 
+fn step_number(fields: &mut Fields, key: &'static str, base: u64) -> Result<u64> {
+    match fields.take(key).map(number_in_text) {
+        None => Ok(base),
+        Some(value) => as_uint(&value, &fields.at(key), 1 << 53),
+    }
+}
+
+impl RouteHistory {
     /// Reads the history off an event log, nothing when no tool has answered yet.
     ///
     /// The called are named as the log names them: by the function of the result or its call, else by the id of the
@@ -168,12 +159,6 @@ impl RouteHistory {
         }
         sort_scored(&mut adjusted);
         (adjusted, deltas)
-    }
-}
-
-impl<'de> Deserialize<'de> for RouteHistory {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        Self::from_value(Value::deserialize(deserializer)?, "").map_err(serde::de::Error::custom)
     }
 }
 

@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 
 use super::{RouteOptions, Router, RouterOptions};
 use crate::Catalog;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::Fields;
+use contextweaver_model::json::Record;
 use contextweaver_model::json::numbers::{fixed, round};
 use contextweaver_text::markdown::{code_span, inline};
 use contextweaver_text::python::quoted;
@@ -21,32 +20,13 @@ const MAX_EXAMPLES: usize = 10;
 pub const IMPACT_TOP_K: u64 = 5;
 
 /// A query to compare routes by, with the tool it should find if that is known.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Record)]
+#[record(closed)]
 pub struct RouteProbe {
     /// The query.
     pub query: String,
     /// The tool that should be among those returned.
     pub expected: Option<String>,
-}
-
-impl RouteProbe {
-    /// Reads `{query, expected?}`; unknown fields are refused.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the code of the first field that cannot be read, and its path.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let probe = Self { query: fields.string("query")?, expected: fields.opt_string("expected")? };
-        fields.finish()?;
-        Ok(probe)
-    }
-}
-
-impl<'de> Deserialize<'de> for RouteProbe {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        Self::from_value(Value::deserialize(deserializer)?, "").map_err(serde::de::Error::custom)
-    }
 }
 
 /// A query with another first tool than before.

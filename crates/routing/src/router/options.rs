@@ -12,22 +12,22 @@ use crate::index::{IndexOptions, Lexicon, WordRelation};
 use crate::scorers::ScorerKind;
 use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::{Fields, as_number, as_string, pointer};
+use contextweaver_model::json::{Fields, Record, as_number, as_string, pointer};
 use contextweaver_model::{ProfileConfig, RoutingConfig};
-use contextweaver_text::quote::quote;
 
 /// Most tools one route returns.
 pub const MAX_TOP_K: u64 = 10_000;
 /// Ratio of the second score to the first from which a choice is ambiguous.
 pub const AMBIGUITY_RATIO: f64 = 0.9;
 
-/// How candidates are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Navigator {
-    /// Every tool is scored, through the inverted index.
-    Exact,
-    /// Down the graph, a few branches at a time.
-    Beam,
+contextweaver_model::string_enum! {
+    /// How candidates are found.
+    Navigator, "navigator" {
+        /// Every tool is scored, through the inverted index.
+        Exact = "exact",
+        /// Down the graph, a few branches at a time.
+        Beam = "beam",
+    }
 }
 
 /// Options of a [`Router`](super::Router).
@@ -98,7 +98,7 @@ impl RouterOptions {
     ///
     /// Fails with `INVALID_INPUT` or `OUT_OF_RANGE`, with the path of the field.
     pub fn take(fields: &mut Fields, base: Self) -> Result<Self> {
-        let navigator = fields.parsed_or("navigator", base.navigator, navigator)?;
+        let navigator = fields.parsed_or("navigator", base.navigator, Navigator::parse)?;
         let scorer = match fields.opt_string("scorer")? {
             Some(_) if navigator == Navigator::Exact => {
                 return Err(Error::new(ErrorCode::InvalidInput, "the exact navigator has a scorer of its own")
@@ -159,10 +159,6 @@ fn config(fields: &mut Fields) -> Result<RoutingConfig> {
     })
 }
 
-fn navigator(text: &str) -> Result<Navigator> {
-    one_of(text, "navigator", &[("exact", Navigator::Exact), ("beam", Navigator::Beam)])
-}
-
 /// Reads a lexicon: `english`, `none`, or words of the caller's own over one of them.
 fn lexicon(value: Value, path: &str) -> Result<Lexicon> {
     if let Some(name) = value.as_str() {
@@ -189,21 +185,27 @@ fn lexicon(value: Value, path: &str) -> Result<Lexicon> {
     Ok(lexicon)
 }
 
+contextweaver_model::string_enum! {
+    /// Words that are there without the caller's.
+    NamedLexicon, "lexicon" {
+        /// Those of English tools.
+        English = "english",
+        /// No words.
+        None = "none",
+    }
+}
+
 fn named_lexicon(name: &str) -> Result<Lexicon> {
     // Made only when asked for: it takes a millisecond.
-    Ok(if one_of(name, "lexicon", &[("english", true), ("none", false)])? {
-        Lexicon::english()
-    } else {
-        Lexicon::none()
+    Ok(match NamedLexicon::parse(name)? {
+        NamedLexicon::English => Lexicon::english(),
+        NamedLexicon::None => Lexicon::none(),
     })
 }
 
-fn one_of<T: Copy>(text: &str, what: &str, all: &[(&str, T)]) -> Result<T> {
-    all.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-        let message = format!("unknown {what} {}", quote(text));
-        Error::new(ErrorCode::InvalidInput, message).hint(format!("one of: {}", names.join(" ")))
-    })
+/// Takes feedback, summed up by tool.
+fn summed(fields: &mut Fields, key: &'static str) -> Result<SortedMap<String, ToolFeedback>> {
+    Ok(aggregate_feedback(&fields.get::<Vec<ToolFeedback>>(key)?))
 }
 
 /// Options of one route.
@@ -234,51 +236,36 @@ pub struct RouteOptions {
 }
 
 /// Outcomes of earlier calls, and how much they weigh.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// # Examples
+///
+/// ```
+/// # use contextweaver_routing::Catalog;
+/// # use serde_json::json;
+/// # let catalog = Catalog::from_value(json!({ "items": [
+/// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+/// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+/// # ] }), "")?;
+///
+/// use contextweaver_routing::{RouteFeedback, RouteOptions, Router, RouterOptions};
+///
+/// let records = json!({ "records": [{ "item_id": "mail.send", "success": false }] });
+/// let feedback = RouteFeedback::from_value(records, "")?;
+/// let mut router = Router::new(catalog, RouterOptions::default());
+/// let before = router.route("send an email", &RouteOptions::default())?;
+/// let after = router.route("send an email", &RouteOptions { feedback: Some(feedback), ..RouteOptions::default() })?;
+/// assert!(after.scores[0] < before.scores[0]);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Record)]
+#[record(closed)]
 pub struct RouteFeedback {
     /// Sums by tool id.
+    #[record(name = "records", with = summed)]
     pub tools: SortedMap<String, ToolFeedback>,
     /// Weight of each part of the feedback.
+    #[record(default)]
     pub weights: FeedbackWeights,
-}
-
-impl RouteFeedback {
-    /// Reads `{records, weights?}`.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the code of the first field that cannot be read, and its path.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use contextweaver_routing::Catalog;
-    /// # use serde_json::json;
-    /// # let catalog = Catalog::from_value(json!({ "items": [
-    /// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
-    /// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
-    /// # ] }), "")?;
-    ///
-    /// use contextweaver_routing::{RouteFeedback, RouteOptions, Router, RouterOptions};
-    ///
-    /// let records = json!({ "records": [{ "item_id": "mail.send", "success": false }] });
-    /// let feedback = RouteFeedback::from_value(records, "")?;
-    /// let mut router = Router::new(catalog, RouterOptions::default());
-    /// let before = router.route("send an email", &RouteOptions::default())?;
-    /// let after = router.route("send an email", &RouteOptions { feedback: Some(feedback), ..RouteOptions::default() })?;
-    /// assert!(after.scores[0] < before.scores[0]);
-    /// # Ok::<(), contextweaver_base::Error>(())
-    /// ```
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let tools = aggregate_feedback(&fields.records("records", ToolFeedback::from_value)?);
-        let weights = match fields.take("weights") {
-            None => FeedbackWeights::default(),
-            Some(value) => FeedbackWeights::from_value(value, &fields.at("weights"))?,
-        };
-        fields.finish()?;
-        Ok(Self { tools, weights })
-    }
 }
 
 impl RouteOptions {
@@ -300,12 +287,8 @@ impl RouteOptions {
                 return Err(Error::new(ErrorCode::OutOfRange, format!("{key} must be at least 1")).at(fields.at(key)));
             }
         }
-        let history =
-            fields.take("history").map(|value| RouteHistory::from_value(value, &fields.at("history"))).transpose()?;
-        let feedback = fields
-            .take("feedback")
-            .map(|value| RouteFeedback::from_value(value, &fields.at("feedback")))
-            .transpose()?;
+        let history = fields.get("history")?;
+        let feedback = fields.get("feedback")?;
         let conversation = Conversation::new(fields.records("conversation", RouteTurn::from_value)?);
         let mut set = |key: &'static str| fields.strings(key).map(WordSet::new);
         let (exclude_ids, exclude_tags, pin_ids) = (set("exclude_ids")?, set("exclude_tags")?, set("pin_ids")?);

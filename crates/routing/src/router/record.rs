@@ -6,6 +6,7 @@ use super::completion::QueryCompletion;
 use contextweaver_model::{JsonMap, SelectableItem};
 
 /// The short list for a query, and how it came about.
+#[contextweaver_model::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RouteResult {
@@ -18,6 +19,7 @@ pub struct RouteResult {
     /// Whether the best two are too close to call.
     pub is_ambiguous: bool,
     /// A question that tells the best ones apart.
+    #[nullable]
     pub clarifying_question: Option<String>,
     /// Number of tools excluded by id or tag.
     pub excluded_count: u64,
@@ -32,36 +34,25 @@ pub struct RouteResult {
     pub history_adjustments: JsonMap,
     /// How often one of the first five tools is right where the words of a query are found so well, 0 to 1. Absent from the
     /// beam navigator, and where only vectors speak for the tools.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub confidence: Option<f64>,
     /// Whether nothing fits: the confidence is too low, or no tool shares a word with the query. Only the exact navigator
     /// knows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub no_match: Option<bool>,
     /// Why nothing fits, with the names of the tools that came nearest, in a sentence.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub no_match_reason: Option<String>,
     /// The same without these names, for who shows tools under others.
     #[serde(skip)]
     #[cfg_attr(feature = "ts", ts(skip))]
+    #[nullable]
     pub no_match_cause: Option<String>,
     /// Ids of the tools that came nearest, best first, at most three, when nothing fits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub nearest_ids: Option<Vec<String>>,
     /// How the query was completed from what was said before, where it does not stand on its own. What is said of the query
     /// elsewhere in the result is of the completed one, but for the query itself in the trace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub completion: Option<QueryCompletion>,
     /// The steps and numbers behind the result.
     pub trace: RouteTrace,
     /// The tools themselves, if asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
     pub candidate_items: Option<Vec<SelectableItem>>,
 }
 

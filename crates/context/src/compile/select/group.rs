@@ -19,7 +19,15 @@ pub fn group(state: &mut BuildState, pins: &[usize]) {
             number[row.unit] = state.units.len();
             let (rows, parents) = (Vec::new(), Vec::new());
             let score = f64::MIN;
-            state.units.push(SelectionUnit { rows, quarters: 0, score, pinned: None, parents, step: None, holds: false });
+            state.units.push(SelectionUnit {
+                rows,
+                quarters: 0,
+                score,
+                pinned: None,
+                parents,
+                step: None,
+                holds: false,
+            });
         }
         row.unit = number[row.unit];
         let unit = &mut state.units[row.unit];

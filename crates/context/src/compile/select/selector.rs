@@ -2,12 +2,12 @@
 
 use super::lines::PromptLines;
 use super::plan::{CandidateRow, MIN_GROWTH, PlannedPart, Planner, SqueezeLevel};
-use super::units::{INSTRUCTIONS, NEAR_REPEAT, NO_ROOM, SelectionUnit, UnitSelection};
+use super::units::{INSTRUCTIONS, SelectionUnit, UnitSelection};
 use crate::compile::prompt::EntryContent;
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{has_more_than_text, is_approval};
-use contextweaver_model::{ContextPolicy, ItemKind, RenderedAs, TakenBy};
+use contextweaver_model::{ContextPolicy, DropReason, ItemKind, RenderedAs, TakenBy};
 
 /// Share of the budget that goes to the newest units where the query says nothing; it falls with the square of what the
 /// query leaves open.
@@ -324,14 +324,15 @@ impl UnitSelector<'_> {
         for (priority, unit) in order {
             state.selection.records[unit].priority = Some(priority);
             match self.consider(state, unit, true) {
-                Some(NEAR_REPEAT) => repeats.push(unit),
+                Some(DropReason::NearRepeat) => repeats.push(unit),
                 Some(reason) => state.selection.dropped.push((unit, reason)),
                 None => {}
             }
         }
         for unit in repeats {
             if let Some(reason) = self.consider(state, unit, false) {
-                state.selection.dropped.push((unit, if reason == NO_ROOM { NEAR_REPEAT } else { reason }));
+                let reason = if reason == DropReason::Budget { DropReason::NearRepeat } else { reason };
+                state.selection.dropped.push((unit, reason));
             }
         }
         // An earlier drop may have come in as somebody's parent.
@@ -385,18 +386,18 @@ impl UnitSelector<'_> {
     }
 
     /// Takes a unit, or says why not.
-    fn consider(&self, state: &mut SelectionState, unit: usize, repeats_wait: bool) -> Option<&'static str> {
+    fn consider(&self, state: &mut SelectionState, unit: usize, repeats_wait: bool) -> Option<DropReason> {
         if state.selection.has(unit) {
             return None;
         }
         if !self.within_caps(state, unit) {
-            return Some("kind_limit");
+            return Some(DropReason::KindLimit);
         }
-        let Some(parts) = self.fitting(state, unit) else { return Some(NO_ROOM) };
+        let Some(parts) = self.fitting(state, unit) else { return Some(DropReason::Budget) };
         let is_text = || !parts.iter().any(|part| has_more_than_text(self.planner.item(part.at)));
         let is_said = self.is_said(unit);
         if repeats_wait && state.lines.have_all(self.texts(&parts), is_said) && is_text() {
-            return Some(NEAR_REPEAT);
+            return Some(DropReason::NearRepeat);
         }
         self.take(state, unit, parts, TakenBy::Priority);
         self.take_parents(state, unit);

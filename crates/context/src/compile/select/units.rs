@@ -1,14 +1,10 @@
 //! What the selection chooses from, and what it makes of it.
 
 use super::plan::PlannedPart;
-use contextweaver_model::TakenBy;
+use contextweaver_model::{DropReason, TakenBy};
 
 /// Why the instructions at the head of a log stay, as long as there is room for more than them.
 pub const INSTRUCTIONS: &str = "instructions";
-/// Why a unit is left out that does not fit.
-pub const NO_ROOM: &str = "budget";
-/// Why one is that does not fit and has nothing but lines of others: it had to wait for them.
-pub const NEAR_REPEAT: &str = "near_repeat";
 
 /// Items that enter and leave together.
 #[derive(Debug, Clone)]
@@ -55,7 +51,7 @@ pub struct UnitSelection {
     /// Parts of every unit taken, by unit.
     pub taken: Vec<Option<Vec<PlannedPart>>>,
     /// Units not taken, with the reason, in the order considered.
-    pub dropped: Vec<(usize, &'static str)>,
+    pub dropped: Vec<(usize, DropReason)>,
     /// How it came to that, by unit.
     pub records: Vec<UnitRecord>,
     /// In quarter tokens.

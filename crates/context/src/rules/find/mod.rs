@@ -28,7 +28,7 @@ const SHORT_TURN: usize = 240;
 pub const MOST_OF_A_TURN: usize = 64;
 
 contextweaver_model::string_enum! {
-    /// What a statement does.
+    /// What an instruction of the user does.
     StatementKind, "kind" {
         /// It forbids something.
         Prohibition = "prohibition",

@@ -4,30 +4,15 @@ use serde::Serialize;
 
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
-use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::ArtifactRef;
 
-/// Why an artifact went without being deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EvictionReason {
-    Ttl,
-    Lru,
-}
-
-impl EvictionReason {
-    pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ttl => "ttl",
-            Self::Lru => "lru",
-        }
-    }
-
-    pub(super) fn parse(name: &str) -> Result<Self> {
-        match name {
-            "ttl" => Ok(Self::Ttl),
-            "lru" => Ok(Self::Lru),
-            _ => Err(Error::new(ErrorCode::InvalidInput, "expected ttl or lru")),
-        }
+contextweaver_model::string_enum! {
+    /// Why an artifact went without being deleted.
+    EvictionReason, "reason" {
+        /// Its time was over.
+        Ttl = "ttl",
+        /// It was not used for longest.
+        Lru = "lru",
     }
 }
 
@@ -35,7 +20,7 @@ impl EvictionReason {
 #[derive(Serialize)]
 pub(super) struct ExpiredArtifact<'a> {
     handle: &'a str,
-    reason: &'static str,
+    reason: EvictionReason,
     #[serde(skip_serializing_if = "Option::is_none")]
     artifact_ref: Option<&'a ArtifactRef>,
 }
@@ -100,7 +85,7 @@ impl Tombstones {
         known
             .map(|(handle, known)| ExpiredArtifact {
                 handle,
-                reason: known.reason.as_str(),
+                reason: known.reason,
                 artifact_ref: known.artifact_ref.as_ref(),
             })
             .collect()

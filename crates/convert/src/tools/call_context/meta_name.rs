@@ -8,31 +8,17 @@ use contextweaver_text::quote::quote;
 /// The prefix under which every name is spelled so that it can be read back.
 pub const MARKER: &str = "contextweaver.encoded";
 
-/// What happens to a key outside the grammar of `_meta`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnInvalidKey {
-    /// The call fails with the reason `InvalidMetaKey`.
-    #[default]
-    Error,
-    /// The entry is left out.
-    Drop,
-    /// The key is spelled with legal characters.
-    Encode,
-}
-
-impl OnInvalidKey {
-    /// Reads the name of a choice.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` for another name.
-    pub fn parse(name: &str) -> Result<Self> {
-        match name {
-            "error" => Ok(Self::Error),
-            "drop" => Ok(Self::Drop),
-            "encode" => Ok(Self::Encode),
-            other => Err(Error::new(ErrorCode::InvalidInput, format!("{} is no way to treat a key", quote(other)))
-                .hint("one of error, drop, encode")),
-        }
+contextweaver_model::string_enum! {
+    /// What happens to a key outside the grammar of `_meta`.
+    #[derive(Default)]
+    OnInvalidKey, "treatment of a key" {
+        /// The call fails with the reason `InvalidMetaKey`.
+        #[default]
+        Error = "error",
+        /// The entry is left out.
+        Drop = "drop",
+        /// The key is spelled with legal characters.
+        Encode = "encode",
     }
 }
 

@@ -129,30 +129,15 @@ fn has_word(key: &str, wanted: &str) -> bool {
     bytes.windows(wanted.len()).enumerate().any(same)
 }
 
-/// What happens when a lower level sets a sealed key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnSealedKey {
-    /// The merge fails with the reason `SealedKeyConflict`.
-    #[default]
-    Throw,
-    /// The value of the upper level stays.
-    KeepUpper,
-}
-
-impl OnSealedKey {
-    /// Reads the name of a choice.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` for another name.
-    pub fn parse(name: &str) -> Result<Self> {
-        match name {
-            "throw" => Ok(Self::Throw),
-            "keep-upper" => Ok(Self::KeepUpper),
-            other => {
-                Err(Error::new(ErrorCode::InvalidInput, format!("{} is no way to settle a conflict", quote(other)))
-                    .hint("one of throw, keep-upper"))
-            }
-        }
+contextweaver_model::string_enum! {
+    /// What happens when a lower level sets a sealed key.
+    #[derive(Default)]
+    OnSealedKey, "settlement of a conflict" {
+        /// The merge fails with the reason `SealedKeyConflict`.
+        #[default]
+        Throw = "throw",
+        /// The value of the upper level stays.
+        KeepUpper = "keep-upper",
     }
 }
 

@@ -20,29 +20,13 @@ use contextweaver_model::Warning;
 use contextweaver_model::json::{JsonMap, pointer, type_name};
 use contextweaver_text::quote::quote;
 
-/// The notation of a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SchemaFormat {
-    /// JSON Schema.
-    JsonSchema,
-    /// `{field: {type, description, optional, enum, default, items}}`.
-    Shorthand,
-}
-
-impl SchemaFormat {
-    /// Reads `json-schema` or `shorthand`.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` for another name.
-    pub fn parse(text: &str) -> Result<Self> {
-        match text {
-            "json-schema" => Ok(Self::JsonSchema),
-            "shorthand" => Ok(Self::Shorthand),
-            other => {
-                Err(Error::new(ErrorCode::InvalidInput, format!("no format of schemas is called {}", quote(other)))
-                    .hint("one of json-schema, shorthand"))
-            }
-        }
+contextweaver_model::string_enum! {
+    /// The notation of a schema.
+    SchemaFormat, "format of schemas" {
+        /// JSON Schema.
+        JsonSchema = "json-schema",
+        /// `{field: {type, description, optional, enum, default, items}}`.
+        Shorthand = "shorthand",
     }
 }
 
