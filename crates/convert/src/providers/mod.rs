@@ -36,10 +36,12 @@ mod outgoing;
 mod pieces;
 mod repeated;
 mod server_tools;
+mod signatures;
 mod sources;
 mod stored;
 mod to_items;
 mod to_messages;
+mod torn;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -68,6 +70,7 @@ pub use server_tools::{is_compaction, is_provider_run};
 pub use sources::last_part;
 pub use to_items::ReadOptions;
 pub use to_messages::{WriteOptions, WrittenBefore};
+pub use torn::LastResponse;
 
 /// A message format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -402,6 +405,7 @@ pub fn read_options(fields: &mut Fields) -> Result<ReadOptions> {
         id_prefix: fields.string_or("id_prefix", "message:")?,
         known_calls,
         open_calls: Vec::new(),
+        last_response: LastResponse::Unknown,
         system: fields.take("system"),
     })
 }
