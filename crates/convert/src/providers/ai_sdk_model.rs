@@ -6,9 +6,9 @@ use super::media::{MEDIA_TOKENS, MediaInfo, label_of, text_at};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
 use super::outgoing::{
     OriginalPart, OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, by_message, put,
-    take_message_fields,
+    take_message_fields, warn_of_trimmed,
 };
-use super::{into_object, optional, required, role_of, take_field};
+use super::{Warnings, into_object, optional, required, role_of, take_field};
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
 use contextweaver_model::json::wrong_type;
@@ -163,7 +163,7 @@ fn result(mut value: Value, path: &str) -> Result<MessagePart> {
 
 /// Writes messages. Two of the model that did not follow each other are one: there are providers that refuse a call behind what the
 /// model said itself.
-pub fn write(messages: Vec<OutgoingMessage>) -> Vec<Value> {
+pub fn write(messages: Vec<OutgoingMessage>, warnings: &mut Warnings) -> Vec<Value> {
     let mut written: Vec<(Role, Vec<OutgoingPart>)> = Vec::new();
     let mut last_index: Option<usize> = None;
     for message in messages {
@@ -181,7 +181,34 @@ pub fn write(messages: Vec<OutgoingMessage>) -> Vec<Value> {
             last_index = index;
         }
     }
-    written.into_iter().filter_map(|(role, parts)| write_message(role, parts)).collect()
+    let written = written.into_iter().map(|(role, mut parts)| {
+        if role == Role::Assistant {
+            trim_before_custom(&mut parts, warnings);
+        }
+        (role, parts)
+    });
+    written.filter_map(|(role, parts)| write_message(role, parts)).collect()
+}
+
+/// Takes white space off the end of a text behind which a message of the model has nothing but parts of a provider's own: another
+/// one is sent it as the end of the message, and the SDK trims only what stands last.
+fn trim_before_custom(parts: &mut [OutgoingPart], warnings: &mut Warnings) {
+    let is_custom = |part: &OutgoingPart| {
+        part.original.as_ref().is_some_and(|original| original.value.get("type").is_some_and(|kind| kind == "custom"))
+    };
+    let custom = parts.iter().rev().take_while(|part| is_custom(part)).count();
+    let last = parts.len() - custom;
+    let Some(part) = parts[..last].last_mut().filter(|_| custom > 0) else { return };
+    let PartContent::Text(text) = &mut part.content else { return };
+    let length = text.trim_end().len();
+    if length == text.len() {
+        return;
+    }
+    text.truncate(length);
+    if let Some(slot) = part.original.as_mut().and_then(|original| original.value.get_mut("text")) {
+        *slot = text.as_str().into();
+    }
+    warn_of_trimmed(part.item, warnings);
 }
 
 /// Writes a message; none without parts.

@@ -52,7 +52,7 @@ use contextweaver_model::ContextItem;
 use contextweaver_model::json::{Fields, JsonMap, missing_field, wrong_type};
 use contextweaver_text::quote::quote;
 
-use self::alternating::begin_with_user;
+use self::alternating::{begin_with_user, fill_empty};
 use self::blanks::leave_out_blanks;
 use self::image_count::count_images;
 use self::message::Role;
@@ -323,6 +323,9 @@ pub fn continue_messages(
     if format == Format::AiSdkModel {
         free_parts(&mut outgoing, &mut before.items, &mut warnings);
     }
+    if matches!(format, Format::Anthropic | Format::Gemini | Format::AiSdkModel) && !before.has_turns {
+        fill_empty(&mut outgoing, items, &mut warnings);
+    }
     if format == Format::AiSdkModel && !before.has_turns {
         begin_with_user(&mut outgoing, &mut warnings);
     }
@@ -334,7 +337,7 @@ pub fn continue_messages(
         Format::Anthropic => anthropic::write(outgoing, follows, options.is_steady, &mut warnings),
         Format::Gemini => gemini::write(outgoing, follows, &mut before.signatures, &mut warnings),
         Format::AiSdkUi => (ai_sdk_ui::write(outgoing, before.count, &mut before.messages), None),
-        Format::AiSdkModel => (ai_sdk_model::write(outgoing), None),
+        Format::AiSdkModel => (ai_sdk_model::write(outgoing, &mut warnings), None),
     };
     count_images(&messages, format, &mut before.images, &mut warnings);
     before.count += messages.len();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::approvals::Approvals;
+use super::approvals::{Approvals, RequestIds};
 use super::media_list::MediaBytes;
 use super::message::{Role, at};
 use super::names::{UniqueIds, answered_id, call_id, legal_id, legal_name, tool_name};
@@ -49,6 +49,8 @@ pub struct WrittenBefore {
     pub(super) images: usize,
     /// Whether there is one besides instructions.
     pub(super) has_turns: bool,
+    /// Requests for approval.
+    pub(super) requests: RequestIds,
     /// Signatures of calls, in a format whose models sign them.
     pub(super) signatures: Signatures,
 }
@@ -81,7 +83,8 @@ pub fn outgoing_messages(
     if format == Format::Gemini {
         before.signatures.look_for(&sources);
     }
-    let approvals = Approvals::of(&sources);
+    let approvals = Approvals::of(&sources, &before.requests);
+    before.requests.clone_from(&approvals.asked);
     let groups = group_items(&sources, &approvals);
     let ids = &mut before.calls;
     let mut builder = MessageBuilder {

@@ -1,7 +1,8 @@
-//! Items of Responses that are torn from the reasoning that led to them, and calls of Gemini whose thoughts are lost.
+//! Items of Responses that are torn from the reasoning that led to them, calls whose reasoning is lost, and what is left without them.
 
 use contextweaver_convert::providers::{
-    Format, LastResponse, ReadOptions, WriteOptions, items_to_messages, messages_to_items,
+    Format, LastResponse, ReadOptions, WriteOptions, WrittenBefore, continue_messages, items_to_messages,
+    messages_to_items,
 };
 use contextweaver_model::ContextItem;
 use serde_json::{Value, json};
@@ -228,4 +229,63 @@ fn gemini_takes_calls_whose_thoughts_are_lost() {
     assert_eq!(calls[0]["thoughtSignature"], "skip_thought_signature_validator", "its own is lost");
     assert_eq!(messages[2]["parts"].as_array().map(Vec::len), Some(2));
     assert_eq!(codes, ["OPAQUE_LEFT_OUT"]);
+}
+
+#[test]
+fn a_conversation_of_which_nothing_is_left_says_so() {
+    let options = json!({ "anthropic": { "signature": "S" } });
+    let model = json!([
+        { "role": "user", "content": "" },
+        { "role": "assistant", "content": [{ "type": "reasoning", "text": "password=x", "providerOptions": options },
+            { "type": "tool-call", "toolCallId": "c1", "toolName": "f", "input": {} }] },
+        { "role": "tool", "content": [{ "type": "tool-result", "toolCallId": "c1", "toolName": "f", "output": { "type": "text", "value": "42" } }] },
+    ]);
+    let native = json!([
+        { "role": "user", "content": "" },
+        { "role": "assistant", "content": [{ "type": "thinking", "thinking": "password=x", "signature": "S" },
+            { "type": "tool_use", "id": "c1", "name": "f", "input": {} }] },
+        { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "c1", "content": "42" }] },
+    ]);
+    for (messages, format) in [(model, Format::AiSdkModel), (native, Format::Anthropic)] {
+        let mut items = read(messages, format, LastResponse::Unknown);
+        items[1].metadata["_contextweaver"]["message"]["digest"] = "".into();
+        let (messages, codes) = asked(&items, format);
+        assert_eq!((messages.len(), &messages[0]["role"]), (1, &json!("user")), "{messages:?}");
+        assert!(codes.contains(&"REASONING_INCOMPLETE") && codes.contains(&"BEGINNING_MISSING"), "{codes:?}");
+    }
+}
+
+#[test]
+fn white_space_before_a_note_of_the_provider_is_trimmed() {
+    let note = json!({ "type": "custom", "kind": "a.note", "providerOptions": { "a": { "note": "n" } } });
+    let said = |text: &str| json!({ "role": "assistant", "content": [{ "type": "text", "text": text }, note] });
+    let list = json!([user("go"), said("Gone. \n")]);
+    let (messages, codes) = asked(&read(list, Format::AiSdkModel, LastResponse::Unknown), Format::AiSdkModel);
+    assert_eq!((&messages[1], codes), (&said("Gone."), vec!["TEXT_TRIMMED"]));
+    // The SDK itself trims what stands last.
+    let list = json!([user("go"), { "role": "assistant", "content": [note, { "type": "text", "text": "Gone. \n" }] }]);
+    let (messages, codes) = asked(&read(list.clone(), Format::AiSdkModel, LastResponse::Unknown), Format::AiSdkModel);
+    assert_eq!((Value::Array(messages), codes), (list, Vec::new()));
+}
+
+#[test]
+fn a_copy_of_a_request_for_approval_waits_for_nothing() {
+    let asks = json!({ "role": "assistant", "content": [
+        { "type": "tool-call", "toolCallId": "c1", "toolName": "f", "input": {} },
+        { "type": "tool-approval-request", "approvalId": "a1", "toolCallId": "c1" }] });
+    let answer = json!({ "role": "tool", "content": [{ "type": "tool-approval-response", "approvalId": "a1", "approved": true }] });
+    let result = json!({ "role": "tool", "content": [
+        { "type": "tool-result", "toolCallId": "c1", "toolName": "f", "output": { "type": "text", "value": "42" } }] });
+    let list = json!([user("go"), asks, answer, result, user("and?"), asks]);
+    let items = read(list, Format::AiSdkModel, LastResponse::Unknown);
+    let (messages, codes) = asked(&items, Format::AiSdkModel);
+    assert_eq!(messages[messages.len() - 1]["content"][0]["type"], "tool-result", "{messages:?}");
+    assert!(codes.contains(&"RESULT_MISSING"), "{codes:?}");
+    // Also where the first one was written before.
+    let (mut before, options) =
+        (WrittenBefore::default(), WriteOptions { close_calls: true, ..WriteOptions::default() });
+    let parts = items.split_at(items.len() - 1);
+    let [_, last] = [parts.0, parts.1]
+        .map(|items| continue_messages(items, Format::AiSdkModel, &options, &|_| None, &mut before).unwrap().messages);
+    assert_eq!(last.len(), 2, "{last:?}");
 }
