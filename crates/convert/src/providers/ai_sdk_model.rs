@@ -183,22 +183,26 @@ pub fn write(messages: Vec<OutgoingMessage>, warnings: &mut Warnings) -> Vec<Val
     }
     let written = written.into_iter().map(|(role, mut parts)| {
         if role == Role::Assistant {
-            trim_before_custom(&mut parts, warnings);
+            trim_before_asides(&mut parts, warnings);
         }
         (role, parts)
     });
     written.filter_map(|(role, parts)| write_message(role, parts)).collect()
 }
 
-/// Takes white space off the end of a text behind which a message of the model has nothing but parts of a provider's own: another
-/// one is sent it as the end of the message, and the SDK trims only what stands last.
-fn trim_before_custom(parts: &mut [OutgoingPart], warnings: &mut Warnings) {
-    let is_custom = |part: &OutgoingPart| {
-        part.original.as_ref().is_some_and(|original| original.value.get("type").is_some_and(|kind| kind == "custom"))
+/// Types of parts that not every provider is sent in a message of the model.
+const ASIDES: &[&str] = &["custom", "file", "image", "reasoning-file"];
+
+/// Takes white space off the end of a text behind which a message of the model has nothing but parts that not every provider is
+/// sent: for the others the text is the end of the message, and the SDK trims only what stands last.
+fn trim_before_asides(parts: &mut [OutgoingPart], warnings: &mut Warnings) {
+    let is_aside = |part: &OutgoingPart| {
+        let kind = part.original.as_ref().and_then(|original| original.value.get("type")?.as_str());
+        part.content == PartContent::Opaque && kind.is_some_and(|kind| ASIDES.contains(&kind))
     };
-    let custom = parts.iter().rev().take_while(|part| is_custom(part)).count();
-    let last = parts.len() - custom;
-    let Some(part) = parts[..last].last_mut().filter(|_| custom > 0) else { return };
+    let asides = parts.iter().rev().take_while(|part| is_aside(part)).count();
+    let last = parts.len() - asides;
+    let Some(part) = parts[..last].last_mut().filter(|_| asides > 0) else { return };
     let PartContent::Text(text) = &mut part.content else { return };
     let length = text.trim_end().len();
     if length == text.len() {

@@ -168,7 +168,7 @@ impl ItemBuilder<'_> {
     fn is_rest(&self, parts: &[PositionedPart], headers: &[MessageHeader]) -> bool {
         let is_models = parts.first().is_some_and(|part| headers[part.message].role == Role::Assistant);
         let is_of_items = self.format == Format::OpenAiResponses && is_models;
-        is_of_items && self.options.last_response.clone().after(self.items.iter()).may_go_on()
+        is_of_items && self.options.last_response.after(self.items.iter()).may_go_on()
     }
 
     fn item(

@@ -49,7 +49,7 @@ impl LastResponse {
     /// assert_eq!(waits.after([&result].into_iter()), LastResponse::Finished);
     /// ```
     #[must_use]
-    pub fn after<'a>(self, items: impl DoubleEndedIterator<Item = &'a ContextItem>) -> Self {
+    pub fn after<'a>(&self, items: impl DoubleEndedIterator<Item = &'a ContextItem>) -> Self {
         let mut answered: SortedMap<&str, ()> = SortedMap::new();
         let (mut response, mut calls, mut has_turn) = (None, Vec::new(), false);
         for item in items.rev().filter(|item| !item.is_superseded()) {
@@ -83,10 +83,10 @@ impl LastResponse {
         }
         match self {
             _ if response.is_some() => {}
-            Self::Waiting(waiting) => calls = waiting,
+            Self::Waiting(waiting) => calls.clone_from(waiting),
             Self::Finished => {}
             Self::Missing if has_turn => return Self::Finished,
-            other => return other,
+            other => return other.clone(),
         }
         let count = calls.len();
         calls.retain(|call| !answered.contains_key(call.as_str()));
@@ -103,7 +103,8 @@ impl LastResponse {
     }
 }
 
-/// Takes the ids off items that may be torn from their reasoning, or whose reasoning is lost; calls that have no form without one become calls of functions.
+/// Takes the ids off items that may be torn from their reasoning, or whose reasoning is lost; calls that have no form without one
+/// become calls of functions.
 pub fn free_torn(messages: &mut [OutgoingMessage], sources: &[SourceItem], warnings: &mut Warnings) {
     for message in messages.iter_mut().filter(|message| message.role == Role::Assistant) {
         let is_torn = |part: &&mut OutgoingPart| message.lost_reasoning || sources[part.item].is_torn();

@@ -256,12 +256,15 @@ fn a_conversation_of_which_nothing_is_left_says_so() {
 }
 
 #[test]
-fn white_space_before_a_note_of_the_provider_is_trimmed() {
+fn white_space_before_what_another_provider_is_not_sent_is_trimmed() {
     let note = json!({ "type": "custom", "kind": "a.note", "providerOptions": { "a": { "note": "n" } } });
-    let said = |text: &str| json!({ "role": "assistant", "content": [{ "type": "text", "text": text }, note] });
-    let list = json!([user("go"), said("Gone. \n")]);
-    let (messages, codes) = asked(&read(list, Format::AiSdkModel, LastResponse::Unknown), Format::AiSdkModel);
-    assert_eq!((&messages[1], codes), (&said("Gone."), vec!["TEXT_TRIMMED"]));
+    let image = json!({ "type": "file", "mediaType": "image/png", "data": "iVBORw0KGgo=" });
+    for aside in [&note, &image] {
+        let said = |text: &str| json!({ "role": "assistant", "content": [{ "type": "text", "text": text }, aside] });
+        let list = json!([user("go"), said("Gone. \n")]);
+        let (messages, codes) = asked(&read(list, Format::AiSdkModel, LastResponse::Unknown), Format::AiSdkModel);
+        assert_eq!((&messages[1], codes), (&said("Gone."), vec!["TEXT_TRIMMED"]));
+    }
     // The SDK itself trims what stands last.
     let list = json!([user("go"), { "role": "assistant", "content": [note, { "type": "text", "text": "Gone. \n" }] }]);
     let (messages, codes) = asked(&read(list.clone(), Format::AiSdkModel, LastResponse::Unknown), Format::AiSdkModel);
