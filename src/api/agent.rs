@@ -15,7 +15,7 @@ use contextweaver_context::{
 };
 use contextweaver_convert::mcp::{McpResultOptions, Revision, mcp_result_with_bytes};
 use contextweaver_convert::providers::{
-    Format, MessageWarning, ReadOptions, messages_to_items, read_options, write_options,
+    Format, LastResponse, MessageWarning, ReadOptions, messages_to_items, read_options, write_options,
 };
 use contextweaver_model::json::{self, Fields, Record};
 use contextweaver_routing::router::RouteTurn;
@@ -39,6 +39,7 @@ pub fn ingest_messages(manager: &mut ContextManager, arguments: &str) -> Result<
     (options.start, options.known_calls) =
         contextweaver_context::message_plan(manager.events().items(), format.as_str());
     options.open_calls = open_calls(manager.events().items().iter());
+    options.last_response = LastResponse::Missing.after(manager.events().items().iter());
     let start = options.start;
     let noted: Vec<NotedMessage> = messages.as_array().into_iter().flatten().map(NotedMessage::of).collect();
     let mut read = messages_to_items(messages, format, &options)?;

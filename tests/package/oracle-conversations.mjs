@@ -560,6 +560,9 @@ export const FORMS = Object.keys(WRITERS);
 
 const ALL_TYPES = ["image/png", "image/png", "application/pdf", "text/plain", "audio/wav"];
 
+/** Whether a message is an item of Responses that the model made. */
+const isModelsItem = ({ id, type }) => id !== undefined && type !== undefined && !type.endsWith("_output");
+
 /** A conversation in a form: its messages, and its instructions where they stand beside them. `types` are those of files of the user; `hasServers`: whether the provider runs tools of its own. */
 export function conversation(draw, form, { types = ALL_TYPES, hasServers = true } = {}) {
   const { steps, kinds } = script(draw, { types, hasServers });
@@ -568,7 +571,11 @@ export function conversation(draw, form, { types = ALL_TYPES, hasServers = true 
   // A caller that forgets a message, hands one over twice, or keeps the last ones. Reasoning stays with what it led to.
   const at = draw.below(messages.length);
   if (draw.chance(0.08) && messages.length > 2 && messages[at].type !== "reasoning") messages.splice(at, 1);
-  if (draw.chance(0.05)) messages.splice(draw.below(messages.length), 0, messages[draw.below(messages.length)]);
+  if (draw.chance(0.05)) {
+    const [to, from] = [draw.below(messages.length), draw.below(messages.length)];
+    // Nobody has an item of the model, whose id the provider gave it, before its answer.
+    messages.splice(isModelsItem(messages[from]) ? Math.max(to, from + 1) : to, 0, messages[from]);
+  }
   if (draw.chance(0.04) && messages.length > 2) messages = messages.slice(1 + draw.below(2));
   const isTurn = ({ role, class: name }) => role === "user" || name === "HumanMessage";
   const begin = messages.findIndex((message) => message.role !== "system" && message.role !== "developer" && message.class !== "SystemMessage");

@@ -113,9 +113,13 @@ pub fn message_plan(items: &[ContextItem], format: &str) -> (usize, Vec<(String,
     let calls = items.iter().filter(|item| item.kind == ItemKind::ToolCall && !item.is_superseded());
     let ids = |item: &ContextItem| (call_id(item).to_owned(), item.id.clone());
     let mut known: Vec<(String, String)> = calls.map(ids).collect();
-    // What is approved is named by its request.
+    // What is approved is named by its request, and a message that is handed over twice is known by its id.
+    let message_id =
+        |item: &ContextItem| Some(source_message(&item.metadata)?.get("shell")?.get("id")?.as_str()?.to_owned());
+    let has_ids = format == Format::OpenAiResponses.as_str();
     for item in items.iter().filter(|item| !item.is_superseded()) {
         known.extend(approval_requests(item).into_iter().map(|request| (request.to_owned(), item.id.clone())));
+        known.extend(has_ids.then(|| message_id(item)).flatten().map(|id| (id, item.id.clone())));
     }
     (start, known)
 }

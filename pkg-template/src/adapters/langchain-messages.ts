@@ -66,9 +66,12 @@ export class LangChainMessages {
       isChanged ||= !original && message.role === "assistant";
       return original ? [original] : this.#made(message, results).reverse();
     });
-    // Thoughts beside the answer, which no part of a message holds.
-    const thinks = (message: object): boolean => Boolean(((message as Fields)["additional_kwargs"] as Fields | undefined)?.["reasoning_content"]);
-    if (isChanged && [...left.values(), mended].flat().some(thinks)) lost?.("reasoning_content");
+    // What stands beside an answer, which no part of a message holds: thoughts, and calls that nobody could answer.
+    const thinks = ({ additional_kwargs: more }: Fields): boolean => Boolean((more as Fields | undefined)?.["reasoning_content"]);
+    const failed = ({ invalid_tool_calls: calls = [] }: Fields): boolean => (calls as readonly Fields[]).some(({ id }) => !results.has(id));
+    const changed = isChanged ? ([...left.values(), mended].flat() as Fields[]) : [];
+    if (changed.some(thinks)) lost?.("reasoning_content");
+    if (changed.some(failed)) lost?.("invalid_tool_calls");
     return written.reverse();
   }
 

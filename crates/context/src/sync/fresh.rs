@@ -9,7 +9,7 @@ use crate::manager::ContextManager;
 use crate::messages::{message_owners, message_plan, open_calls};
 use crate::source_message::source_message;
 use contextweaver_base::Result;
-use contextweaver_convert::providers::{Format, MessageWarning, ReadOptions, call_id, messages_to_items};
+use contextweaver_convert::providers::{Format, LastResponse, MessageWarning, ReadOptions, call_id, messages_to_items};
 use contextweaver_model::{ContextItem, ItemKind};
 
 /// How far back a call is looked for that was logged before its message came, where the message has no id for it.
@@ -66,8 +66,11 @@ impl<'a> FreshReader<'a> {
         }
         let known =
             |id: &String| self.manager.events().get(id).ok().or_else(|| self.items.iter().find(|item| item.id == *id));
-        let open_calls = open_calls(earlier.iter().filter_map(known));
-        self.options.open_calls = open_calls;
+        let earlier: Vec<&ContextItem> = earlier.iter().filter_map(known).collect();
+        let is_first = earlier.iter().all(|item| item.kind == ItemKind::Policy);
+        let before = if is_first { LastResponse::Missing } else { LastResponse::Finished };
+        let last_response = before.after(earlier.iter().copied());
+        (self.options.open_calls, self.options.last_response) = (open_calls(earlier.into_iter()), last_response);
         let shift = run.start;
         let count = run.len();
         let list = messages[run.clone()].iter_mut().map(Value::take).collect();

@@ -10,7 +10,7 @@ use contextweaver_context::{
 };
 use contextweaver_convert::mcp::{McpResultOptions, mcp_result_to_envelope};
 use contextweaver_convert::providers::{Format, ReadOptions, WriteOptions, messages_to_items};
-use contextweaver_model::{ContextItem, ItemKind, Phase};
+use contextweaver_model::{ContextItem, CutReason, ItemKind, Phase};
 use contextweaver_test_support::property;
 use contextweaver_text::tokens::Estimator;
 use proptest::prelude::*;
@@ -619,8 +619,8 @@ fn calls_are_signed_once_that_is_said_of_the_model() {
         let built = manager.build_messages(&asked(8_000), Format::Gemini, options).unwrap().done().unwrap();
         (signatures(&built), built.step.unwrap().cut)
     };
-    assert_eq!(build(1, false), (0, Some("first")));
-    assert_eq!(build(2, true), (3, Some("instructions")));
+    assert_eq!(build(1, false), (0, Some(CutReason::First)));
+    assert_eq!(build(2, true), (3, Some(CutReason::Instructions)));
     assert_eq!(build(3, true), (4, None));
 }
 

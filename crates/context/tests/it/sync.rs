@@ -367,6 +367,39 @@ fn apply(turns: &mut Vec<Turn>, edit: Edit) {
     }
 }
 
+#[test]
+fn an_answer_of_which_a_part_is_missing_is_sent_without_its_ids() {
+    let format = Format::OpenAiResponses;
+    let call = |id: &str| json!({ "type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": "f", "arguments": "{}" });
+    let output = |id: &str| json!({ "type": "function_call_output", "call_id": id, "output": "42" });
+    let message = json!({ "type": "message", "id": "msg_1", "role": "assistant", "content": [{ "type": "output_text", "text": "42 it is.", "annotations": [] }] });
+    let user = |text: &str| json!({ "role": "user", "content": text });
+    let reasoning = json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "E" });
+    let ids = |steps: &[Value]| {
+        let mut manager = ContextManager::new(ManagerOptions::default());
+        for step in steps {
+            let conversation = Conversation::new(format, step.as_array().cloned().unwrap());
+            manager.sync_messages(conversation).unwrap().done().unwrap();
+        }
+        let items = sent(&mut manager, format).into_iter();
+        items.filter_map(|item| item.get("id")?.as_str().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    // The last messages of a conversation, which begin in an answer.
+    assert_eq!(ids(&[json!([call("c1"), output("c1"), message])]), ["msg_1"]);
+    assert_eq!(ids(&[json!([user("go"), call("c1"), output("c1"), message])]), ["fc_c1", "msg_1"]);
+    // Each step of a loop goes on with what the one before left open.
+    let steps = [json!([user("go"), call("c1")]), json!([user("go"), call("c1"), output("c1"), message])];
+    assert_eq!(ids(&steps), ["fc_c1", "msg_1"]);
+    // The user speaks while it thinks, and while its calls run.
+    let thinks = json!([user("go"), reasoning, user("Wait!")]);
+    let goes_on = json!([user("go"), reasoning, user("Wait!"), message]);
+    assert_eq!(ids(&[thinks, goes_on]), Vec::<String>::new());
+    let runs = json!([user("go"), reasoning, call("c1"), user("Wait!")]);
+    let goes_on =
+        json!([user("go"), reasoning, call("c1"), user("Wait!"), call("c2"), output("c1"), output("c2"), message]);
+    assert_eq!(ids(&[runs, goes_on])[..2], ["rs_1", "fc_c1"]);
+}
+
 proptest! {
     #![proptest_config(contextweaver_test_support::property(600))]
 

@@ -6,9 +6,9 @@ use super::media::{MEDIA_TOKENS, MediaInfo, label_of, text_at};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
 use super::outgoing::{
     OriginalPart, OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, by_message, put,
-    take_message_fields,
+    take_message_fields, warn_of_trimmed,
 };
-use super::{into_object, optional, required, role_of, take_field};
+use super::{Warnings, into_object, optional, required, role_of, take_field};
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
 use contextweaver_model::json::wrong_type;
@@ -163,7 +163,7 @@ fn result(mut value: Value, path: &str) -> Result<MessagePart> {
 
 /// Writes messages. Two of the model that did not follow each other are one: there are providers that refuse a call behind what the
 /// model said itself.
-pub fn write(messages: Vec<OutgoingMessage>) -> Vec<Value> {
+pub fn write(messages: Vec<OutgoingMessage>, warnings: &mut Warnings) -> Vec<Value> {
     let mut written: Vec<(Role, Vec<OutgoingPart>)> = Vec::new();
     let mut last_index: Option<usize> = None;
     for message in messages {
@@ -181,7 +181,38 @@ pub fn write(messages: Vec<OutgoingMessage>) -> Vec<Value> {
             last_index = index;
         }
     }
-    written.into_iter().filter_map(|(role, parts)| write_message(role, parts)).collect()
+    let written = written.into_iter().map(|(role, mut parts)| {
+        if role == Role::Assistant {
+            trim_before_asides(&mut parts, warnings);
+        }
+        (role, parts)
+    });
+    written.filter_map(|(role, parts)| write_message(role, parts)).collect()
+}
+
+/// Types of parts that not every provider is sent in a message of the model.
+const ASIDES: &[&str] = &["custom", "file", "image", "reasoning-file"];
+
+/// Takes white space off the end of a text behind which a message of the model has nothing but parts that not every provider is
+/// sent: for the others the text is the end of the message, and the SDK trims only what stands last.
+fn trim_before_asides(parts: &mut [OutgoingPart], warnings: &mut Warnings) {
+    let is_aside = |part: &OutgoingPart| {
+        let kind = part.original.as_ref().and_then(|original| original.value.get("type")?.as_str());
+        part.content == PartContent::Opaque && kind.is_some_and(|kind| ASIDES.contains(&kind))
+    };
+    let asides = parts.iter().rev().take_while(|part| is_aside(part)).count();
+    let last = parts.len() - asides;
+    let Some(part) = parts[..last].last_mut().filter(|_| asides > 0) else { return };
+    let PartContent::Text(text) = &mut part.content else { return };
+    let length = text.trim_end().len();
+    if length == text.len() {
+        return;
+    }
+    text.truncate(length);
+    if let Some(slot) = part.original.as_mut().and_then(|original| original.value.get_mut("text")) {
+        *slot = text.as_str().into();
+    }
+    warn_of_trimmed(part.item, warnings);
 }
 
 /// Writes a message; none without parts.

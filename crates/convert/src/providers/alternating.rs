@@ -3,10 +3,12 @@
 use serde_json::Value;
 
 use super::Warnings;
+use super::blanks::says;
 use super::message::{Role, at};
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, warn_of_reasoning};
 use super::to_messages::NO_RESULT;
 use contextweaver_model::json::JsonMap;
+use contextweaver_model::{ContextItem, ItemKind};
 use contextweaver_text::quote::quote;
 
 /// The text of the user message that is put before a conversation that would start with the model.
@@ -234,6 +236,20 @@ pub fn begin_with_user(messages: &mut Vec<OutgoingMessage>, warnings: &mut Warni
     warn_of_beginning(warnings);
     let parts = vec![OutgoingPart::new(PartContent::Text(MISSING_START.to_owned()), part.item)];
     messages.insert(first, OutgoingMessage { role: Role::User, parts, lost_reasoning: false });
+}
+
+/// Puts the remark of the user where nothing is left of a conversation in which tools were called: without messages it is refused.
+pub fn fill_empty(messages: &mut Vec<OutgoingMessage>, items: &[ContextItem], warnings: &mut Warnings) {
+    if messages.iter().any(|message| message.role != Role::System && message.parts.iter().any(says)) {
+        return;
+    }
+    let Some(item) = items.iter().position(|item| matches!(item.kind, ItemKind::ToolCall | ItemKind::ToolResult))
+    else {
+        return;
+    };
+    warn_of_beginning(warnings);
+    let parts = vec![OutgoingPart::new(PartContent::Text(MISSING_START.to_owned()), item)];
+    messages.push(OutgoingMessage { role: Role::User, parts, lost_reasoning: false });
 }
 
 fn drop_last_reasoning(message: &mut AlternatingMessage, warnings: &mut Warnings) {

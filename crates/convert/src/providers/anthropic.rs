@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::alternating::{AlternatingMessage, AlternatingPart, AlternatingPartKind, MISSING_START, alternate_roles};
 use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
-use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolResultPart, warn_of_moved};
+use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolResultPart, warn_of_moved, warn_of_trimmed};
 use super::server_tools::readable;
 use super::{Warnings, into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::{SortedMap, WordSet};
@@ -225,8 +225,7 @@ fn trim_end(message: &mut AlternatingMessage, warnings: &mut Warnings) {
     }
     // What is nothing but white space was left out before.
     block.value["text"] = trimmed.into();
-    let message = "white space at the end of a message of the model is left out";
-    warnings.add("TEXT_TRIMMED", message, at("/items", block.item));
+    warn_of_trimmed(block.item, warnings);
 }
 
 fn write_message(alternating: AlternatingMessage) -> Value {

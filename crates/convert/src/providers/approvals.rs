@@ -72,6 +72,9 @@ pub fn approval_requests(item: &ContextItem) -> Vec<&str> {
     record_of(item).into_iter().flat_map(parts_of).filter_map(|part| requested(part.get("original")?)).collect()
 }
 
+/// Ids of requests.
+pub type RequestIds = SortedMap<String, ()>;
+
 /// Requests of the messages that are written and their answers, which stand behind the message that asks.
 #[derive(Debug, Default)]
 pub struct Approvals {
@@ -83,12 +86,16 @@ pub struct Approvals {
     items: Vec<usize>,
     /// Items of calls that wait for an answer, or for what is done after it, ascending.
     calls: Vec<usize>,
+    /// The ids of all requests up to here.
+    pub asked: RequestIds,
 }
 
 impl Approvals {
     /// Finds the requests and answers of a format among items.
-    pub fn of(sources: &[SourceItem]) -> Self {
+    /// `before` are the ids of requests that stand before these: a second one of an id, as in a copy, waits for nothing.
+    pub fn of(sources: &[SourceItem], before: &RequestIds) -> Self {
         let mut requests: SortedMap<String, (usize, Option<String>)> = SortedMap::new();
+        let mut asked = before.clone();
         let mut found = Self::default();
         // An id may be used again: a request is for the call before it.
         let mut latest: SortedMap<String, usize> = SortedMap::new();
@@ -103,7 +110,9 @@ impl Approvals {
             for (at, part) in source.stored.iter().flat_map(|stored| &stored.parts).enumerate() {
                 if let Some(id) = requested(&part.original).filter(|_| !redacted) {
                     let call = part.original.get("toolCallId").and_then(Value::as_str).map(str::to_owned);
-                    found.calls.extend(call.as_ref().and_then(|call| latest.get(call)));
+                    if asked.insert(id.to_owned(), ()).is_none() {
+                        found.calls.extend(call.as_ref().and_then(|call| latest.get(call)));
+                    }
                     requests.insert(id.to_owned(), (index, call));
                 }
                 let Some(id) = answered(&part.original) else { continue };
@@ -120,6 +129,7 @@ impl Approvals {
             }
         }
         sort_distinct(&mut found.calls);
+        found.asked = asked;
         found
     }
 

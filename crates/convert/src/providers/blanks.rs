@@ -31,11 +31,6 @@ pub fn leave_out_blanks(messages: &mut [OutgoingMessage], format: Format, warnin
 
 /// Returns what one message says; nothing where all of its texts are blank and it has nothing else.
 fn said(mut group: Vec<OutgoingPart>, role: Role, warnings: &mut Warnings) -> Vec<OutgoingPart> {
-    let says = |part: &OutgoingPart| match &part.content {
-        PartContent::Text(text) => !trim(text).is_empty(),
-        PartContent::Reasoning => false,
-        _ => !is_nothing(part),
-    };
     let is_silent = role != Role::Tool && !group.iter().any(says);
     let is_blank = |part: &OutgoingPart| match &part.content {
         PartContent::Text(text) => {
@@ -53,6 +48,15 @@ fn said(mut group: Vec<OutgoingPart>, role: Role, warnings: &mut Warnings) -> Ve
         first.message_fields = fields;
     }
     group
+}
+
+/// Tells whether a part says something by itself.
+pub fn says(part: &OutgoingPart) -> bool {
+    match &part.content {
+        PartContent::Text(text) => !trim(text).is_empty(),
+        PartContent::Reasoning => false,
+        _ => !is_nothing(part),
+    }
 }
 
 /// Tells whether a part is a message without parts.

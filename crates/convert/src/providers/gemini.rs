@@ -6,6 +6,7 @@ use super::alternating::{AlternatingMessage, AlternatingPart, AlternatingPartKin
 use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, warn_of_moved};
+use super::signatures::{SIGNATURE, Signatures};
 use super::{Warnings, into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -13,7 +14,7 @@ use contextweaver_model::json::{JsonMap, wrong_type};
 use contextweaver_text::unicode::trim;
 
 /// The two spellings of a field.
-type Spellings = [&'static str; 2];
+pub type Spellings = [&'static str; 2];
 
 const CALL: Spellings = ["functionCall", "function_call"];
 const RESPONSE: Spellings = ["functionResponse", "function_response"];
@@ -32,7 +33,6 @@ const RUN_BY_GOOGLE: [RunByGoogle; 2] = [
 ];
 /// Outcomes of code that are failures.
 const FAILED: &[&str] = &["OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED"];
-const SIGNATURE: Spellings = ["thoughtSignature", "thought_signature"];
 
 struct RunByGoogle {
     call: Spellings,
@@ -316,51 +316,9 @@ pub fn write(
         let (before, rest) = list.split_at_mut(index);
         match_responses(&mut before[index - 1].parts, &mut rest[0].parts);
     }
-    sign_calls(&mut list, are_required, signatures);
+    signatures.sign(&mut list, are_required);
     let messages = list.into_iter().map(write_content).collect();
     (messages, write_system(system, system_fields))
-}
-
-/// The signature that Google's documentation names for calls which its model did not make.
-const UNSIGNED: &str = "skip_thought_signature_validator";
-
-/// Says whether calls are signed, as far as they were seen.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Signatures {
-    /// Whether a call is signed, so that the model signs its calls.
-    is_signed: bool,
-    /// Whether a call is without a signature, and whether one is that this provider's model did not make.
-    is_unsigned: bool,
-    is_unsigned_of_others: bool,
-}
-
-impl Signatures {
-    /// Tells whether calls that are written should have been signed, as was seen or said later.
-    pub const fn are_missing(self, are_required: bool) -> bool {
-        are_required && self.is_unsigned || self.is_signed && self.is_unsigned_of_others
-    }
-}
-
-/// Signs the first call of each content that this provider's model did not make, where others are signed: a model that signs its
-/// calls refuses those that are not. Where signatures are required, those of the provider's earlier models need one, too.
-fn sign_calls(list: &mut [AlternatingMessage], are_required: bool, signatures: &mut Signatures) {
-    let signed = |part: &AlternatingPart| {
-        part.kind == AlternatingPartKind::ToolCall
-            && part.value.as_object().is_some_and(|map| field(map, SIGNATURE).is_some())
-    };
-    signatures.is_signed |= list.iter().flat_map(|message| &message.parts).any(signed);
-    for message in list {
-        let first = message.parts.iter_mut().find(|part| part.kind == AlternatingPartKind::ToolCall);
-        let Some(part) = first.filter(|part| !signed(part)) else { continue };
-        if are_required || signatures.is_signed && !part.is_original {
-            if let Some(map) = part.value.as_object_mut() {
-                map.insert(SIGNATURE[0].to_owned(), UNSIGNED.into());
-            }
-        } else {
-            signatures.is_unsigned = true;
-            signatures.is_unsigned_of_others |= !part.is_original;
-        }
-    }
 }
 
 fn write_content(message: AlternatingMessage) -> Value {

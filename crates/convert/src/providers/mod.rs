@@ -36,10 +36,12 @@ mod pieces;
 mod recognition;
 mod repeated;
 mod server_tools;
+mod signatures;
 mod sources;
 mod stored;
 mod to_items;
 mod to_messages;
+mod torn;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -50,7 +52,7 @@ use contextweaver_model::ContextItem;
 use contextweaver_model::json::{Fields, JsonMap, missing_field, wrong_type};
 use contextweaver_text::quote::quote;
 
-use self::alternating::begin_with_user;
+use self::alternating::{begin_with_user, fill_empty};
 use self::blanks::leave_out_blanks;
 use self::image_count::count_images;
 use self::message::Role;
@@ -69,6 +71,7 @@ pub use server_tools::{is_compaction, is_provider_run};
 pub use sources::last_part;
 pub use to_items::ReadOptions;
 pub use to_messages::{WriteOptions, WrittenBefore};
+pub use torn::LastResponse;
 
 contextweaver_model::string_enum! {
     /// A message format.
@@ -285,6 +288,9 @@ pub fn continue_messages(
     if format == Format::AiSdkModel {
         free_parts(&mut outgoing, &mut before.items, &mut warnings);
     }
+    if matches!(format, Format::Anthropic | Format::Gemini | Format::AiSdkModel) && !before.has_turns {
+        fill_empty(&mut outgoing, items, &mut warnings);
+    }
     if format == Format::AiSdkModel && !before.has_turns {
         begin_with_user(&mut outgoing, &mut warnings);
     }
@@ -298,7 +304,7 @@ pub fn continue_messages(
             gemini::write(outgoing, follows, options.thought_signatures, &mut before.signatures, &mut warnings)
         }
         Format::AiSdkUi => (ai_sdk_ui::write(outgoing, before.count, &mut before.messages), None),
-        Format::AiSdkModel => (ai_sdk_model::write(outgoing), None),
+        Format::AiSdkModel => (ai_sdk_model::write(outgoing, &mut warnings), None),
     };
     count_images(&messages, format, &mut before.images, &mut warnings);
     before.count += messages.len();
@@ -383,6 +389,7 @@ pub fn read_options(fields: &mut Fields) -> Result<ReadOptions> {
         id_prefix: fields.string_or("id_prefix", "message:")?,
         known_calls,
         open_calls: Vec::new(),
+        last_response: LastResponse::Unknown,
         system: fields.take("system"),
     })
 }

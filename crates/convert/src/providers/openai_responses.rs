@@ -180,7 +180,7 @@ pub fn write(messages: Vec<OutgoingMessage>) -> Vec<Value> {
     for message in messages {
         let role = message.role;
         for parts in by_message(message.parts) {
-            write_parts(parts, role, message.lost_reasoning, &made_up, &mut kinds, &mut written);
+            write_parts(parts, role, &made_up, &mut kinds, &mut written);
         }
     }
     written
@@ -200,7 +200,6 @@ fn made_up(messages: &[OutgoingMessage]) -> Vec<String> {
 fn write_parts(
     mut parts: Vec<OutgoingPart>,
     role: Role,
-    lost_reasoning: bool,
     made_up: &[String],
     kinds: &mut SortedMap<String, String>,
     written: &mut Vec<Value>,
@@ -249,10 +248,6 @@ fn write_parts(
             (Some(original), _) => {
                 if message.is_null() {
                     message = message_fields.clone();
-                    if lost_reasoning && let Value::Object(map) = &mut message {
-                        // With its id a message is refused without the reasoning that led to it.
-                        map.shift_remove("id");
-                    }
                 }
                 put(&mut message, &original.field, original.value);
             }

@@ -309,6 +309,12 @@ pub fn warn_of_moved(messages: &[OutgoingMessage], follows: bool, warnings: &mut
     }
 }
 
+/// Warns of white space at the end of a message, with which a provider refuses it.
+pub fn warn_of_trimmed(item: usize, warnings: &mut Warnings) {
+    let message = "white space at the end of a message of the model is left out";
+    warnings.add("TEXT_TRIMMED", message, at("/items", item));
+}
+
 /// Warns of reasoning that is left out, as nothing of the model follows it.
 pub fn warn_of_reasoning(item: usize, warnings: &mut Warnings) {
     let message = "reasoning that nothing follows is left out";

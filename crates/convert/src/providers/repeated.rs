@@ -3,11 +3,12 @@
 
 use serde_json::Value;
 
-use super::outgoing::{OutgoingMessage, PartContent};
+use super::outgoing::{OutgoingMessage, PartContent, warn_of_reasoning};
 use super::sources::SourceItem;
-use super::stored::StoredPartKind;
+use super::stored::{StoredPart, StoredPartKind};
 use super::{Warnings, message::at};
 use contextweaver_base::order::SortedMap;
+use contextweaver_model::ItemKind;
 use contextweaver_text::hash::of_text;
 
 /// Ids of items that are written, each with what it is known by.
@@ -43,21 +44,56 @@ pub fn take_out_repeated(sources: &mut [SourceItem], written: &WrittenItems, war
         }
     }
     if sources.iter().any(|source| source.is_repeated) {
-        forget_reasoning(sources);
+        pass_on_reasoning(sources, written, warnings);
     }
 }
 
-/// Takes the reasoning of items that are not written out of what their messages need.
-fn forget_reasoning(sources: &mut [SourceItem]) {
+/// Passes the reasoning of items that are not written on to the next one of its response, unless it stands elsewhere; what no call
+/// takes, the calls of the response do not need any more.
+fn pass_on_reasoning(sources: &mut [SourceItem], written: &WrittenItems, warnings: &mut Warnings) {
+    let mut there: SortedMap<String, ()> = SortedMap::new();
+    for source in sources.iter().filter(|source| !source.is_repeated) {
+        for id in source.stored.iter().flat_map(|stored| &stored.parts).filter_map(reasoning_id) {
+            there.insert(id.to_owned(), ());
+        }
+    }
+    let is_new =
+        |part: &StoredPart| reasoning_id(part).is_none_or(|id| !there.contains_key(id) && !written.contains_key(id));
+    // By response, seen from the end: the next call that is written, and the next item.
+    let mut next: SortedMap<(usize, usize), (Option<usize>, Option<usize>)> = SortedMap::new();
     let mut counts: SortedMap<(usize, usize), usize> = SortedMap::new();
-    for stored in sources.iter().filter(|source| source.is_repeated).filter_map(|source| source.stored.as_ref()) {
-        let own = stored.parts.iter().filter(|part| part.kind == StoredPartKind::Reasoning).count();
-        *counts.get_or_insert(&stored.group, 0) += own;
+    for index in (0..sources.len()).rev() {
+        let SourceItem { item, is_repeated, .. } = sources[index];
+        let stored = sources[index].stored.as_mut().filter(|_| item.kind != ItemKind::ToolResult);
+        let Some(stored) = stored else { continue };
+        let group = stored.group;
+        if !is_repeated {
+            let (call, any) = next.get_or_insert(&group, (None, None));
+            *call = Some(index).filter(|_| item.kind == ItemKind::ToolCall).or(*call);
+            *any = Some(index);
+            continue;
+        }
+        let reasoning = stored.parts.extract_if(.., |part| part.kind == StoredPartKind::Reasoning);
+        let reasoning: Vec<StoredPart> = reasoning.collect();
+        let count = counts.get_or_insert(&group, 0);
+        *count += reasoning.len();
+        let passed: Vec<StoredPart> = reasoning.into_iter().filter(is_new).collect();
+        let (call, any) = next.get(&group).copied().unwrap_or_default();
+        *count -= if call.is_some() { passed.len() } else { 0 };
+        match call.or(any).and_then(|heir| sources[heir].stored.as_mut()) {
+            Some(stored) => drop(stored.parts.splice(0..0, passed)),
+            None if passed.is_empty() => {}
+            None => warn_of_reasoning(index, warnings),
+        }
     }
     for stored in sources.iter_mut().filter_map(|source| source.stored.as_mut()) {
         let count = counts.get(&stored.group).copied().unwrap_or(0);
         stored.reasoning = stored.reasoning.saturating_sub(count);
     }
+}
+
+fn reasoning_id(part: &StoredPart) -> Option<&str> {
+    part.original.get("id").filter(|_| part.kind == StoredPartKind::Reasoning)?.as_str()
 }
 
 /// Returns the id of the item that a source was read from; none of a result, which has that of its call.
@@ -164,7 +200,7 @@ pub fn free_parts(messages: &mut [OutgoingMessage], written: &mut WrittenItems, 
 }
 
 /// Returns the id of the item of Responses that a part of the AI SDK is.
-fn item_id(part: &Value) -> Option<String> {
+pub fn item_id(part: &Value) -> Option<String> {
     let providers = part.get("providerOptions")?.as_object()?;
     providers.values().find_map(|options| Some(options.get("itemId")?.as_str()?.to_owned()))
 }

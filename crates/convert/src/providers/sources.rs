@@ -1,9 +1,10 @@
 //! Items that are about to be written: which results answer which calls, and which items are one message.
 
 use super::Format;
-use super::approvals::Approvals;
+use super::approvals::{Approvals, RequestIds};
 use super::message::Role;
 use super::names::{answered_id, call_id};
+use super::repeated::item_id;
 use super::server_tools::is_provider_run;
 use super::stored::{StoredMessage, StoredPartKind};
 use contextweaver_base::order::SortedMap;
@@ -28,6 +29,28 @@ impl SourceItem<'_> {
     /// Tells whether the caller runs the tool of this call.
     pub fn is_own_call(&self) -> bool {
         self.item.kind == ItemKind::ToolCall && !is_provider_run(self.item)
+    }
+
+    /// Tells whether reasoning may have led to it that stands in another response.
+    pub fn is_torn(&self) -> bool {
+        self.is_same_format && self.stored.as_ref().is_some_and(|stored| stored.is_torn)
+    }
+
+    /// Returns how many parts of reasoning the calls of its response need. Gemini takes calls without thoughts, and has a sign for
+    /// those that lost their signature.
+    pub fn wanted_reasoning(&self) -> usize {
+        let stored = self.stored.as_ref().filter(|stored| self.is_same_format && stored.format != Format::Gemini);
+        stored.map_or(0, |stored| stored.reasoning)
+    }
+
+    /// Tells whether its provider knows it by an id that it may be without.
+    pub fn is_known_by_id(&self) -> bool {
+        let stored = self.stored.as_ref().filter(|_| self.is_same_format);
+        stored.is_some_and(|stored| match stored.format {
+            Format::OpenAiResponses => true,
+            Format::AiSdkModel => stored.parts.iter().any(|part| item_id(&part.original).is_some()),
+            _ => false,
+        })
     }
 
     /// Tells whether this is a call that the caller has given no result of.
@@ -126,12 +149,19 @@ fn joins(sources: &[SourceItem], items: &[usize], index: usize) -> bool {
     }
 }
 
-/// Tells whether reasoning that led to the calls of a message is missing, so that these are left out.
+/// Tells whether the calls of a message are left out, as they are refused without the reasoning that led to them: those of `OpenAI`
+/// are taken where they have no ids.
+pub fn leaves_out_calls(sources: &[SourceItem], items: &[usize]) -> bool {
+    let mut calls = items.iter().map(|index| &sources[*index]).filter(|source| source.is_own_call());
+    lost_reasoning(sources, items) && !calls.all(SourceItem::is_known_by_id)
+}
+
+/// Tells whether reasoning that led to the calls of a message is missing.
 pub fn lost_reasoning(sources: &[SourceItem], items: &[usize]) -> bool {
     let (mut wanted, mut there) = (0, 0);
     for source in items.iter().map(|index| &sources[*index]) {
         let Some(stored) = source.stored.as_ref().filter(|_| source.is_same_format) else { continue };
-        wanted = wanted.max(stored.reasoning);
+        wanted = wanted.max(source.wanted_reasoning());
         if source.item.kind == ItemKind::ToolCall && stored.is_usable(source.item) {
             there += stored.parts.iter().filter(|part| part.kind == StoredPartKind::Reasoning).count();
         }
@@ -152,7 +182,7 @@ pub fn lost_reasoning(sources: &[SourceItem], items: &[usize]) -> bool {
 /// ```
 pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
     let sources = sources(items, format);
-    let approvals = Approvals::of(&sources);
+    let approvals = Approvals::of(&sources, &RequestIds::new());
     let groups = group_items(&sources, &approvals);
     // For each group: the last item before it, results included; whether all calls before it have a result; whether a message of
     // the model may still be open before it.
@@ -196,7 +226,7 @@ pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
 /// Tells whether a message is written in any case: of blanks, of thoughts alone, and of tools that the provider ran, nothing may be
 /// left, and then messages of one role meet.
 fn says_something(sources: &[SourceItem], group: &MessageGroup) -> bool {
-    let is_lost = lost_reasoning(sources, &group.items);
+    let is_lost = leaves_out_calls(sources, &group.items);
     group.items.iter().map(|index| &sources[*index]).any(|source| match source.item.kind {
         ItemKind::ToolCall => source.is_own_call() && !is_lost,
         _ => {
@@ -209,5 +239,5 @@ fn says_something(sources: &[SourceItem], group: &MessageGroup) -> bool {
 /// Tells whether results follow a message of the model.
 fn has_results(sources: &[SourceItem], group: &MessageGroup) -> bool {
     let has_calls = group.items.iter().any(|index| sources[*index].is_own_call());
-    has_calls && !lost_reasoning(sources, &group.items)
+    has_calls && !leaves_out_calls(sources, &group.items)
 }

@@ -1,7 +1,8 @@
 //! What is stored in the metadata of an item of the message it was read from, besides the text.
 //!
 //! `metadata._contextweaver.message` is
-//! `{format, message, group: [first message, step], digest, shell?, reasoning?, tokens?, joined?, parts: [{message?, at, kind,
+//! `{format, message, group: [first message, step], digest, shell?, reasoning?, tokens?, joined?, torn?,
+//! parts: [{message?, at, kind,
 //! field, original, slots: [[pointer, encoding, bytes, media?]]}]}`. `original` has null where a text was: the texts are those of
 //! the item, cut at the lengths in `slots` and joined by line feeds, or with `joined` by nothing, as long as `digest` fits the item's text. An empty
 //! `digest` says that a secret was taken out of what is stored, and nothing of it may be used.
@@ -92,6 +93,11 @@ pub fn is_kept(kind: &str) -> bool {
     [StoredPartKind::Reasoning, StoredPartKind::Marker].iter().any(|kept| kept.as_str() == kind)
 }
 
+/// Tells whether a stored part is reasoning.
+pub fn is_reasoning(part: &JsonMap) -> bool {
+    part.get("kind").is_some_and(|kind| kind == StoredPartKind::Reasoning.as_str())
+}
+
 /// Tells whether stored parts of a kind, by its name, are understood by their provider alone.
 pub fn is_opaque(kind: &str) -> bool {
     kind == StoredPartKind::Opaque.as_str()
@@ -144,6 +150,8 @@ pub struct StoredMessage {
     pub parts: Vec<StoredPart>,
     /// Whether the texts are one without a line feed between them, as of an answer that was cut at its citations.
     pub is_joined: bool,
+    /// Whether reasoning may have led to it that stands in another response, see [`super::torn`].
+    pub is_torn: bool,
     /// The text besides the one that was read that the media belong to, see [`super::keep_media`].
     pub of: Option<Value>,
 }
@@ -289,6 +297,7 @@ impl StoredMessage {
                 .map(|part| StoredPart::read(part, message))
                 .collect::<Option<_>>()?,
             is_joined: value.get("joined") == Some(&Value::Bool(true)),
+            is_torn: value.get("torn") == Some(&Value::Bool(true)),
             of: value.get(TEXT_OF_MEDIA).cloned(),
         })
     }
@@ -308,8 +317,10 @@ impl StoredMessage {
                 map.insert(key.into(), number.into());
             }
         }
-        if self.is_joined {
-            map.insert("joined".into(), true.into());
+        for (key, is) in [("joined", self.is_joined), ("torn", self.is_torn)] {
+            if is {
+                map.insert(key.into(), true.into());
+            }
         }
         map.insert("parts".into(), self.parts.iter().map(|part| part.to_value(self.index)).collect());
         let own = metadata.entry(RESERVED_KEY).or_insert_with(|| json!({}));

@@ -7,6 +7,7 @@ use super::grouping::{PartGroup, PartGroupKind, PositionedPart, group_kind, grou
 use super::message::{Message, MessagePart, PartKind, Role, TextEncoding, TextSlot, at};
 use super::server_tools::{COMPACTION, PROVIDER_RUN};
 use super::stored::{StoredMessage, StoredPart, digest};
+use super::torn::LastResponse;
 use super::{Format, Warnings};
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
@@ -34,6 +35,8 @@ pub struct ReadOptions {
     /// Calls right before the first message that have no result yet: the name of the tool and the provider's id. Results of
     /// Gemini have no ids, and answer them in their order.
     pub open_calls: Vec<(String, String)>,
+    /// What is known of the response of the model before the first message.
+    pub last_response: LastResponse,
     /// The instructions beside the messages: of Anthropic `system`, of Gemini `systemInstruction`.
     pub system: Option<Value>,
 }
@@ -74,6 +77,7 @@ pub fn items(
         calls: SortedMap::new(),
         ids: SortedMap::new(),
         reasoned: SortedMap::new(),
+        is_torn: false,
     };
     for (call, item) in &options.known_calls {
         builder.calls.insert(call.clone(), item.clone());
@@ -128,12 +132,17 @@ struct ItemBuilder<'a> {
     ids: SortedMap<String, usize>,
     /// Count of the reasoning parts that led to a call, by the id of its item.
     reasoned: SortedMap<String, usize>,
+    /// Whether the item that is being made may be torn from its reasoning.
+    is_torn: bool,
 }
 
 impl ItemBuilder<'_> {
     /// Makes the items of one response of the model, or of one other message.
     fn add_response(&mut self, parts: Vec<PositionedPart>, headers: &mut [MessageHeader]) -> Result<()> {
         let groups = group_parts(&parts);
+        let is_rest = self.is_rest(&parts, headers);
+        let is_thought = |part: &PositionedPart| matches!(part.part.kind, PartKind::Reasoning);
+        let first_thought = parts.iter().position(is_thought).unwrap_or(parts.len());
         let is_before_call = |group: &PartGroup, index: usize| {
             matches!(parts[index].part.kind, PartKind::Reasoning) && group.kind == PartGroupKind::ToolCall
         };
@@ -144,6 +153,7 @@ impl ItemBuilder<'_> {
         let mut parts: Vec<Option<PositionedPart>> = parts.into_iter().map(Some).collect();
         let mut parent: Option<String> = None;
         for group in groups {
+            self.is_torn = is_rest && group.parts.first().is_some_and(|first| *first < first_thought);
             let own: Vec<PositionedPart> = group.parts.iter().filter_map(|index| parts[*index].take()).collect();
             let item = self.item(group.kind, own, headers, reasoning, parent.as_deref())?;
             if parent.is_none() && item.kind == ItemKind::AgentMsg && !item.text.is_empty() {
@@ -152,6 +162,13 @@ impl ItemBuilder<'_> {
             self.items.push(item);
         }
         Ok(())
+    }
+
+    /// Tells whether a response may be the rest of one that began before it.
+    fn is_rest(&self, parts: &[PositionedPart], headers: &[MessageHeader]) -> bool {
+        let is_models = parts.first().is_some_and(|part| headers[part.message].role == Role::Assistant);
+        let is_of_items = self.format == Format::OpenAiResponses && is_models;
+        is_of_items && self.options.last_response.after(self.items.iter()).may_go_on()
     }
 
     fn item(
@@ -235,6 +252,7 @@ impl ItemBuilder<'_> {
             tokens,
             parts: stored,
             is_joined,
+            is_torn: self.is_torn,
             of: None,
         };
         stored.attach(&mut item.metadata);
@@ -258,6 +276,7 @@ impl ItemBuilder<'_> {
                 if item.id != *id {
                     let message = format!("a call {} was made before", quote(id));
                     self.warnings.add("DUPLICATE_CALL_ID", message, path());
+                    self.is_torn |= self.format == Format::OpenAiResponses;
                 }
                 item.parent_id = parent.map(str::to_owned);
                 self.calls.insert(id.clone(), item.id.clone());
@@ -266,6 +285,7 @@ impl ItemBuilder<'_> {
             (PartGroupKind::ServerCall, PartKind::ServerCall { id, name }) => {
                 item.kind = ItemKind::ToolCall;
                 item.id = self.fresh(id);
+                self.is_torn |= item.id != *id && self.format == Format::OpenAiResponses;
                 self.calls.insert(id.clone(), item.id.clone());
                 set_call(&mut item.metadata, id, name);
                 item.metadata.insert(PROVIDER_RUN.into(), true.into());
@@ -307,6 +327,13 @@ impl ItemBuilder<'_> {
                 } else {
                     self.fresh(&format!("{base}:{}", header.text_items))
                 };
+                let message = header.fields.get("id").and_then(Value::as_str);
+                if let Some(message) =
+                    message.filter(|_| self.format == Format::OpenAiResponses && header.text_items == 0)
+                {
+                    // A second one of an id may be a copy of what stood in another response.
+                    self.is_torn |= self.calls.insert(message.to_owned(), item.id.clone()).is_some();
+                }
                 header.text_items += 1;
             }
         }

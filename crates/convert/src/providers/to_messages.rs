@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::approvals::Approvals;
-use super::gemini::Signatures;
+use super::approvals::{Approvals, RequestIds};
 use super::media_list::MediaBytes;
 use super::message::{Role, at};
 use super::names::{UniqueIds, answered_id, call_id, legal_id, legal_name, tool_name};
@@ -12,8 +11,10 @@ use super::outgoing::{
 };
 use super::repeated::{WrittenItems, drop_repeated_ids, take_out_repeated};
 use super::server_tools::is_provider_run;
+use super::signatures::Signatures;
 use super::sources::{self, MessageGroup, SourceItem, group_items, sources};
 use super::stored::StoredPartKind;
+use super::torn::free_torn;
 use super::{Format, Warnings, call_text};
 use contextweaver_base::order::{WordSet, sort_by};
 use contextweaver_model::json::{inexact_number, whole_escapes};
@@ -50,6 +51,8 @@ pub struct WrittenBefore {
     pub(super) images: usize,
     /// Whether there is one besides instructions.
     pub(super) has_turns: bool,
+    /// Requests for approval.
+    pub(super) requests: RequestIds,
     /// Signatures of calls, in a format whose models sign them.
     pub(super) signatures: Signatures,
 }
@@ -79,7 +82,11 @@ pub fn outgoing_messages(
     if format == Format::OpenAiResponses {
         take_out_repeated(&mut sources, &before.items, warnings);
     }
-    let approvals = Approvals::of(&sources);
+    if format == Format::Gemini {
+        before.signatures.look_for(&sources);
+    }
+    let approvals = Approvals::of(&sources, &before.requests);
+    before.requests.clone_from(&approvals.asked);
     let groups = group_items(&sources, &approvals);
     let ids = &mut before.calls;
     let mut builder = MessageBuilder {
@@ -105,6 +112,7 @@ pub fn outgoing_messages(
     let MessageBuilder { mut messages, sources, .. } = builder;
     if format == Format::OpenAiResponses {
         drop_repeated_ids(&mut messages, &sources, &mut before.items, warnings);
+        free_torn(&mut messages, &sources, warnings);
     }
     messages
 }
@@ -211,6 +219,7 @@ impl MessageBuilder<'_, '_, '_> {
     /// Adds a message of the model, and the results of its calls.
     fn add_assistant(&mut self, items: &[usize], waits: Waits) {
         let lost_reasoning = sources::lost_reasoning(&self.sources, items);
+        let leaves_out_calls = sources::leaves_out_calls(&self.sources, items);
         self.has_open_calls = items.iter().any(|index| self.may_wait(*index, waits));
         let (mut parts, mut results) = (Vec::new(), Vec::new());
         for &index in items {
@@ -225,7 +234,7 @@ impl MessageBuilder<'_, '_, '_> {
                 parts.extend(self.text_parts(index));
                 continue;
             }
-            if lost_reasoning {
+            if leaves_out_calls {
                 let id = quote(call_id(self.item(index)));
                 let message =
                     format!("call {id} and its results are left out, as the reasoning that led to it is not there");
@@ -242,7 +251,7 @@ impl MessageBuilder<'_, '_, '_> {
             message.lost_reasoning = lost_reasoning;
         }
         // The last message says what is to be done now; what was done before stands behind its approval.
-        let answers = self.answers_of(items, lost_reasoning);
+        let answers = self.answers_of(items, leaves_out_calls);
         let open = items.iter().filter(|index| self.may_wait(**index, waits));
         let open = WordSet::new(open.map(|index| call_id(self.item(*index)).to_owned()).collect());
         let is_open = |call: Option<&str>| call.is_some_and(|call| open.contains(call));
@@ -259,11 +268,11 @@ impl MessageBuilder<'_, '_, '_> {
     }
 
     /// Returns the items that answer requests of a message; none where its calls are left out.
-    fn answers_of(&mut self, items: &[usize], lost_reasoning: bool) -> Vec<usize> {
+    fn answers_of(&mut self, items: &[usize], leaves_out_calls: bool) -> Vec<usize> {
         let mut answers: Vec<usize> = items.iter().flat_map(|index| self.approvals.answers(*index)).copied().collect();
         contextweaver_base::order::sort(&mut answers);
         answers.dedup();
-        if !lost_reasoning {
+        if !leaves_out_calls {
             return answers;
         }
         for index in answers {
@@ -308,7 +317,8 @@ impl MessageBuilder<'_, '_, '_> {
         };
         // A result without its call is words, and so are several, one before its call, a call whose part says that it has one, and
         // what came of reasoning that is not there.
-        let is_free = !lost_reasoning || !matches!(self.format, Format::OpenAiResponses | Format::AiSdkModel);
+        let is_lost = lost_reasoning || self.sources[index].is_torn();
+        let is_free = !is_lost || !matches!(self.format, Format::OpenAiResponses | Format::AiSdkModel);
         let is_whole = self.item(index).kind == ItemKind::ToolCall && members.len() <= 2 && is_free;
         let parts = members.iter().map(as_read).collect::<Option<Vec<_>>>().filter(|_| is_whole);
         let is_torn = |part: &OutgoingPart| {
@@ -482,8 +492,7 @@ impl MessageBuilder<'_, '_, '_> {
         for &index in items {
             let item = self.item(index);
             let given = answered_id(item).to_owned();
-            let source = &self.sources[index];
-            if source.is_same_format && source.stored.as_ref().is_some_and(|stored| stored.reasoning > 0) {
+            if self.sources[index].wanted_reasoning() > 0 && self.format != Format::OpenAiResponses {
                 let message = format!(
                     "a result of call {} is left out with it, as the reasoning that led to it is not there",
                     quote(&given)

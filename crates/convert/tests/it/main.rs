@@ -14,3 +14,4 @@ mod refused;
 mod repairs;
 mod resource_links;
 mod schema_suite;
+mod torn;
