@@ -68,7 +68,7 @@ impl ContextManager {
         options: WriteOptions,
     ) -> Result<Outcome<BuiltMessages>> {
         if request.running != Some(false) {
-            return Ok(match self.run(request, &MessageWriter::new(format, options))? {
+            return Ok(match self.run(request, &MessageWriter::new(format, &options))? {
                 Outcome::Need(needs) => Outcome::Need(needs),
                 Outcome::Done(FinishedStep { step, stats, pack, messages, tokens, events }) => {
                     let messages =

@@ -296,7 +296,7 @@ fn header(declarations: &str, published: &Published) -> String {
 fn generate(published: &Published) -> String {
     let (mut declarations, of_gateway) = (Declarations::all(), Declarations::of_gateway());
     declarations.retain(|name, _| name == published::PART || !published.found.contains_key(published::name_of(name)));
-    let text: String = declarations.values().chain(of_gateway.values()).map(|text| format!("\n{text}")).collect();
+    let text: String = declarations.values().chain(of_gateway.values()).flat_map(|text| ["\n", text]).collect();
     let mut out = header(&text, published) + &text;
     out.push_str("\n/** Every record above, so that none can be forgotten. */\nexport interface Records {\n");
     for name in declarations.keys() {

@@ -134,6 +134,12 @@ export type Fact = {
   sensitivity: Sensitivity,
 };
 
+export type FoundMessages = {
+  format: string,
+  list?: "messages" | "contents" | "input",
+  system?: "system" | "systemInstruction" | "system_instruction",
+};
+
 export type HandoffCategory =  "decision" |  "convention" |  "unresolved" |  "pitfall" |  "next_step";
 
 export type HydrationResult = {
@@ -685,6 +691,7 @@ export interface Records {
   ErrorCode: ErrorCode;
   Event: Event;
   Fact: Fact;
+  FoundMessages: FoundMessages;
   HandoffCategory: HandoffCategory;
   HydrationResult: HydrationResult;
   ImpactExample: ImpactExample;
@@ -842,7 +849,7 @@ export interface GatewayInputs {
   CallLimits: { required: never; fields: "max_calls_per_minute" | "max_calls_per_session" };
   GatewayRateLimits: { required: never; fields: "per_tool" | "tool_browse" | "tool_execute" | "tool_view" };
   GatewayRuntimeOptions: { required: "servers"; fields: "accepted" | "cache" | "drift" | "lint" | "meta_allow" | "mode" | "names" | "pinned_tools" | "pins" | "pins_lost" | "policy" | "preset" | "rate_limits" | "recent_tools" | "retry" | "search_above" | "servers" | "tolerant_args" | "validate" | "visibility" };
-  GatewayServer: { required: "name"; fields: "drift" | "lint" | "name" | "policy" };
+  GatewayServer: { required: "name"; fields: "drift" | "exclude_tools" | "include_tools" | "lint" | "name" | "policy" };
   GatewayToolNames: { required: never; fields: "call_tool" | "drilldown" | "recall" | "search_tools" };
   PolicyRule: { required: "action"; fields: "action" | "caller" | "destructive" | "meta_tool" | "namespace" | "read_only" | "reason" | "server" | "tags" | "tool" };
   RetryPolicy: { required: never; fields: "base_delay" | "jitter" | "max_attempts" | "max_delay" | "retry_writes" | "retryable_codes" };

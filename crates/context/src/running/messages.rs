@@ -19,8 +19,8 @@ pub struct MessageWriter {
 }
 
 impl MessageWriter {
-    pub fn new(format: Format, options: WriteOptions) -> Self {
-        Self { renderer: MessageRenderer { format, options: WriteOptions { is_steady: true, ..options } } }
+    pub fn new(format: Format, options: &WriteOptions) -> Self {
+        Self { renderer: MessageRenderer { format, options: WriteOptions { is_steady: true, ..options.clone() } } }
     }
 }
 
