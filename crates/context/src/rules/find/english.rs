@@ -222,6 +222,9 @@ pub fn settle(sentence: &str, words: &mut [Word]) {
         let word = &words[at];
         let cues = match word.text.as_str() {
             "may" if word.is_name(sentence, at) || words.get(at + 1).is_some_and(Word::is_number) => Cues::default(),
+            "remember" if at > 0 && !word.opens && !matches!(before, "please" | "and" | "to") => {
+                word.cues.without(Cues::MUST.and(Cues::DO))
+            }
             "must" if SPEAKERS.contains(&before) => word.cues.without(Cues::MUST),
             "go" if after == "ahead" && matches!(text(at + 2), "and" | "with") => Cues::NOW,
             "now" if words.get(at + 1).is_some_and(|word| word.cues.has(Cues::TASK)) => word.cues.without(Cues::CHANGE),
