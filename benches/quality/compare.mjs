@@ -56,3 +56,10 @@ export function compare(figures, baseline) {
   }
   return result;
 }
+
+/** The best of the peers that ran, or nothing. */
+export function bestOf(values, better) {
+  const known = values.filter(({ value }) => Number.isFinite(value));
+  known.sort((a, b) => (better === "lower" ? a.value - b.value : b.value - a.value));
+  return known[0];
+}

@@ -5,8 +5,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { spawnSync } from "node:child_process";
 
-import { noiseOf } from "./compare.mjs";
+import { bestOf, noiseOf } from "./compare.mjs";
 import { costFigures } from "./cost.mjs";
+import { RULE_BUDGETS, ruleFigures } from "./rules.mjs";
 import { AGENTS, BROKEN, BUDGETS, COST_BUDGETS, COST_JOINS, SOURCES, TARGETS } from "./targets.mjs";
 
 const benches = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -19,7 +20,7 @@ const MAX_BUFFER = 2 ** 28;
 /** How a script begins the line that says what it went without. */
 const SKIPPED = "SKIPPED: ";
 
-export const KINDS = ["routing", "abstain", "multitool", "context", "chats", "trajectories", "cost", "recall", "digests", "secrets"];
+export const KINDS = ["routing", "abstain", "multitool", "context", "chats", "trajectories", "rules", "cost", "recall", "digests", "secrets"];
 
 /** Measures the kinds; `say` is told what is done, and what is skipped is returned. */
 export class Run {
@@ -172,6 +173,28 @@ export class Run {
     return found;
   }
 
+  /** Standing instructions: the scorer lies beside the texts that two sets are made of; sixty conversations of ours are held out. */
+  rules() {
+    const home = join(this.sets, "rules");
+    const scorer = join(home, "score-rules.mjs");
+    if (!existsSync(scorer)) {
+      this.skip(`rules: ${scorer} is not here`);
+      return [];
+    }
+    const made = join(this.work, "sets/rules");
+    const sessions = join(this.work, "sets/trajectories");
+    this.#script(join(home, "make-rules.mjs"), join(made, "dev"), ...(existsSync(sessions) ? [sessions] : []));
+    this.#script(join(own, "rules/make.mjs"), join(made, "held-out"));
+    const scored = (name) => {
+      const files = jsonFiles([join(made, name)]);
+      return JSON.parse(this.#script(scorer, this.folder, ...files, "--json", "--budgets", RULE_BUDGETS.join(",")));
+    };
+    const { all, ...sets } = scored("dev");
+    const [[, heldOut]] = Object.entries(scored("held-out"));
+    const known = { ...sets, ...(all ? { "both sets of rules": all } : {}), "sixty, held out": heldOut };
+    return Object.entries(known).flatMap(([set, methods]) => ruleFigures(set, methods));
+  }
+
   cost() {
     const folders = [join(this.sets, "trajectories"), join(this.work, "sets/trajectories")];
     const replayed = ["--budgets", COST_BUDGETS.join(","), "--join", COST_JOINS.join(",")];
@@ -236,13 +259,6 @@ function choice(set, metric, { engines }, queries, better = "higher") {
   const { contextweaver: ours, ...peers } = engines;
   const values = Object.entries(peers).map(([name, metrics]) => ({ name, value: metrics[metric] }));
   return { ...share(set, metric, ours[metric], queries, better), peer: bestOf(values, better) };
-}
-
-/** The best of the peers that ran, or nothing. */
-export function bestOf(values, better) {
-  const known = values.filter(({ value }) => Number.isFinite(value));
-  known.sort((a, b) => (better === "lower" ? a.value - b.value : b.value - a.value));
-  return known[0];
 }
 
 function prompt({ set, budgets, peers }) {

@@ -13,6 +13,7 @@ export const TITLES = {
   context: "Evidence in the prompt: tool logs and meetings",
   chats: "Evidence in the prompt: long chats",
   trajectories: "Evidence in the prompt: sessions of agents",
+  rules: "What the user said once and for all",
   cost: "What an agent pays, and what it sees",
   recall: "Identifiers within reach",
   digests: "Facts in digests of large results",

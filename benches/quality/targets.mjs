@@ -7,6 +7,7 @@ const recall = (budgets, values) => Object.fromEntries(budgets.map((budget, at) 
 const context = (...values) => recall([1000, 2000, 4000, 6000], values);
 /** Costs in percent of no engine, at the prices of OpenAI, and recall, by budgets in thousands of tokens. */
 const pays = (budgets) => Object.fromEntries(Object.entries(budgets).flatMap(([budget, [cost, shown]]) => [[`cost at ${budget}k`, cost], [`recall at ${budget}k`, shown]]));
+const stands = (...values) => Object.fromEntries(["10 %", "2000", "4000", "8000"].map((budget, at) => [`standing at ${budget}`, values[at]]));
 const agents = (...values) => recall([1000, 2000, 4000, 8000], values);
 
 /** The budgets, in tokens, at which prompts are compiled. */
@@ -58,6 +59,12 @@ export const TARGETS = {
     "tau2-gpt5": {},
     tbench: {},
     [AGENTS.name]: agents(42, 54, 78, 90),
+  },
+  rules: {
+    "rules-own": {},
+    "rules-traj": {},
+    "both sets of rules": { ...stands(72, 75, 86, 93), "replaced right at 4000": 92, "replaced stale at 4000": 2, "words of others taken for rules at 4000": 0 },
+    "sixty, held out": {},
   },
   recall: Object.fromEntries(
     ["bfcl-base", "bfcl-long", "qmsum", "tau-airline", "mcp-shop", "swe-mini", "tau2-gpt5", "tbench", "beam-dev"].map((set) => [
