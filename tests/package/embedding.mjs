@@ -17,7 +17,7 @@ function desk(cw, { later = true, ...options } = {}) {
     const made = texts.map(vector);
     return later ? Promise.resolve(made) : made;
   };
-  const manager = new cw.ContextManager({ embed, embedding_weight: 0.5, ...options });
+  const manager = new cw.ContextManager({ embed, embedding_weight: 0.5, rules: false, ...options });
   manager.ingest(item("answer", "the money goes back within 14 days of the order"));
   for (let n = 0; n < 40; n += 1) manager.ingest(item(`t${n}`, `${n % 2 ? "the server was restarted" : "lunch is served"} on day ${n} of the month, as on the days before`));
   return { manager, asked };

