@@ -114,7 +114,8 @@ for (const [version, sdk] of Object.entries(SDKS)) {
         const { response, responseMessages = response.messages } = await sdk.generateText({ model, messages, tools: cw.tools, prepareStep: cw.prepareStep, stopWhen: sdk.stop(8), [sdk.system]: "You help with a shop." });
         messages.push(...responseMessages);
       }
-      assert.ok(calls >= 60 && blocks > steps / 2, `${blocks} of ${steps} requests say what left them, ${calls} calls`);
+      // Where the turns themselves stand in the prompt, nothing is said of them again.
+      assert.ok(calls >= 60 && blocks >= 10, `${blocks} of ${steps} requests say what left them, ${calls} calls`);
       assert.deepEqual(seen, []);
       const { rules, ended } = expected(TURNS.length);
       const listed = cw.manager.rules();

@@ -699,7 +699,8 @@ export class AgentLoop {
   #frontOf(router: Router): ToolFront {
     const known = ({ tool: { name, description, schema }, tokens }: PricedTool) => ({ name, description, schema, tokens });
     const added = [this.#findTools, this.#callTool, this.#drilldown, this.#recall];
-    const search = (query: string, most: number): readonly string[] => router.route(wellFormed(query), { top_k: most }).candidate_ids;
+    // A model may say anything: what is no text is refused by the router, in words for the model.
+    const search = (query: string, most: number): readonly string[] => router.route(typeof query === "string" ? wellFormed(query) : query, { top_k: most }).candidate_ids;
     const front = new ToolFront([...this.#tools.values()].map(known), search, added.map(known));
     const names = new TextHash();
     for (const name of this.#tools.keys()) names.add(name);
