@@ -14,7 +14,7 @@ const cw = await import(pathToFileURL(join(packageDir, "dist", "index.js")).href
 const session = await readFile(join(root, "examples", "sessions", "shop.jsonl"), "utf8");
 const meta = JSON.parse(await readFile(join(root, "examples", "sessions", "shop.meta.json"), "utf8"));
 const log = session.trim().split("\n").map((line) => JSON.parse(line));
-const AS_GIVEN = { firewall: { threshold_tokens: 2 ** 24 } };
+const AS_GIVEN = { rules: false, firewall: { threshold_tokens: 2 ** 24 } };
 const numbersOf = (text) => text.match(/\d[\d,]*(?:\.\d+)?/g).map((each) => Number(each.replaceAll(",", "")));
 const number = (value) => value.toLocaleString("en");
 

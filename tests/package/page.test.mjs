@@ -9,7 +9,7 @@ import { addressed, choose, drop, inFirefox, prepare, shows, until } from "./pag
 
 const PHASES = { route: 2000, call: 3000, interpret: 4000, answer: 6000 };
 // The page takes results as they are until its firewall is switched on.
-const AS_GIVEN = { firewall: { threshold_tokens: 2 ** 24 } };
+const AS_GIVEN = { rules: false, firewall: { threshold_tokens: 2 ** 24 } };
 const GOOD = '{"id": "a", "kind": "user_turn", "text": "x"}';
 
 const session = await readFile(join(root, "examples", "sessions", "shop.jsonl"), "utf8");

@@ -123,7 +123,8 @@ function waysAgree(seed) {
   const format = draw.pick(FORMATS);
   const budget_tokens = draw.pick(BUDGETS);
   const prompts = Object.entries(WAYS).map(([way, ingest]) => {
-    const manager = new ContextManager();
+    // Standing instructions are named by their items, whose ids differ.
+    const manager = new ContextManager({ rules: false });
     ingest(manager, steps, format);
     const prompt = built(() => manager.build({ phase: "answer", query: "order 12446", budget_tokens }), budget_tokens)?.prompt;
     manager.free();

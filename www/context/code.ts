@@ -1,7 +1,6 @@
 // The build that is on the screen as a program.
 import type { Phase } from "contextweaver/slim";
 import type { Request } from "../worker/builds.ts";
-import { DEFAULTS } from "../worker/defaults.ts";
 import type { Settings } from "../worker/log.ts";
 
 export interface CodeOf {
@@ -24,7 +23,7 @@ const NO_FIREWALL = "2 ** 24";
 export function codeOf({ phase, request, pins, settings, format, file, key }: CodeOf): string {
   const quoted = (text: string): string => JSON.stringify(text);
   const options = [
-    ...(settings.rules === DEFAULTS.rules ? [] : [`rules: ${settings.rules}`]),
+    ...(settings.rules ? [] : ["rules: false"]),
     ...(settings.redact ? ['policy: { sensitivity_action: "redact" }'] : []),
     ...(settings.firewall ? [] : [`firewall: { threshold_tokens: ${NO_FIREWALL} } /* results go in as they are */`]),
   ];
