@@ -751,6 +751,11 @@ export type TakenBy =
   | "pinned"
   /** It is among the newest, to which a share of the budget goes. */
   | "newest"
+  /**
+   * It is the first request, a short turn of the user, or one that states what holds, to which a share of the budget
+   * goes.
+   */
+  | "stated"
   /** Its priority. */
   | "priority"
   /** Another block answers to it. */

@@ -88,6 +88,7 @@ function takenText(item: ItemView): string {
   if (takenBy === "pinned" || pinned !== "") return `It must be there: ${PINNED[pinned] ?? pinned.replaceAll("_", " ")}.`;
   if (takenBy === "all") return "Everything that this phase admits has room.";
   if (takenBy === "newest") return `It is among the newest items, to which up to a fifth of the budget goes. ${scoreText(item)}; ${costText(item)}.`;
+  if (takenBy === "stated") return `The user says it: the first request, short remarks, and turns that state what goes on to hold have a part of the budget of their own. ${scoreText(item)}; ${costText(item)}.`;
   if (takenBy === "parent") return `It came along: an item of the prompt answers to it, and ${costText(item)}.`;
   if (takenBy === "priority" && rank !== null && room !== null) {
     const cut = item.needed !== null && block !== null && item.needed < block ? `, ${number(item.needed)} as far as they were cut then` : "";

@@ -104,6 +104,8 @@ crate::string_enum! {
         Pinned = "pinned",
         /// It is among the newest, to which a share of the budget goes.
         Newest = "newest",
+        /// It is the first request, a short turn of the user, or one that states what holds, to which a share of the budget goes.
+        Stated = "stated",
         /// Its priority.
         Priority = "priority",
         /// Another block answers to it.

@@ -249,7 +249,7 @@ impl UnitSelector<'_> {
         };
         let has_room = part.quarters <= self.room(state, row.unit) && self.within_caps(state, row.unit);
         if has_room && !state.selection.has(row.unit) && part.says_something() {
-            self.take(state, row.unit, vec![part], TakenBy::Priority);
+            self.take(state, row.unit, vec![part], TakenBy::Stated);
         }
     }
 
@@ -275,7 +275,7 @@ impl UnitSelector<'_> {
             }
             room -= quarters;
             let (parts, _) = self.plan(unit, SqueezeLevel::None);
-            self.take(state, unit, parts, TakenBy::Priority);
+            self.take(state, unit, parts, TakenBy::Stated);
         }
     }
 
@@ -290,7 +290,7 @@ impl UnitSelector<'_> {
             }
             room -= quarters;
             let (parts, _) = self.plan(unit, SqueezeLevel::None);
-            self.take(state, unit, parts, TakenBy::Priority);
+            self.take(state, unit, parts, TakenBy::Stated);
         }
     }
 
