@@ -1,4 +1,5 @@
-// A word of the trade with its meaning: shown on hover, on focus and on touch, gone with Escape, and read out with the word.
+// A technical term with a tooltip that explains it. The tooltip opens on hover, focus and touch, and closes on Escape.
+// Screen readers read it out with the term.
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 

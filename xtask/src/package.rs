@@ -156,7 +156,8 @@ fn with_page(dirs: &Dirs, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Outcome<()>
     Ok(())
 }
 
-/// What carries its modules: for bundlers, browsers, Workers and edge functions, a file for each of the facade's.
+/// Adds the files that carry their WebAssembly modules along, for bundlers, browsers, Workers and edge functions: one
+/// for each file of the facade.
 fn carried(dirs: &Dirs, build: Build, facade: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Outcome<()> {
     for file in files_below(facade)? {
         let relative = file.strip_prefix(facade).unwrap_or(&file);

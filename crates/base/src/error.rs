@@ -1,4 +1,4 @@
-//! The one error type of the workspace: a stable code, a sentence, the path to the offending field.
+//! The error type of all crates: a stable code, a message of one sentence, and the path of the field at fault.
 
 use std::fmt;
 
@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 /// A result whose error is [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The stable identity of a failure; adding one is a minor change, renaming one a major change.
+/// The stable identity of a failure, for callers to compare.
+///
+/// In semantic versioning, a new code is a minor change and a renamed one a major change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorCode {
@@ -29,17 +31,17 @@ pub enum ErrorCode {
     TooDeep,
     /// A value is larger than the limit.
     TooLarge,
-    /// A store is full, and nothing may be evicted or that would not be enough.
+    /// A store is full, and eviction is not allowed or would not free enough.
     QuotaExceeded,
-    /// The items that must be in the prompt do not fit, or the overflow policy asks for an error.
+    /// The items that must be in the prompt do not fit its budget, or the overflow policy asks for an error.
     BudgetExceeded,
     /// The sensitivity policy forbids the operation.
     PolicyViolation,
-    /// A model-backed function would run although only deterministic ones may.
+    /// The call would run a function that asks a model, but only deterministic functions are allowed.
     Determinism,
     /// No artifact has this handle.
     ArtifactNotFound,
-    /// The artifact expired or was evicted to make room, as the caller's limits ask for.
+    /// The artifact expired, or was evicted to make room. Both happen only by limits that the caller set.
     ArtifactExpired,
     /// Text is not valid JSON, UTF-8 or base64.
     DecodeFailed,
@@ -47,9 +49,9 @@ pub enum ErrorCode {
     Unsupported,
     /// A snapshot was written by an incompatible version.
     SnapshotVersion,
-    /// Parts of a journal are missing, or are not what was written.
+    /// Parts of a journal are missing, or differ from what was written.
     JournalDamaged,
-    /// Somebody else has changed what was to be written.
+    /// Another writer has changed the data in the meantime, so nothing was written.
     Conflict,
     /// A function supplied by the caller threw or returned an unusable value.
     CallbackFailed,
@@ -133,7 +135,7 @@ impl ErrorCode {
     }
 }
 
-/// A failure of any operation; a failed operation has changed nothing.
+/// A failure of an operation. An operation that fails has changed nothing.
 #[derive(Debug, Clone)]
 pub struct Error(Box<ErrorInner>);
 
@@ -158,7 +160,7 @@ impl Error {
         }))
     }
 
-    /// Sets the JSON pointer of the offending field; the innermost caller's path wins.
+    /// Sets the JSON pointer of the field at fault. A path that is set already stays: the innermost code knows it best.
     ///
     /// ```
     /// use contextweaver_base::{Error, ErrorCode};
@@ -174,14 +176,16 @@ impl Error {
         self
     }
 
-    /// Replaces the path, for an operation whose argument wraps what the error speaks of.
+    /// Replaces the path, even one that is set.
+    ///
+    /// An operation uses it where the old path is that of an inner call, and its own caller knows the field by another.
     #[must_use]
     pub fn under(mut self, path: impl Into<String>) -> Self {
         self.0.path = path.into();
         self
     }
 
-    /// Adds a sentence saying what to do instead.
+    /// Sets the hint: what to do instead.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
@@ -194,7 +198,7 @@ impl Error {
         self.0.hint.as_deref()
     }
 
-    /// Adds one machine-readable detail.
+    /// Adds a detail for programs to read, such as `over_by` of a budget error.
     #[must_use]
     pub fn detail(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.0.details.insert(key.to_owned(), value.into());
@@ -206,22 +210,22 @@ impl Error {
         self.0.code
     }
 
-    /// Returns the JSON pointer of the offending field, empty when no field is at fault.
+    /// Returns the JSON pointer of the field at fault; empty when there is none.
     pub fn path(&self) -> &str {
         &self.0.path
     }
 
-    /// Returns the sentence.
+    /// Returns the message, one sentence.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Returns the machine-readable details, such as `over_by` of a budget error.
+    /// Returns the details for programs to read.
     pub fn details(&self) -> &Map<String, Value> {
         &self.0.details
     }
 
-    /// Returns the error as the record that crosses to JavaScript.
+    /// Returns the error as the JSON record that JavaScript gets. Empty fields are absent.
     ///
     /// ```
     /// use contextweaver_base::{Error, ErrorCode};

@@ -63,7 +63,7 @@ pub struct IndexEntry {
     pub part_quarters: u64,
     /// Weight of the text with its note, in quarter tokens: what a message says.
     pub text_quarters: u64,
-    /// What repeats of the item share; 0 when it cannot be one.
+    /// Equal for items that repeat each other; 0 for an item that cannot be a repeat.
     pub fingerprint: u64,
     /// The function that the body begins with. A result right after its call need not name it again.
     function: Option<Box<str>>,
@@ -71,7 +71,7 @@ pub struct IndexEntry {
     pub terms: Vec<u32>,
     /// What the user states in it.
     pub said: Box<[Said]>,
-    /// Whether it is what a prompt said of itself, come back as a message.
+    /// Whether the item is a note that a prompt made itself, and that came back as a message.
     pub is_ours: bool,
 }
 
@@ -143,7 +143,7 @@ pub struct LogIndex {
     identifiers: Vec<bool>,
     /// Terms that name one thing each, as far as their form tells, in the order in which they came.
     names: Vec<u32>,
-    /// What forms of a word have in common, the newest term of each, and for every term the one before it.
+    /// The roots that forms of a word share; the newest term of each root; and for every term the one before it.
     roots: Terms,
     newest_of_root: Vec<u32>,
     older_kin: Vec<u32>,

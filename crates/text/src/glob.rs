@@ -19,7 +19,7 @@ use contextweaver_base::{Error, ErrorCode, Result, limits};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
     text: String,
-    /// What stands between the asterisks; there is one asterisk less than runs.
+    /// The pieces between the asterisks; there is one more of them than asterisks.
     runs: Vec<Vec<OneChar>>,
 }
 

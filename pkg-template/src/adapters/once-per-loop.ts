@@ -1,4 +1,5 @@
-// Telling the first call in a run of the tool loop from later ones.
+// Lets a tool answer once in each run of an agent's tool loop. A run is known by the loop id in the call context;
+// a memo of recent ids tells its first call from later ones.
 import { ContextWeaverError } from "../boundary/errors.js";
 import type { ToolCallContext } from "../tools/tool-call-context.js";
 import { decorate } from "../tools/tools.js";

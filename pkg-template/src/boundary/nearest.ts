@@ -1,4 +1,4 @@
-// Which known name a misspelt one was meant to be, as the engine says it of its fields.
+// Finds the name that a misspelt one was meant to be. The WebAssembly engine decides, by the rule for its own fields.
 import { asked } from "./errors.js";
 
 /**

@@ -1,4 +1,4 @@
-// Records of the gateway's runtime: what it is made of, what it is asked, and what it answers.
+// Types of the gateway's runtime: its options, the requests that a host makes, and the answers to them.
 import type { CatalogFinding } from "../catalog/routing-types.js";
 import type { JsonObject, JsonValue } from "../types.js";
 import type { UpstreamFailure } from "./failure.js";

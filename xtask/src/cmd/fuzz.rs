@@ -13,7 +13,7 @@ use crate::run::{self, say};
 const USAGE: &str = "usage: cargo xtask fuzz [target ...] [--minutes N]";
 const DEFAULT_MINUTES: u32 = 1;
 
-/// What makes the compiler count the branches that a try takes, for libFuzzer to follow; these work without nightly.
+/// Compiler flags that count the branches of each run, which libFuzzer needs. They work without a nightly compiler.
 const COVERAGE: [&str; 8] = [
     "--cfg",
     "fuzzing",

@@ -106,7 +106,7 @@ impl Installed {
     }
 }
 
-/// What a change is likely to break, in the time it takes to think of the next one.
+/// Runs the checks that a change is most likely to break, fast enough to run after every change.
 fn quick(dirs: &Dirs, report: &mut Report) {
     native(dirs, Extent::Quick, report);
     let started = Instant::now();

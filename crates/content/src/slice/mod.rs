@@ -156,7 +156,7 @@ fn head(pager: &mut Pager, start: usize, chars: usize) -> TextSlice {
     of_chars(shown, total, start..start + count, (count < chars).then_some(count > 0), next)
 }
 
-/// What matters in the tail is its end, so that is what a limit leaves.
+/// Reads the last characters of a text. A token limit cuts the beginning, because the end of a tail matters most.
 fn tail(pager: &mut Pager, end: Option<usize>, chars: usize) -> TextSlice {
     let (text, table) = (pager.text, pager.index.chars(pager.text));
     let total = table.chars;

@@ -15,7 +15,7 @@ use contextweaver_model::{ArtifactRef, ViewSpec};
 use contextweaver_text::lines::lines;
 use contextweaver_text::tokens::Estimator;
 
-/// What a page costs, in quarter tokens of `heuristic/v2`: 200 tokens, so that most fit 250 of any estimator.
+/// Size of a page, in quarter tokens of `heuristic/v2`: 200 tokens, so that most pages fit 250 tokens of any estimator.
 const PAGE: u64 = 800;
 /// Pages of one artifact; of a larger one the pages are larger, and are read in parts.
 const MAX_PAGES: usize = 56;

@@ -21,7 +21,7 @@ const TAIL_SHARE: f64 = 0.15;
 const SLACK: u64 = 200;
 /// What a gap may cost beside a piece, in quarter tokens.
 const GAP_QUARTERS: u64 = 2;
-/// Pieces that are weighed and do not fit before no more are looked at: those behind them matter less.
+/// No more pieces are tried after this many that did not fit: the ones behind them matter less.
 const MAX_MISSES: usize = 512;
 /// What stands where a digest cut a line.
 const CUT: char = '…';

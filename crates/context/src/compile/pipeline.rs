@@ -43,7 +43,7 @@ pub struct BuiltPrompt {
     pub work: u64,
 }
 
-/// What a cut of a running prompt asks of a build.
+/// What a build must keep when a running prompt is cut.
 pub struct CutScope {
     /// Entries that are to stand as they do, the newest last.
     pub stands: Vec<StandingEntry>,
@@ -51,7 +51,7 @@ pub struct CutScope {
     pub keeps: Vec<usize>,
     /// Tokens that the running prompt may have, where there is one.
     pub budget: Option<u64>,
-    /// Whether what is pinned gives up text where it does not fit; otherwise the build fails.
+    /// Whether pinned items may lose text where they do not fit. Without it, the build fails.
     pub may_squeeze: bool,
 }
 
@@ -60,7 +60,7 @@ impl CutScope {
     const NONE: Self = Self { stands: Vec::new(), keeps: Vec::new(), budget: None, may_squeeze: true };
 }
 
-/// What a build made, as far as a running prompt goes on with it.
+/// The part of a build's result with which a running prompt goes on.
 pub struct CutPrompt {
     pub header: String,
     pub ledger: Option<Ledger>,

@@ -1,4 +1,4 @@
-//! Finding again what left the prompt, wherever in the log and its artifacts it stands.
+//! Recall: searches the log and its artifacts for text that is no longer in the prompt.
 
 use std::collections::HashSet;
 

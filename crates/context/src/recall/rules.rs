@@ -1,4 +1,4 @@
-//! What a recall says of standing instructions: those that a query speaks of, and whether they hold.
+//! Adds the standing instructions that a query is about to the answer of a recall, and says whether they still hold.
 
 use super::search::Wanted;
 use crate::digest_note::safe_handle;
@@ -7,10 +7,10 @@ use crate::rules::ours::{ADDED, TITLE};
 use contextweaver_base::order::sort_by;
 use contextweaver_text::tokens::Estimator;
 
-/// Instructions that are told, and the share of the query that each must have.
+/// Most instructions in an answer, and the least share of the query that each must match.
 const MOST_RULES: usize = 4;
 const LEAST_SHARE: f64 = 0.34;
-/// The part of the answer that they may take.
+/// The instructions may take the tokens of the answer divided by this.
 const ANSWER_SHARE: u64 = 2;
 
 /// The instructions that a query speaks of, written.
@@ -21,8 +21,8 @@ pub(super) struct RecalledRules {
 }
 
 impl RecalledRules {
-    /// Takes those that speak most to the query, the newest of equals first. One that was replaced stands with what took its
-    /// place.
+    /// Takes the instructions that match the query best; of equals, the newest. A replaced instruction comes with those
+    /// that replaced it.
     pub(super) fn of(listed: &[StandingRule], wanted: &Wanted, max_tokens: u64, estimator: &Estimator) -> Self {
         let mut found: Vec<(f64, usize)> = listed.iter().map(|rule| wanted.share(&rule.text)).zip(0..).collect();
         found.retain(|(share, _)| *share >= LEAST_SHARE);

@@ -10,7 +10,7 @@ use contextweaver_text::terms::for_each_term;
 
 /// Terms of a query that count, the rarest: a bit of a [`TermSet`] each.
 const MAX_TERMS: usize = 64;
-/// What a term counts that stands beside a piece and not in it.
+/// Weight of a term that stands only in a neighbour of a piece, relative to one in the piece itself.
 const BESIDE: f64 = 0.5;
 /// Occurrences of a term in a passage, after which further ones hardly count, and how much long passages are held back: the
 /// customary values of BM25.

@@ -135,8 +135,8 @@ impl<'a> Texts<'a> {
         name.is_some_and(|name| REPEATING.contains(&name)) || item.metadata.contains_key(digest_note::HANDLE_FIELD)
     }
 
-    /// Returns the artifacts of which the index has nothing, or not all: those that no result of the log stands for, and those
-    /// of which a prompt shows chosen paths alone.
+    /// Returns the artifacts that the index does not know, or knows in part: those that no result of the log refers to,
+    /// and those of which a prompt shows only chosen paths.
     fn beside_the_index(&self) -> Vec<Candidate<'a>> {
         let manager = self.manager;
         let is_indexed = |(at, item): (usize, &'a ContextItem)| {
@@ -205,7 +205,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Brings the best places to the front, and forgets those that are too many.
+/// Sorts places by score, the best first, and keeps at most [`MAX_PLACES`].
 fn rank(places: &mut Vec<Place>) {
     sort_by(places, |a, b| b.score.total_cmp(&a.score).then(a.text.cmp(&b.text)).then(a.piece.cmp(&b.piece)));
     places.truncate(MAX_PLACES);

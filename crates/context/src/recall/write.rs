@@ -13,14 +13,15 @@ use contextweaver_text::tokens::Estimator;
 
 /// What stands at an end of an excerpt that is within a line.
 const CUT: char = '…';
-/// Places that are tried and do not fit before no more are.
+/// No more places are tried after this many that did not fit.
 const MAX_MISSES: usize = 16;
 
-/// From which share of the best score on a place is good.
+/// A place is good if its score is at least this share of the best one.
 const GOOD: f64 = 0.5;
 /// Pieces that are added on either side of good places before others are taken.
 const AROUND_GOOD: usize = 2;
-/// Pieces between two stretches that cost no more than another line to say where the second stands.
+/// Stretches with at most this many pieces between them become one. Those pieces cost no more than another line that
+/// says where the second stretch is.
 const GAP: usize = 2;
 
 /// Pieces of a text that go together.

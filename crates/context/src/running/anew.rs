@@ -14,7 +14,8 @@ use contextweaver_base::order::sort_distinct;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextItem, CutReason, ItemKind, RenderedAs};
 
-/// What the last steps may take of a cut prompt, beside the newest: what matters of them is chosen like all else.
+/// Share of a cut prompt up to which the last steps stay as they are. The newest step counts towards it, and may be
+/// larger by itself. What matters of earlier steps is chosen like everything else.
 const RECENT_SHARE: f64 = 0.1;
 
 /// A cut: what goes on, and why it is not the prompt as it is.

@@ -1,43 +1,47 @@
-//! When a running prompt is cut, and how deep: by the price model, and what is known of the session.
+//! Decides when to cut a running prompt, and how deep, from the provider's prices and the session so far.
 //!
-//! It is a ski rental: going on costs the price of a cached token for each one that stands there, in each step; a cut costs what
-//! is left of the prompt once. A cut that nothing forces is made where the steps to come are expected to pay it back; one that
-//! the budget forces is as deep as keeps the account below [`MOST_COST`] times what the session costs without us, if it ended
-//! with this step, and never deeper than [`LEAST_DEPTH`].
+//! The choice is the ski-rental problem. Without a cut, each step pays the cached price for every token of the prompt.
+//! A cut pays once, to write what it leaves to the cache.
+//!
+//! - A cut that nothing forces is made where the steps to come are expected to pay it back.
+//! - A cut that the budget forces leaves so little that the session, if it ended with this step, costs at most
+//!   [`MOST_COST`] times what it costs without us (the whole conversation in each step). It never leaves less than
+//!   [`LEAST_DEPTH`].
 
 use super::account::Account;
 use super::prices::PriceModel;
 
-/// What of the budget a cut leaves, with a thrift of 0 and of 1.
+/// Share of its room that a cut leaves, at a thrift of 0 and of 1.
 const DEPTHS: [f64; 2] = [0.6, 0.15];
-/// Least of the budget that a cut leaves, whatever it costs.
+/// Least share that a cut leaves, whatever it costs: of the budget where it is forced, else of the prompt.
 const LEAST_DEPTH: f64 = 0.12;
-/// What a session may cost at most behind a cut that is forced, in costs without us.
+/// Most that a session may cost after a forced cut, as a multiple of its cost without us.
 const MOST_COST: f64 = 1.05;
-/// And behind one that is not.
+/// The same after a cut that nothing forces.
 const MOST_COST_FREELY: f64 = 1.03;
 
-/// Steps that are expected, of those that turns had on average where one begins, and of those that the running one has.
+/// Factors for the steps to expect: at the start of a turn, of the average steps of a turn; within a turn, of the steps
+/// it already has.
 const PAYING_STEPS: [f64; 2] = [1.0, 0.5];
-/// Tokens of a prompt below which no cut is made that nothing forces, where a turn begins and within one.
+/// Least tokens of a prompt for an unforced cut: at the start of a turn, and within one.
 const PAYING_TOKENS: [f64; 2] = [16_000.0, 20_000.0];
-/// Shares of the budget below which none is, with a thrift of 0; with 1 the tokens alone count.
+/// The same as shares of the budget, at a thrift of 0. They fall to nothing at 1. The larger bound counts.
 const PAYING_SHARES: [f64; 2] = [0.2, 1.2];
-/// How many times what it costs a cut must save.
+/// An unforced cut must save at least this many times what it costs.
 const PAYING_MARGIN: f64 = 1.5;
-/// How many times the share that a forced cut leaves one leaves that nothing forces: there is room for more.
+/// An unforced cut leaves this many times the share that a forced one leaves, because there is room for more.
 const PAYING_DEPTH: f64 = 5.0 / 3.0;
 
 /// Tokens that a cut leaves beside its share: instructions, the ledger and the first request do not shrink with the budget.
 const OVERHEAD_TOKENS: f64 = 300.0;
 
-/// How many times the least prefix that a provider keeps a cut leaves at least: what is chosen never fills its room to the last
-/// token.
+/// A cut leaves at least this many times the shortest prompt that the provider caches. The factor is above 1 because a
+/// selection never fills its room to the last token.
 const LEAST_PREFIX: f64 = 1.1;
-/// Share of the budget above which it leaves no room to go on.
+/// That minimum is ignored where it is above this share of the budget: it would leave no room to go on.
 const MOST_PREFIX: f64 = 0.5;
 
-/// How many times what must stay a cut leaves at least, so that there is room for what else matters.
+/// A cut leaves at least this many times the tokens that must stay, so that other items that matter have room.
 const BESIDE_KEPT: f64 = 1.25;
 
 /// How much a cut leaves.
@@ -63,7 +67,7 @@ impl CutDepth {
     }
 }
 
-/// What a cut depends on.
+/// The inputs to the decision about a cut.
 pub struct CutScale<'a> {
     pub prices: &'a PriceModel,
     pub account: &'a Account,

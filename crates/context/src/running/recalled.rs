@@ -15,24 +15,27 @@ use contextweaver_text::terms::for_each_term;
 use std::cell::LazyCell;
 use std::collections::HashMap;
 
-/// What the words of a step must weigh in a passage, in nats, so that it comes back: about one that stands in one place.
+/// Least weight, in nats, that the words of a step must have in a passage for it to come back. One word that stands
+/// nowhere else weighs about that much.
 const LEAST_WEIGHT: f64 = 5.0;
-/// Items in which a word may stand to point at one of them, and their share of all.
+/// A word in more items than this, or in more than this share of all, points at none of them.
 const MOST_ITEMS: f64 = 12.0;
 const MOST_SHARE: f64 = 0.1;
 /// Occurrences in a passage beyond which further ones do not count, as in BM25.
 const SATURATION: f64 = 1.2;
 /// Parts that come back in a step at most.
 const MOST_PARTS: usize = 3;
-/// Tokens of one, and the share of the budget that it may take.
+/// Most tokens of one part. It is also bounded by the budget divided by `PART_SHARE`.
 const PART_TOKENS: u64 = 80;
 const PART_SHARE: u64 = 40;
 /// Bytes that are read of an item.
 const MOST_READ: usize = 256 << 10;
-/// From which share of the best piece on others are shown with it.
+/// Pieces whose score is at least this share of the best one's are shown with it.
 const GOOD: f64 = 0.5;
 
-/// Returns parts of what left that the words of new sections point at, the best first. `budget` is in tokens.
+/// Finds parts of items that left the prompt and that the words of new sections point at, and returns them best first.
+///
+/// `budget` is in tokens.
 pub fn recalled(
     sources: &BuildInputs,
     running: &RunningPrompt,

@@ -21,7 +21,7 @@ use contextweaver_model::{CutReason, Explanation, RenderedAs, RunningStep};
 use contextweaver_text::tokens::Estimator;
 use serde_json::Value;
 
-/// What of the budget one result may take whole.
+/// One result stays whole up to the prompt's room divided by this.
 const RESULT_SHARE: f64 = 2.0;
 
 /// A step that is going to be seen, and what the running prompt is then.

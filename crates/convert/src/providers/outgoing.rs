@@ -1,4 +1,7 @@
-//! A message to be written: its role and its parts, each as it was read or made of the text of an item.
+//! Messages on their way to a provider's format, before they become JSON.
+//!
+//! A message has a role and parts. A part is written as it was read if its item came from this format and is unchanged.
+//! Otherwise it is made from the text of the item.
 
 use serde_json::{Value, json};
 
@@ -11,13 +14,16 @@ use contextweaver_model::ContextItem;
 use contextweaver_model::json::{JsonMap, inexact_number, parse_sent, whole_escapes};
 use contextweaver_text::unicode::trim;
 
-/// What one role says until another does. A format writes it as one message or as several.
+/// Consecutive parts of one role. The next message has another role.
+///
+/// A format may write it as one message or as several.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutgoingMessage {
     pub role: Role,
-    /// The parts, in order. Of [`Role::Tool`] only results, all those of the calls in the message before.
+    /// The parts, in order. A message of [`Role::Tool`] holds only results: all results of the calls in the message
+    /// before it.
     pub parts: Vec<OutgoingPart>,
-    /// Whether calls were left out because their reasoning was.
+    /// Whether the reasoning that led to the calls of this message is missing.
     pub lost_reasoning: bool,
 }
 
@@ -25,20 +31,23 @@ pub struct OutgoingMessage {
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutgoingPart {
     pub content: PartContent,
-    /// The part as this very format wrote it, if nothing was changed since.
+    /// The JSON to write for this part, where this format already has it. Without it, the format makes the JSON from
+    /// `content`.
     pub original: Option<OriginalPart>,
-    /// Index of the message it was read from and of the part in it, if it comes from this format.
+    /// Where the part was read: the index of the message, and of the part in that message. `None` if it does not come
+    /// from this format.
     pub position: Option<(usize, usize)>,
-    /// The fields of the message it was read from; the first part of a message has them, or several have the same.
+    /// The fields of its message other than the parts, such as id and role, as they were read. The first part of a
+    /// message carries them, or several parts carry the same.
     pub message_fields: Option<Value>,
-    /// Index of the item.
+    /// Index of the item that the part belongs to.
     pub item: usize,
 }
 
-/// A part to be written as it was read.
+/// The JSON of a part, ready to be put into a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OriginalPart {
-    /// Where it goes, as in [`super::message::MessagePart::field`].
+    /// The field of the message that takes it, in the notation of [`super::message::MessagePart::field`]; see [`put`].
     pub field: String,
     pub value: Value,
 }
@@ -48,37 +57,37 @@ pub enum PartContent {
     Text(String),
     ToolCall(ToolCallPart),
     ToolResult(ToolResultPart),
-    /// Reasoning; always has the original.
+    /// Reasoning of the model. Always has [`OutgoingPart::original`].
     Reasoning,
-    /// Anything else that only this format understands; always has the original.
+    /// Anything else that only this format understands. Always has [`OutgoingPart::original`].
     Opaque,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCallPart {
-    /// Its id, unique and legal in the format.
+    /// The id of the call, unique among the calls and legal in the format.
     pub id: String,
-    /// The tool, legal in the format.
+    /// The name of the tool, legal in the format.
     pub name: String,
-    /// The arguments: JSON text of an object, or any other text.
+    /// The arguments as the model wrote them: usually the JSON text of an object, but any text is possible.
     pub arguments: String,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolResultPart {
-    /// The id of its call.
+    /// The id of the call that it answers.
     pub call_id: String,
-    /// The tool, legal in the format.
+    /// The name of the tool, legal in the format.
     pub name: String,
-    /// What the tool returned.
+    /// The text that the tool returned.
     pub text: String,
-    /// Images and the like that it returned, as parts of the format.
+    /// Images and other media that the tool returned, as JSON parts of the format.
     pub media: Vec<Value>,
     pub is_error: bool,
 }
 
 impl ToolCallPart {
-    /// Returns the arguments as an object: what is no JSON object is its field `input`.
+    /// Returns the arguments as an object. Text that is no JSON object becomes `{"input": text}`, and blank text `{}`.
     pub fn object(&self) -> JsonMap {
         let text = self.arguments.trim();
         if text.is_empty() {
@@ -90,7 +99,9 @@ impl ToolCallPart {
         }
     }
 
-    /// Returns the arguments as the JSON text of an object, unchanged if they are one.
+    /// Returns the arguments as the JSON text of an object.
+    ///
+    /// Text that is one already stays as it is, but for escapes of half a surrogate pair: they become U+FFFD.
     pub fn json_text(&self) -> String {
         match parse_sent(&self.arguments) {
             Some(Value::Object(_)) => whole_escapes(&self.arguments).into_owned(),
@@ -100,8 +111,9 @@ impl ToolCallPart {
 }
 
 impl ToolResultPart {
-    /// Returns the result as a JSON value: text that is an object or a list as that, other text as a string, and so what has a number
-    /// that would be another one as a value of JavaScript.
+    /// Returns the result as a JSON value: the object or list that the text holds, and any other text as a string.
+    ///
+    /// Text with a number that JavaScript cannot hold exactly stays a string, too.
     pub fn value(&self) -> Value {
         match parse_sent(&self.text) {
             Some(value @ (Value::Object(_) | Value::Array(_))) if inexact_number(&self.text).is_none() => value,
@@ -111,38 +123,41 @@ impl ToolResultPart {
 }
 
 impl OutgoingPart {
-    /// Makes a part that was not read from this format.
+    /// Makes a part without JSON of its own; the format writes it from `content`.
     pub const fn new(content: PartContent, item: usize) -> Self {
         Self { content, original: None, position: None, message_fields: None, item }
     }
 
-    /// Makes the part of an item of which nothing is stored for the format: its text, unless that is empty, which most
-    /// providers refuse.
+    /// Makes a part from content alone, without stored JSON.
+    ///
+    /// Returns `None` for blank text, because most providers refuse it.
     pub fn of_text(item: usize, content: &PartContent, position: Option<(usize, usize)>) -> Option<Self> {
         let is_nothing = matches!(content, PartContent::Text(text) if trim(text).is_empty());
         (!is_nothing).then(|| Self { position, ..Self::new(content.clone(), item) })
     }
 
-    /// Makes a part of which only this format knows what it is.
+    /// Makes a part from JSON that only this format understands.
     pub fn opaque(field: &str, value: Value, item: usize) -> Self {
         let original = Some(OriginalPart { field: field.to_owned(), value });
         Self { original, ..Self::new(PartContent::Opaque, item) }
     }
 
-    /// Makes a part that is written as it was read.
+    /// Makes a part from a stored one, at its old position, with `value` as its JSON.
     pub fn as_read(stored: &StoredPart, content: PartContent, value: Value, item: usize) -> Self {
         let original = Some(OriginalPart { field: stored.field.clone(), value });
         Self { content, original, position: position(stored), message_fields: None, item }
     }
 
-    /// Returns the index of the message it was read from, if it comes from this format.
+    /// Returns the index of the message that the part was read from, if it comes from this format.
     pub fn message(&self) -> Option<usize> {
         self.position.map(|(message, _)| message)
     }
 }
 
-/// Returns the parts of an item that was read from this format as they were, but for the id of its call, if its text is
-/// unchanged.
+/// Returns the stored parts of an item as this format wrote them.
+///
+/// Only the call id, and the tool's name in a result, may differ: they have to match the call that is written. Returns
+/// `None` where the text of the item has changed, or where nothing of the stored parts may be written any more.
 pub fn unchanged_parts(
     item: &ContextItem,
     stored: &StoredMessage,
@@ -173,7 +188,7 @@ pub fn unchanged_parts(
         };
         parts.push(OutgoingPart::as_read(part, content, value, index));
     }
-    // On a part of the item's own message, not on reasoning that stood in another.
+    // Reasoning may come from another message, so the fields go on the first part of the item's own message.
     if let Some(part) = parts.iter_mut().find(|part| part.message() == stored.index) {
         part.message_fields.clone_from(&stored.fields);
         if let (Some((before, id)), Some(fields)) = (renamed, &mut part.message_fields) {
@@ -183,8 +198,9 @@ pub fn unchanged_parts(
     Some(parts)
 }
 
-/// Returns the part of a result as it was read, with the text that the item has now in the place of what it said; none where it
-/// has no place for text, as the provider wants it back byte for byte.
+/// Returns the stored part of a tool result with the present text of the item in place of the old one.
+///
+/// Returns `None` where the part has no place for plain text, or where it may not be written any more.
 pub fn replaced_part(
     source: &ContextItem,
     message: &StoredMessage,
@@ -200,8 +216,13 @@ pub fn replaced_part(
     Some(OutgoingPart::as_read(stored, content.clone(), value, item))
 }
 
-/// Returns the parts of an item that was read from this format and is not what it was: what is said now, and of the stored
-/// parts those that carry no text of the item; with `has_media` images and the like, too.
+/// Returns the parts of an item that came from this format but cannot be written as it was read.
+///
+/// These are a new part with the present content, and the stored parts that hold no text of the item: reasoning,
+/// markers and approval requests. With `has_media`, stored images and other media are kept, too.
+///
+/// Where a secret was taken out of the stored parts, only the approval requests stay. Where the item is redacted, no
+/// stored part stays.
 pub fn changed_parts(
     source: &ContextItem,
     message: &StoredMessage,
@@ -212,7 +233,7 @@ pub fn changed_parts(
     let is_usable = message.is_usable(source);
     let is_shown = !source.metadata_flag("redacted");
     let (mut parts, mut media) = (Vec::new(), Vec::new());
-    // Without its request nobody knows what an answer approves.
+    // An approval request stays even where a secret was taken out: without it, nobody knows what the answer approves.
     for stored in message.parts.iter().filter(|part| is_usable || is_shown && requested(&part.original).is_some()) {
         let content = match stored.kind {
             _ if requested(&stored.original).is_some() => PartContent::Opaque,
@@ -241,7 +262,7 @@ pub fn changed_parts(
     parts
 }
 
-/// Tells whether a part is nothing but media.
+/// Tells whether a part consists of one image, sound or file and nothing else.
 fn is_media(part: &StoredPart) -> bool {
     matches!(&part.slots[..], [slot] if slot.media.as_deref() == Some(""))
 }
@@ -250,7 +271,7 @@ fn position(part: &StoredPart) -> Option<(usize, usize)> {
     part.message.map(|message| (message, part.at))
 }
 
-/// Returns the id of the call in the stored parts of an item and the one to be written, where they differ.
+/// Returns the call id that an item was read with and the one to write instead; `None` where they are the same.
 fn renamed<'a>(item: &'a ContextItem, content: &'a PartContent) -> Option<(&'a str, &'a str)> {
     let (before, id) = match content {
         PartContent::ToolCall(call) => (call_id(item), &call.id),
@@ -260,23 +281,23 @@ fn renamed<'a>(item: &'a ContextItem, content: &'a PartContent) -> Option<(&'a s
     (before != id).then_some((before, id))
 }
 
-/// Fields that hold the id of a call, in any format.
+/// The fields that hold a call id, over all formats.
 const CALL_IDS: &[&str] = &["call_id", "tool_call_id", "tool_use_id", "toolCallId", "id"];
 
-/// Gives a call or a result, in the form of its format, another id.
+/// Replaces the call id `before` by `id` in the JSON of a call or a result, in whichever field its format has it.
 fn rename(value: &mut Value, before: &str, id: &str) {
     let Some(map) = value.as_object_mut() else { return };
     for (key, value) in map.iter_mut() {
         match value {
             Value::String(text) if text == before && CALL_IDS.contains(&key.as_str()) => id.clone_into(text),
-            // Gemini has it in a field of the part.
+            // Gemini nests the call or the result in a field of the part, such as `functionCall`.
             Value::Object(_) if key.starts_with("function") => rename(value, before, id),
             _ => {}
         }
     }
 }
 
-/// Gives a result that names another tool the name of the one that was called: some providers pair them by it, too.
+/// Sets the tool name in the JSON of a result to that of the called tool: some providers also match the two by name.
 fn name_after(value: &mut Value, name: &str) {
     let inner = ["functionResponse", "function_response"].into_iter().find(|key| value.get(key).is_some());
     let (slot, key) = match inner {
@@ -290,7 +311,9 @@ fn name_after(value: &mut Value, name: &str) {
     }
 }
 
-/// Returns the fields that tell who speaks; the others of a message may repeat what its text no longer says.
+/// Keeps the fields that identify a message and its speaker.
+///
+/// The others are dropped, because they may repeat text that the item no longer has.
 fn identifying_fields(fields: &Value) -> Value {
     let keys = ["id", "type", "role", "name", "tool_call_id"];
     let fields = fields.as_object().into_iter().flatten();
@@ -298,7 +321,10 @@ fn identifying_fields(fields: &Value) -> Value {
     Value::Object(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
 }
 
-/// Warns of instructions that stand in a conversation, where the format has them beside its messages.
+/// Warns of system messages inside the conversation: the format can only place instructions beside its messages.
+///
+/// System messages at the very start cause no warning. With `follows`, earlier messages were sent already, so no
+/// message here is at the start.
 pub fn warn_of_moved(messages: &[OutgoingMessage], follows: bool, warnings: &mut Warnings) {
     let first = if follows { Some(0) } else { messages.iter().position(|message| message.role != Role::System) };
     let behind = messages.get(first.unwrap_or(messages.len())..).unwrap_or_default();
@@ -309,19 +335,21 @@ pub fn warn_of_moved(messages: &[OutgoingMessage], follows: bool, warnings: &mut
     }
 }
 
-/// Warns of white space at the end of a message, with which a provider refuses it.
+/// Warns that white space at the end of a message was removed, because a provider refuses the message with it.
 pub fn warn_of_trimmed(item: usize, warnings: &mut Warnings) {
     let message = "white space at the end of a message of the model is left out";
     warnings.add("TEXT_TRIMMED", message, at("/items", item));
 }
 
-/// Warns of reasoning that is left out, as nothing of the model follows it.
+/// Warns that reasoning was left out, because no text or call of the model follows it.
 pub fn warn_of_reasoning(item: usize, warnings: &mut Warnings) {
     let message = "reasoning that nothing follows is left out";
     warnings.add("REASONING_INCOMPLETE", message, at("/items", item));
 }
 
-/// Leaves out reasoning that nothing of the model follows, as of an answer that was broken off: it is refused.
+/// Removes reasoning at the end of the model's turn, with a warning.
+///
+/// An answer that was cut off ends that way, and providers refuse reasoning with no text or call behind it.
 pub fn drop_last_reasoning(messages: &mut [OutgoingMessage], warnings: &mut Warnings) {
     let mut is_followed = false;
     for message in messages.iter_mut().rev() {
@@ -336,7 +364,7 @@ pub fn drop_last_reasoning(messages: &mut [OutgoingMessage], warnings: &mut Warn
     }
 }
 
-/// Splits parts by the messages they were read from; those of no message go with the ones before.
+/// Splits parts by the message they were read from. Parts that were not read from one join the part before them.
 pub fn by_message(parts: Vec<OutgoingPart>) -> Vec<Vec<OutgoingPart>> {
     let mut messages: Vec<Vec<OutgoingPart>> = Vec::new();
     for part in parts {
@@ -348,19 +376,22 @@ pub fn by_message(parts: Vec<OutgoingPart>) -> Vec<Vec<OutgoingPart>> {
     messages
 }
 
-/// Takes the fields of the message out of its parts; `new` where they have none.
+/// Takes the message's fields from the first part that carries them; returns `new` where none does.
 pub fn take_message_fields(parts: &mut [OutgoingPart], new: Value) -> Value {
     parts.iter_mut().find_map(|part| part.message_fields.take()).unwrap_or(new)
 }
 
-/// Adds the fields of a part to those of the part before, of which it is the rest.
+/// Adds the fields of `rest` to `part`: the two are halves of one part.
 pub fn merge(part: &mut Value, rest: Value) {
     if let (Value::Object(part), Value::Object(rest)) = (part, rest) {
         part.extend(rest);
     }
 }
 
-/// Puts a part into the field of a message that it belongs to; with `[+]` behind it, into the last part of that list.
+/// Puts the JSON of a part into a message.
+///
+/// `field` is empty to replace the whole message, `name` to set a field, `name[]` to append to a list, and `name[+]` to
+/// add the part's fields to the last element of that list.
 pub fn put(message: &mut Value, field: &str, value: Value) {
     if field.is_empty() {
         *message = value;

@@ -1,4 +1,4 @@
-//! Signatures of Gemini's calls: a model that signs its calls refuses those that are not.
+//! Signatures of Gemini's tool calls. A model that signs its calls refuses calls without a signature.
 
 use super::alternating::{AlternatingMessage, AlternatingPart, AlternatingPartKind};
 use super::gemini::Spellings;

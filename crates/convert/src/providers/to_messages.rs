@@ -36,7 +36,7 @@ pub struct WriteOptions {
     pub thought_signatures: bool,
 }
 
-/// What stands before messages that go on.
+/// State of the messages that were written before, for messages that continue them.
 #[derive(Debug, Clone, Default)]
 pub struct WrittenBefore {
     /// Ids of calls that are taken.
@@ -140,7 +140,7 @@ pub(super) struct MessageBuilder<'a, 'b, 'w> {
     pub(super) warnings: &'w mut Warnings,
     ids: &'w mut UniqueIds,
     messages: Vec<OutgoingMessage>,
-    /// Whether calls of the present message wait for results, so that nothing may stand behind those that are there.
+    /// Whether calls of the present message still wait for results. If so, nothing may stand behind the results so far.
     pub(super) has_open_calls: bool,
 }
 

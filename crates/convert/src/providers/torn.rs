@@ -17,7 +17,7 @@ const NAMED_CALLS: &[&str] = &["local_shell_call", "computer_call"];
 /// Type of an image that the model made, which has none either.
 const MADE_IMAGE: &str = "image_generation_call";
 
-/// What is known of the response of the model that stands last before messages: the next one may be a part of it.
+/// The last response of the model before a list of messages, as far as it is known. The first message may belong to it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum LastResponse {
     /// Nothing.

@@ -1,30 +1,35 @@
-//! Schemas in fewer tokens: what a model needs to write arguments.
+//! Shortens the schema of a tool's arguments to a number of tokens, and keeps what a model needs to write a call.
 
 use serde_json::{Value, json};
 
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::tokens::Estimator;
 
-/// Keywords that say what may stand where.
+/// Keywords that stay in a shortened schema: they say which values are allowed.
 const TELLING: [&str; 4] = ["type", "enum", "const", "required"];
-/// Values of an `enum` that are shown; a model that wants another one asks for the whole schema.
+/// Longest `enum` that is shown. A longer one is left out; a model that needs it asks for the whole schema.
 const MAX_ENUM: usize = 12;
-/// Levels of objects that are shown below the arguments.
+/// Most levels of nested schemas that are shown below the arguments.
 const DEEPEST: usize = 2;
 
-/// A schema, or what there was room for of it.
+/// A schema, whole or shortened to fit.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ReducedSchema {
-    /// The schema.
     pub schema: Value,
-    /// Whether something is missing.
+    /// Whether something of the original is missing.
     pub is_reduced: bool,
-    /// Arguments that are not required and left out.
+    /// Count of optional arguments that were left out.
     pub left_out: usize,
 }
 
-/// Returns a schema within so many tokens: the whole; or names, types and what is required; or only what is required,
-/// with as many of the others as there is room for. What is required is always there.
+/// Returns the fullest form of a schema that fits `tokens`. The forms, from full to short:
+///
+/// 1. the whole schema;
+/// 2. names, types and which arguments are required, with 2, 1 or 0 levels of nested schemas;
+/// 3. the required arguments, with as many of the optional ones as fit.
+///
+/// Required arguments always stay, so the last form may be larger than `tokens`. An argument with a default counts as
+/// optional, except in the whole schema.
 pub(crate) fn reduced(schema: &JsonMap, tokens: u64) -> ReducedSchema {
     let fits = |schema: &Value| Estimator::V3.fits(&schema.to_string(), tokens);
     let whole = Value::Object(schema.clone());
@@ -42,7 +47,7 @@ pub(crate) fn reduced(schema: &JsonMap, tokens: u64) -> ReducedSchema {
     ReducedSchema { schema, is_reduced: true, left_out }
 }
 
-/// Leaves out arguments that are not required, the last ones first, until the schema fits.
+/// Removes optional arguments from the end until the schema fits, and returns how many. Counts in quarter tokens.
 fn leave_out(schema: &mut Value, tokens: u64) -> usize {
     let required: Vec<String> = schema["required"]
         .as_array()
@@ -72,7 +77,9 @@ fn leave_out(schema: &mut Value, tokens: u64) -> usize {
     left_out
 }
 
-/// Keeps names, types and what is required, `depth` levels below the arguments. What has a default need not be written.
+/// Returns a schema with only names, types and what is required, down to `depth` levels below it.
+///
+/// Arguments with a default no longer count as required.
 fn stripped(schema: &Value, depth: usize) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
     let mut out = JsonMap::new();
@@ -96,14 +103,14 @@ fn stripped(schema: &Value, depth: usize) -> Value {
     Value::Object(out)
 }
 
-/// Returns which of the properties that a schema requires have no default: servers fill the others in.
+/// Returns the required properties that have no default. A model may omit the others: servers fill in the default.
 pub fn without_defaults(schema: &JsonMap, required: &[Value]) -> Value {
     let property = |name: &Value| schema.get("properties")?.get(name.as_str()?);
     let has_default = |name: &&Value| property(name).is_some_and(|property| property.get("default").is_some());
     required.iter().filter(|name| !has_default(name)).cloned().collect()
 }
 
-/// A schema below another one: with nothing but its type where there is no level left.
+/// Shortens a nested schema. With no level left, only its type and a short `enum` stay.
 fn below(schema: &Value, depth: usize) -> Value {
     if let Some(depth) = depth.checked_sub(1) {
         return stripped(schema, depth);
@@ -115,7 +122,7 @@ fn below(schema: &Value, depth: usize) -> Value {
     });
     let mut kept: JsonMap = kept.collect();
     if is_array(&kept) {
-        // Providers refuse an array that does not say what its items are.
+        // Providers refuse the schema of an array without `items`.
         let items = schema.get("items").filter(|items| items.is_object());
         kept.insert("items".to_owned(), items.map_or_else(|| json!({}), |items| below(items, 0)));
     }

@@ -1,4 +1,4 @@
-//! The gateway as one object for all clients and servers.
+//! The gateway: one object that stands between all clients and all servers.
 
 mod call;
 mod finish;
@@ -35,10 +35,12 @@ use crate::servers::{Server, ServerTool};
 use crate::stats::Counters;
 use open_calls::OpenCalls;
 
-/// A gateway in front of servers: what each client sees, what it may do, and how its calls go.
+/// A gateway between MCP clients and servers.
 ///
-/// It knows no transport, no clock and no randomness. A host lists the servers' tools into it, asks it what to do with
-/// each request of a client, and reports how that went.
+/// It decides which tools each client sees, which calls it may make, and what happens to each call.
+///
+/// It has no transport, no clock and no randomness: a host provides them. The host passes in the tool lists of the
+/// servers, asks what to do with each request of a client, and reports how the request ended.
 ///
 /// ```
 /// use contextweaver_gateway::{CallRequest, CallStep, FinishedCall, Gateway, GatewayOptions};
@@ -71,7 +73,7 @@ pub struct Gateway {
     pub(crate) index: Option<ToolIndex>,
     pub(crate) stats: Counters,
     calls: OpenCalls,
-    /// Of the call that is looked at now.
+    /// Describes the call being handled, until it is returned in [`NextStep::info`].
     info: CallInfo,
 }
 
@@ -86,7 +88,7 @@ pub struct RoutedTools {
 }
 
 impl Gateway {
-    /// Makes a gateway whose servers have listed nothing yet.
+    /// Makes a gateway that knows its servers' names, but none of their tools yet.
     pub fn new(options: GatewayOptions) -> Self {
         let servers = options.servers.iter().map(|server| Server::new(server, &options)).collect();
         let mut gateway = Self {
@@ -103,7 +105,7 @@ impl Gateway {
         gateway
     }
 
-    /// Returns which tools clients see now.
+    /// Returns the mode in use, which decides which tools clients see. Resolves `auto` by the number of known tools.
     pub fn mode(&self) -> FrontMode {
         match self.options.mode {
             GatewayMode::Firewall => FrontMode::Firewall,
@@ -115,27 +117,30 @@ impl Gateway {
         }
     }
 
-    /// Returns the tools that a client sees, in the order in which they are to be shown.
+    /// Returns the tools to show to a client, in display order.
     pub fn list_tools(&mut self, session: &str, caller: Option<&str>) -> ToolList {
         self.saw_names(session);
         self.front(Some(session), caller)
     }
 
-    /// Notes that a client sees the names of now.
+    /// Records that a client has seen the present tool names.
     pub(crate) fn saw_names(&mut self, session: &str) {
         self.heard_of(session);
         let epoch = self.names.epoch;
         self.sessions.touch(session).0.saw_names(epoch);
     }
 
-    /// Notes that a client is there, for which the one that was idle longest may have to go.
+    /// Records that a client is active. If this makes too many clients, the one idle longest is forgotten.
     pub(crate) fn heard_of(&mut self, session: &str) {
         if let Some(ended) = self.sessions.touch(session).1 {
             self.calls.end_session(&ended);
         }
     }
 
-    /// Chooses tools for a query among those that every client may see, with cards of them, as a sidecar answers.
+    /// Chooses tools for a query and makes a card of each.
+    ///
+    /// Only tools that a caller without a name may see are candidates, because the query comes from no client: the
+    /// sidecar (a plain HTTP service) asks this way.
     ///
     /// # Errors
     /// `NO_CANDIDATES` when there is no tool, or the filters leave none.
@@ -165,30 +170,30 @@ impl Gateway {
         Ok(RoutedTools { result, cards })
     }
 
-    /// Counts a search.
+    /// Adds a search to the statistics.
     pub(crate) fn searched_once(&mut self) {
         self.stats.searches += 1;
     }
 
-    /// Counts the calls that wait.
+    /// Returns how many calls wait for a server or for the user.
     pub(crate) fn open_calls(&self) -> usize {
         self.calls.len()
     }
 
-    /// Forgets what is known of a client.
+    /// Forgets a client and its open calls.
     pub fn end_session(&mut self, session: &str) {
         self.sessions.end(session);
         self.calls.end_session(session);
     }
 
-    /// Gives the tools of today their names, and forgets what was made of those of yesterday.
+    /// Names all tools by the present lists of the servers, and drops the search index of the old names.
     pub(crate) fn rename(&mut self) {
         self.index = None;
         let own = self.own_names();
         self.names.renew(&self.servers, &own.iter().map(String::as_str).collect::<Vec<_>>());
     }
 
-    /// Returns a server by its name.
+    /// Returns the index of the server with a name.
     pub(crate) fn server(&self, name: &str) -> Result<usize> {
         self.servers.iter().position(|server| server.name == name).ok_or_else(|| self.no_server(name))
     }
@@ -202,13 +207,13 @@ impl Gateway {
         Some((server, server.tools.get(place.tool)?))
     }
 
-    /// Returns the place of a tool as it is listed now.
+    /// Returns the present place of a tool, or `None` if its server no longer lists it.
     pub(crate) fn place(&self, tool: &ToolRef) -> Option<ToolPlace> {
         let place = self.servers.get(tool.server)?.find(&tool.name)?;
         Some(ToolPlace { server: tool.server, tool: place })
     }
 
-    /// Tells whether a client may see a tool: it is not in quarantine, and no policy denies its calls.
+    /// Tells whether a client may see a tool: it is visible, not in quarantine, and no policy denies its calls.
     pub(crate) fn may_see(&self, place: ToolPlace, caller: Option<&str>) -> bool {
         let Some((_, tool)) = self.tool(place) else { return false };
         let is_visible = self.options.visibility.as_ref().is_none_or(|profile| profile.ruling(&tool.item).0);
@@ -217,8 +222,9 @@ impl Gateway {
             && self.ruling(&self.subject(place, "tool_execute", caller)).action != PolicyAction::Deny
     }
 
-    /// Returns what a policy is asked about a call of a tool, or about a result of it. Of a tool that its server has not listed
-    /// yet only the names are known.
+    /// Returns the properties by which policies judge a call of a tool, or the reading of its result.
+    ///
+    /// For a tool that its server has not listed yet, only the names are known.
     pub(crate) fn subject<'a>(
         &'a self,
         place: ToolPlace,
@@ -249,7 +255,7 @@ impl Gateway {
         }
     }
 
-    /// Asks the policies; the stricter one decides.
+    /// Applies the gateway's policy and that of the tool's server, and returns the stricter ruling.
     pub(crate) fn ruling(&self, subject: &PolicySubject) -> crate::policy::PolicyRuling {
         let general = self.options.policy.evaluate(subject);
         let own = self.options.servers.iter().find(|server| server.name == subject.server);
@@ -264,7 +270,7 @@ impl Gateway {
     }
 }
 
-/// Returns the entries of `_meta` that pass.
+/// Returns the entries of `_meta` whose keys are in `allowed`.
 pub(crate) fn passing(mut meta: JsonMap, allowed: &[String]) -> JsonMap {
     meta.retain(|key, _| allowed.iter().any(|allowed| allowed == key));
     meta

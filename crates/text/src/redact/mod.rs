@@ -50,7 +50,8 @@ pub const SECRET_MASK: &str = "[REDACTED-SECRET]";
 /// One round is enough for all but contrived text in which masking one secret reveals another.
 const MAX_ROUNDS: usize = 8;
 
-/// How far a value may go on behind a part that is left alone, in bytes.
+/// Bytes by which a value may go on behind a part that stays unmasked, to be searched again from there. A longer value
+/// is masked at once, so that it is not read again and again.
 const MAX_BEHIND_KEPT: usize = 512;
 
 /// Bounds how deep [`redact_value`] follows nested values.

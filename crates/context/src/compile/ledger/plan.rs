@@ -15,8 +15,8 @@ use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 use contextweaver_text::terms::{for_each_identifier, for_each_term};
 use contextweaver_text::unicode::floor_char_boundary;
 
-/// What of the budget it may take: a fiftieth, and a twenty-fifth where a running prompt is cut, as its steps go on without what
-/// left.
+/// The ledger may take the budget divided by this. At a cut of a running prompt it may take twice as much, because the
+/// steps after the cut have nothing else of what was cut.
 const SHARE: u64 = 50;
 const CUT_SHARE: u64 = 25;
 /// Tokens below which there is no room for one that helps.

@@ -25,7 +25,7 @@ const CONTEXT_FREQUENCY: f64 = 0.1;
 const CONTEXT_FREQUENT_ITEMS: f64 = 3.0;
 /// What a context word counts in an excerpt, beside one of the query.
 const EXCERPT_CONTEXT: f64 = 0.2;
-/// What another form of a query word counts, beside the word itself: "camped" where "camping" is asked for.
+/// Weight of another form of a query word, relative to the word itself: "camped" for "camping".
 const KIN_WEIGHT: f64 = 0.5;
 /// From this many query words found in the log on, the context fades: a full question speaks for itself.
 const THIN_QUERY_TERMS: f64 = 2.0;

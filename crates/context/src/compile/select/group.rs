@@ -64,7 +64,9 @@ fn link_parents(state: &mut BuildState) {
     }
 }
 
-/// What the log begins with tells the model what it is for: a turn less is worth less than an agent that has forgotten it.
+/// Pins the instructions at the start of the log, and a provider's own summaries of a conversation.
+///
+/// The instructions tell the agent its task: to lose a turn is better than to forget that.
 fn pin_instructions(state: &mut BuildState) {
     let first = state.instructions().len();
     for index in 0..state.rows.len() {

@@ -25,18 +25,20 @@ const MAX_GROWN: usize = 64;
 /// Units are ranked by score over size to this power: size hardly counts.
 const SIZE_EXPONENT: f64 = 0.2;
 const MIN_SIZE_TOKENS: f64 = 24.0;
-/// What is said at length is ranked by more of its size for every doubling of the budget: where little fits, by the score
-/// of what fits; where much does, by the score of each token, which finds the most answers. Results have a cap for that.
+/// A message longer than this loses score by its length, and more of it with every doubling of the budget.
+///
+/// In a small budget the best scores win. In a large one the best scores per token win, which finds the most answers.
+/// Results have a cap instead.
 const LONG_MESSAGE_TOKENS: f64 = 60.0;
 const DENSITY_TOKENS: f64 = 2000.0;
 const DENSITY_GAIN: f64 = 0.2;
 /// A power of one in all: score by token.
 const MAX_DENSITY: f64 = 1.0 - SIZE_EXPONENT;
-/// What a step of the running turn gains for being new, and the items after which that has halved: twenty steps of a
-/// thought, a call and a result. What a next step needs is more often in the steps just before it.
+/// Score that a step of the running turn gains for being new, and the number of items after which half of it is left:
+/// twenty steps of a thought, a call and a result. The next step mostly needs what stands in the steps just before it.
 const STEP_WEIGHT: f64 = 0.3;
 const STEP_HALF_LIFE: f64 = 60.0;
-/// What an agent's words between the steps of its running turn count beside results: they repeat what these say.
+/// Factor on the score of the agent's words between the steps of its running turn: they mostly repeat the results.
 const THOUGHT_SHARE: f64 = 0.2;
 /// Share of what pinned units leave that one unit may take without being cut, in a running turn: the message that opened
 /// it may leave little.

@@ -39,7 +39,7 @@ pub struct TurnStep {
 pub struct UnitRecord {
     /// What it was ordered by, when it was.
     pub priority: Option<f64>,
-    /// Quarter tokens that were free when its turn came, and those that it needed.
+    /// The quarter tokens that were free when its turn came, and those that it needed; `None` if it was not weighed.
     pub weighed: Option<(u64, u64)>,
     /// How it came in.
     pub taken_by: Option<TakenBy>,

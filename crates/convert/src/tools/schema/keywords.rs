@@ -80,8 +80,10 @@ fn path_of(places: &[SchemaPlace<'_>], at: usize, root: &str) -> String {
     }
 }
 
-/// What is called with a schema and with what tells its path. Paths are written when they are asked for: a long name
-/// with thousands of schemas below it would otherwise be copied for each of them.
+/// A function that is called with a schema, and with a function that returns the path of that schema.
+///
+/// A path is only built when it is asked for. Otherwise a long name with thousands of schemas below it would be copied
+/// for each of them.
 type SchemaVisitor<'s, 'f> = &'f mut dyn FnMut(&'s JsonMap, &dyn Fn() -> String) -> Result<()>;
 
 /// Calls a function with every schema that is an object, from the outside in.

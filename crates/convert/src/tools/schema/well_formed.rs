@@ -1,4 +1,4 @@
-//! Whether a schema is one: its keywords have values of the kind that JSON Schema asks for.
+//! Checks that a JSON Schema is well-formed: each keyword it knows has a value of the right type.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::keywords::{SubschemaKind, below, each_schema};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, pointer, type_name};
 
-/// What the value of a keyword has to be.
+/// The values that a keyword accepts.
 #[derive(Clone, Copy)]
 enum KeywordValue {
     Text,
@@ -14,18 +14,18 @@ enum KeywordValue {
     Number,
     /// A number above zero.
     Positive,
-    /// A whole number from zero on.
+    /// A whole number of at least zero.
     Count,
-    /// A name of a type, or a list of different ones.
+    /// The name of a type, or a list of distinct names of types.
     Types,
-    /// Different texts.
+    /// A list of distinct strings.
     Names,
-    /// Different texts by name.
+    /// An object whose values are lists of distinct strings.
     NamesByName,
     List,
 }
 
-/// The keywords without schemas below them, as in 2020-12.
+/// The keywords of 2020-12 whose values are data, not schemas, with the values they accept.
 const KEYWORDS: &[(&str, KeywordValue)] = &[
     ("type", KeywordValue::Types),
     ("enum", KeywordValue::List),
@@ -63,15 +63,15 @@ const KEYWORDS: &[(&str, KeywordValue)] = &[
     ("contentMediaType", KeywordValue::Text),
 ];
 
-/// The types of JSON Schema.
+/// The names of types in JSON Schema.
 pub(super) const TYPES: &[&str] = &["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/// What earlier drafts allow besides, where `$schema` names one.
+/// Forms that only drafts before 2020-12 allow. They are accepted where `$schema` names such a draft.
 #[derive(Clone, Copy)]
 struct DraftRules {
-    /// A list of schemas below `items`.
+    /// `items` may be a list of schemas.
     item_lists: bool,
-    /// `exclusiveMinimum` and `exclusiveMaximum` are true or false.
+    /// `exclusiveMinimum` and `exclusiveMaximum` may be true or false.
     exclusive_flags: bool,
 }
 
@@ -84,11 +84,14 @@ impl DraftRules {
     }
 }
 
-/// Checks that a schema and all below it are well-formed: 2020-12, or the draft that `$schema` names. Keywords that are
-/// not known may have any value. Takes time in proportion to the schema, however deep it is.
+/// Checks that a schema, and every schema inside it, is well-formed by JSON Schema 2020-12.
+///
+/// Where `$schema` names an older draft, two forms of that draft are accepted as well: a list below `items`, and
+/// `exclusiveMinimum` or `exclusiveMaximum` as true or false. Unknown keywords may have any value. The time is linear
+/// in the size of the schema, at any depth.
 ///
 /// # Errors
-/// `INVALID_INPUT` with the reason `invalid_schema` for the first part that is malformed, at its path below `path`.
+/// `INVALID_INPUT` with the reason `invalid_schema` for the first malformed part. Its path starts with `path`.
 ///
 /// ```
 /// use contextweaver_convert::tools::check_well_formed;
@@ -131,7 +134,7 @@ fn check_keyword(keyword: &str, value: &Value, rules: DraftRules, path: &dyn Fn(
     misfit(keyword, value).map_or(Ok(()), wrong)
 }
 
-/// Returns what a keyword without schemas below it has to be, where the value is something else.
+/// Returns, in words, what a keyword accepts, if `value` is something else. Keywords outside [`KEYWORDS`] accept all.
 pub(super) fn misfit(keyword: &str, value: &Value) -> Option<&'static str> {
     let (_, wanted) = KEYWORDS.iter().find(|(known, _)| *known == keyword)?;
     let (fits, what) = match wanted {
@@ -179,7 +182,7 @@ fn are_names(value: &Value) -> bool {
 }
 
 fn malformed(wanted: &str, value: &Value, path: String) -> Error {
-    // A value of the right type is another one than the keyword takes.
+    // A string is quoted, because only its content may be wrong (`"objekt"`); of other values the type says enough.
     let message = match value {
         Value::String(text) => format!("expected {wanted}, got {}", contextweaver_text::quote::quote(text)),
         other => format!("expected {wanted}, got {}", type_name(other)),
@@ -237,7 +240,7 @@ mod tests {
             (json!({ "$ref": 1 }), Some("/$ref")),
             (json!({ "description": ["a"] }), Some("/description")),
             (json!({ "$defs": { "a": { "items": { "if": { "pattern": 1 } } } } }), Some("/$defs/a/items/if/pattern")),
-            // What is data, not schema, may be anything.
+            // The values of these keywords are data, so they may look like malformed schemas.
             (json!({ "default": { "type": 1 }, "examples": [{ "type": 1 }], "enum": [{ "type": 1 }] }), None),
         ] {
             let error = check_well_formed(&schema, "").err();

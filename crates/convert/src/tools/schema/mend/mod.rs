@@ -25,7 +25,7 @@ pub struct MendOptions {
     pub plain_patterns: bool,
 }
 
-/// What a part of a schema was that has been mended.
+/// What was wrong with a part of a schema that was mended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MendKind {
     /// No JSON Schema of any draft.
@@ -124,7 +124,7 @@ struct SchemaMender<'s, 'm> {
     widened: usize,
     /// Whether something is not written as an earlier draft has it.
     is_modernised: bool,
-    /// What the references are written as that were met.
+    /// The references met so far, each with the form in which it is written.
     refs: SortedMap<String, Option<String>>,
     /// References to schemas that stand where no keyword has one.
     outside: Vec<String>,
