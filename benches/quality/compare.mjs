@@ -63,3 +63,8 @@ export function bestOf(values, better) {
   known.sort((a, b) => (better === "lower" ? a.value - b.value : b.value - a.value));
   return known[0];
 }
+
+/** A figure that is a share of so many queries. */
+export function share(set, metric, value, queries, better = "higher") {
+  return { set, metric, value, queries, noise: noiseOf(Math.min(1, value), queries), better, unit: "share" };
+}

@@ -1,5 +1,5 @@
 // Figures of what `bench cost` prints.
-import { noiseOf } from "./compare.mjs";
+import { share } from "./compare.mjs";
 import { COST, COST_JOINED } from "./targets.mjs";
 
 const PRICES = ["openai", "anthropic"];
@@ -27,8 +27,8 @@ function mostShown(strategies, metric) {
   return best ?? "none";
 }
 
-const share = (set, metric, value, queries, rest) => ({ set, metric, value, queries, noise: noiseOf(Math.min(1, value), queries), better: "higher", unit: "share", peer: "none", ...rest });
-const cost = (set, metric, value, queries, rest) => share(set, metric, value, queries, { noise: COST_NOISE, better: "lower", ...rest });
+const figure = (set, metric, value, queries, rest) => ({ ...share(set, metric, value, queries), peer: "none", ...rest });
+const cost = (set, metric, value, queries, rest) => figure(set, metric, value, queries, { noise: COST_NOISE, better: "lower", ...rest });
 const count = (set, metric, value, queries, target) => ({ set, metric, value, queries, noise: 0, better: "lower", unit: "count", peer: "none", target });
 
 function atBudget(name, targets, { budget, sessions, strategies }) {
@@ -40,7 +40,7 @@ function atBudget(name, targets, { budget, sessions, strategies }) {
     return cost(name, metric, ours[prices].cost, sessions, { peer: cheapest(strategies, prices), ...target(metric) });
   });
   const shown = ["recall", "recall ahead"].filter((metric) => Number.isFinite(ours.openai[metric])).map((metric) => {
-    return share(name, `${metric} ${at}`, ours.openai[metric], ours.openai.queries, { peer: mostShown(strategies, metric), ...target(`${metric} ${at}`) });
+    return figure(name, `${metric} ${at}`, ours.openai[metric], ours.openai.queries, { peer: mostShown(strategies, metric), ...target(`${metric} ${at}`) });
   });
   return [...costs, ...shown];
 }
@@ -54,8 +54,8 @@ function promises(name, results) {
   return [
     count(name, "dearer sessions", sum("dearer"), replays, Math.floor(replays * COST.dearer)),
     cost(name, "dearest session", Math.max(...rows.map(({ worst }) => worst)), replays, { target: 100 * COST.worst }),
-    share(name, "next-step strings there", weighted("next"), sum("next of"), { target: 100 * COST.next }),
-    share(name, "newest result whole", weighted("newest"), sum("newest of"), { target: 100 * COST.newest }),
+    figure(name, "next-step strings there", weighted("next"), sum("next of"), { target: 100 * COST.next }),
+    figure(name, "newest result whole", weighted("newest"), sum("newest of"), { target: 100 * COST.newest }),
     ...["rewrites", "over", "failed"].map((key) => count(name, { rewrites: "rewrites that no cut names", over: "prompts over budget", failed: "failed calls" }[key], sum(key), sum("calls"), 0)),
   ];
 }
@@ -67,7 +67,7 @@ function ofTools({ tools, steps, offers }) {
     PRICES.map((prices) => cost(set, `cost beside ${name}${NAMES[prices]}`, ours.cost[prices] / theirs[prices], steps, prices === "openai" ? { target: 100 * COST.tools } : {})),
   );
   const right = Object.entries(others).map(([name, { right: value }]) => ({ name, value: value / steps })).sort((a, b) => b.value - a.value)[0];
-  return [...costs, share(set, "tools called right", ours.right / steps, steps, { peer: right, target: 100 * right.value })];
+  return [...costs, figure(set, "tools called right", ours.right / steps, steps, { peer: right, target: 100 * right.value })];
 }
 
 /** All figures of a run of `cost.mjs`. Joined sessions are a set of their own. */

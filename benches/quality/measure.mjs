@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { spawnSync } from "node:child_process";
 
-import { bestOf, noiseOf } from "./compare.mjs";
+import { bestOf, noiseOf, share } from "./compare.mjs";
 import { costFigures } from "./cost.mjs";
 import { RULE_BUDGETS, ruleFigures } from "./rules.mjs";
 import { AGENTS, BROKEN, BUDGETS, COST_BUDGETS, COST_JOINS, SOURCES, TARGETS } from "./targets.mjs";
@@ -246,10 +246,6 @@ export class Run {
 
 const jsonFiles = (folders) =>
   folders.flatMap((folder) => readdirSync(folder).filter((file) => file.endsWith(".json")).map((file) => join(folder, file)));
-
-function share(set, metric, value, queries, better = "higher") {
-  return { set, metric, value, queries, noise: noiseOf(value, queries), better, unit: "share" };
-}
 
 /** What returns tools for everything is no peer of what refuses: it has too few scores to set a threshold on. */
 const refusing = (engines) => Object.fromEntries(Object.entries(engines).filter(([, metrics]) => metrics["false return"] < 1));

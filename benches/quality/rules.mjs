@@ -1,5 +1,5 @@
 // Figures of what the scorer of standing instructions prints.
-import { bestOf, noiseOf } from "./compare.mjs";
+import { bestOf, share } from "./compare.mjs";
 
 /** Budgets in tokens; below 1, shares of the conversation. */
 export const RULE_BUDGETS = [0.1, 2000, 4000, 8000];
@@ -15,7 +15,7 @@ const statementsOf = (row) => Object.values(row.kinds.class).reduce((sum, [, cou
 
 /** The figures of a set, `{method: {budget: row}}`. */
 export function ruleFigures(set, methods) {
-  const share = (metric, value, queries, better, peer) => ({ set, metric, value, queries, noise: noiseOf(value, queries), better, unit: "share", peer });
+  const figure = (metric, value, queries, better, peer) => ({ ...share(set, metric, value, queries, better), peer });
   const peersOf = (budget, name, better) => {
     const known = PEERS.filter((peer) => methods[peer]).map((peer) => ({ name: peer, value: part(methods[peer][budget], name) }));
     return bestOf(known, better) ?? "none";
@@ -23,11 +23,11 @@ export function ruleFigures(set, methods) {
   return Object.entries(FORMS).flatMap(([form, suffix]) => {
     const standing = RULE_BUDGETS.map((budget) => {
       const row = methods[form][budget];
-      return share(`standing at ${nameOf(budget)}${suffix}`, part(row, "standing %"), statementsOf(row), "higher", peersOf(budget, "standing %", "higher"));
+      return figure(`standing at ${nameOf(budget)}${suffix}`, part(row, "standing %"), statementsOf(row), "higher", peersOf(budget, "standing %", "higher"));
     });
     const row = methods[form][JUDGED_AT];
     const [wrong, distractors] = row["distractor errors"].split("/").map(Number);
-    const replaced = [["right", "replaced right %", "higher"], ["stale", "stale %", "lower"]].map(([metric, name, better]) => share(`replaced ${metric} at ${JUDGED_AT}${suffix}`, part(row, name), row.probes, better, "none"));
-    return [...standing, ...replaced, share(`words of others taken for rules at ${JUDGED_AT}${suffix}`, wrong / distractors, distractors, "lower", "none")];
+    const replaced = [["right", "replaced right %", "higher"], ["stale", "stale %", "lower"]].map(([metric, name, better]) => figure(`replaced ${metric} at ${JUDGED_AT}${suffix}`, part(row, name), row.probes, better, "none"));
+    return [...standing, ...replaced, figure(`words of others taken for rules at ${JUDGED_AT}${suffix}`, wrong / distractors, distractors, "lower", "none")];
   });
 }

@@ -3,11 +3,12 @@
 
 const route = (first, five, mrr) => ({ "recall@1": first, "recall@5": five, mrr });
 const refuse = (returned, refused, recall) => ({ "false return": returned, "false abstain": refused, "recall@5": recall });
-const recall = (budgets, values) => Object.fromEntries(budgets.map((budget, at) => [`recall at ${budget}`, values[at]]));
+const byBudget = (metric, budgets, values) => Object.fromEntries(budgets.map((budget, at) => [`${metric} at ${budget}`, values[at]]));
+const recall = (budgets, values) => byBudget("recall", budgets, values);
 const context = (...values) => recall([1000, 2000, 4000, 6000], values);
 /** Costs in percent of no engine, at the prices of OpenAI, and recall, by budgets in thousands of tokens. */
 const pays = (budgets) => Object.fromEntries(Object.entries(budgets).flatMap(([budget, [cost, shown]]) => [[`cost at ${budget}k`, cost], [`recall at ${budget}k`, shown]]));
-const stands = (...values) => Object.fromEntries(["10 %", "2000", "4000", "8000"].map((budget, at) => [`standing at ${budget}`, values[at]]));
+const stands = (...values) => byBudget("standing", ["10 %", 2000, 4000, 8000], values);
 const agents = (...values) => recall([1000, 2000, 4000, 8000], values);
 
 /** The budgets, in tokens, at which prompts are compiled. */
