@@ -19,7 +19,7 @@ import type {
   ToolProvider,
   WrittenMessages,
 } from "../api.js";
-import { MESSAGE_FORMATS } from "../messages/message-types.js";
+import { MESSAGE_FORMATS } from "../messages/message-formats.js";
 import { saveArtifacts } from "./artifacts.js";
 import { UsageError } from "./options.js";
 import type { CommandLine } from "./options.js";

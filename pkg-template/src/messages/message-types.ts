@@ -2,9 +2,8 @@
 import type { BuildOptions } from "../manager/options.js";
 import type { MessagesOfFormat, SystemOfFormat } from "./provider-messages.js";
 import type { ContextPack, RunningStep, StoredItem } from "../types.js";
+import type { MESSAGE_FORMATS } from "./message-formats.js";
 
-/** The names of all formats. */
-export const MESSAGE_FORMATS = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk-ui", "ai-sdk-model"] as const;
 export type { SyncedMessages } from "../generated.js";
 
 /**

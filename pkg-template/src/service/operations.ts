@@ -30,7 +30,7 @@ import type {
   ProviderTools, ToolProvider,
   ToolResultInput,
 } from "contextweaver";
-import { MESSAGE_FORMATS } from "../messages/message-types.js";
+import { MESSAGE_FORMATS } from "../messages/message-formats.js";
 import { boolean, count, data, list, record, string } from "./schema.js";
 import type { Schema } from "./schema.js";
 
