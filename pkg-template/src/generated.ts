@@ -398,7 +398,7 @@ export interface MatchedTerm {
 export interface McpSession {
   /** In the order of the lines. */
   readonly items: readonly StoredItem[];
-  /** What was made the best of; empty when strict. */
+  /** Lines that were skipped or repaired; empty when strict. */
   readonly warnings: readonly SessionProblem[];
 }
 
@@ -435,7 +435,7 @@ export interface RecallAnswer {
    * below a line that says where it stands. Empty when nothing was found.
    */
   readonly text: string;
-  /** Of `text`. */
+  /** Tokens of `text`. */
   readonly tokens: number;
   /** The excerpts, the best first. */
   readonly excerpts: readonly RecalledExcerpt[];
@@ -454,7 +454,8 @@ export interface RecalledExcerpt {
   /** Kind of that item. */
   readonly kind?: ItemKind;
   /**
-   * By which `ContextManager.drilldown` reads on. Absent for what is no result and no artifact, or is not in memory.
+   * The handle by which `ContextManager.drilldown` reads on. Absent for items that are no results, and for artifacts
+   * that are not in memory.
    */
   readonly handle?: string;
   /** Secrets masked, and lines escaped that could pass for a label. */

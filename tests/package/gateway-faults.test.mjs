@@ -81,7 +81,7 @@ test("the start waits for no server that is slow or hangs, and its tools come la
   for (const [, outgoing] of waiting) outgoing.destroy();
   await until("the tools of the late server", async () => (await names()).includes("late_echo"));
   assert.ok(told.events.some(({ server, status, report }) => server === "late" && status === "ready" && report !== undefined));
-  // What it says of itself is told to who connects later, and in the stateless era with every request.
+  // Clients that connect later are told its instructions, and in the stateless era every request is.
   const later = await Promise.all(["legacy", "modern"].map((era) => connected(handler, era)));
   for (const one of later) assert.match(one.getInstructions(), /, never \(starting\), late\.\n[^]*\nlate:\n> I am late\./);
   await Promise.all([client, ...later].map((one) => one.close()));

@@ -38,7 +38,7 @@ impl Gateway {
         };
         text.push_str("Large results come back as a digest with a handle; read parts of them with `");
         text.extend([&names.drilldown, "`, find again what they hold with `", &names.recall, "`.\n"]);
-        // What a server that is starting says of itself is in what the next client is told.
+        // The next client is told the instructions of a server that is still starting.
         let with_lack = |server: &Server| match server.lack() {
             Some(lack) => format!("{} ({lack})", server.name),
             None => server.name.clone(),

@@ -1,4 +1,4 @@
-//! What `#[record(…)]` says of a record and of a field.
+//! Reads the attributes `#[record(…)]` of a record and of its fields.
 
 use syn::meta::ParseNestedMeta;
 use syn::{
@@ -6,7 +6,7 @@ use syn::{
     Type,
 };
 
-/// What is said of a record.
+/// The attributes of a record.
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they are words that stand in an attribute or not")]
 pub struct Container {
@@ -36,13 +36,13 @@ impl Container {
     }
 }
 
-/// What an absent field is.
+/// The value of an absent field.
 pub enum Absent {
     Default,
     Value(Expr),
 }
 
-/// What is said of a field.
+/// The attributes of a field.
 #[derive(Default)]
 pub struct FieldAttributes {
     name: Option<LitStr>,
@@ -52,7 +52,7 @@ pub struct FieldAttributes {
     pub with: Option<Path>,
     pub required: bool,
     pub flatten: bool,
-    /// What it is without being read.
+    /// The value of a field that is not read.
     pub skip: Option<Absent>,
 }
 

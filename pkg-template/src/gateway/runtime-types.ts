@@ -410,9 +410,9 @@ export interface FinishedCall {
   readonly now_ms: number;
 }
 
-/** What goes with the result that a client gets. */
+/** The answer to a result: what the client gets beside it. */
 export interface FinishedReply {
-  /** What its `_meta` says besides. */
+  /** Entries for the `_meta` of the result; absent when there are none. */
   readonly meta?: JsonObject;
   readonly changed: ListChanges;
 }

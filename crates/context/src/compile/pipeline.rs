@@ -208,7 +208,7 @@ fn stand(state: &mut BuildState, scope: &CutScope) {
     state.may_squeeze = scope.may_squeeze;
     state.budget = scope.budget;
     for entry in &scope.stands {
-        let Ok(row) = state.rows.binary_search_by(|row| row.at.cmp(&entry.at)) else { continue };
+        let Some(row) = state.row_of(entry.at) else { continue };
         let row = &mut state.rows[row];
         if row.redacted.is_none() && !row.stub {
             row.stands = Some(Box::new(entry.clone()));
@@ -220,7 +220,7 @@ fn stand(state: &mut BuildState, scope: &CutScope) {
 fn keep(state: &mut BuildState, scope: &CutScope) {
     let standing = scope.stands.iter().map(|entry| entry.at);
     for at in standing.chain(scope.keeps.iter().copied()) {
-        let Ok(row) = state.rows.binary_search_by(|row| row.at.cmp(&at)) else { continue };
+        let Some(row) = state.row_of(at) else { continue };
         let unit = state.rows[row].unit;
         state.units[unit].pinned.get_or_insert("running");
     }
@@ -229,10 +229,9 @@ fn keep(state: &mut BuildState, scope: &CutScope) {
 /// Marks the units in which the user states what is in force.
 fn mark_holding(state: &mut BuildState, ledger: &LedgerWriter) {
     for at in ledger.homes() {
-        if let Ok(row) = state.rows.binary_search_by(|row| row.at.cmp(&at)) {
-            let unit = state.rows[row].unit;
-            state.units[unit].holds = true;
-        }
+        let Some(row) = state.row_of(at) else { continue };
+        let unit = state.rows[row].unit;
+        state.units[unit].holds = true;
     }
 }
 

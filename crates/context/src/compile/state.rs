@@ -50,6 +50,11 @@ pub struct BuildState<'a> {
 }
 
 impl<'a> BuildState<'a> {
+    /// Returns the place of the row of an item.
+    pub fn row_of(&self, at: usize) -> Option<usize> {
+        self.rows.binary_search_by_key(&at, |row| row.at).ok()
+    }
+
     /// Starts with what the closure brought together; nobody has been judged yet.
     pub fn new(
         sources: &'a BuildInputs<'a>,

@@ -47,7 +47,8 @@ pub struct RecalledExcerpt {
     pub item_id: Option<String>,
     /// Kind of that item.
     pub kind: Option<ItemKind>,
-    /// By which `ContextManager.drilldown` reads on. Absent for what is no result and no artifact, or is not in memory.
+    /// The handle by which `ContextManager.drilldown` reads on. Absent for items that are no results, and for artifacts that
+    /// are not in memory.
     pub handle: Option<String>,
     /// Secrets masked, and lines escaped that could pass for a label.
     pub text: String,
@@ -68,7 +69,7 @@ pub struct RecallAnswer {
     /// Lines of the standing instructions that the query speaks of, and the excerpts for a model, the best first, each below
     /// a line that says where it stands. Empty when nothing was found.
     pub text: String,
-    /// Of `text`.
+    /// Tokens of `text`.
     pub tokens: u64,
     /// The excerpts, the best first.
     pub excerpts: Vec<RecalledExcerpt>,

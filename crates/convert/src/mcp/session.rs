@@ -34,7 +34,7 @@ pub struct SessionProblem {
 pub struct McpSession {
     /// In the order of the lines.
     pub items: Vec<ContextItem>,
-    /// What was made the best of; empty when strict.
+    /// Lines that were skipped or repaired; empty when strict.
     pub warnings: Vec<SessionProblem>,
 }
 

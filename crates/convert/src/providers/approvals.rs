@@ -86,16 +86,14 @@ pub struct Approvals {
     items: Vec<usize>,
     /// Items of calls that wait for an answer, or for what is done after it, ascending.
     calls: Vec<usize>,
-    /// The ids of all requests up to here.
-    pub asked: RequestIds,
 }
 
 impl Approvals {
     /// Finds the requests and answers of a format among items.
-    /// `before` are the ids of requests that stand before these: a second one of an id, as in a copy, waits for nothing.
-    pub fn of(sources: &[SourceItem], before: &RequestIds) -> Self {
+    /// `asked` has the ids of the requests before these, and afterwards of these, too. A second request of an id, as in a copy, waits
+    /// for nothing.
+    pub fn of(sources: &[SourceItem], asked: &mut RequestIds) -> Self {
         let mut requests: SortedMap<String, (usize, Option<String>)> = SortedMap::new();
-        let mut asked = before.clone();
         let mut found = Self::default();
         // An id may be used again: a request is for the call before it.
         let mut latest: SortedMap<String, usize> = SortedMap::new();
@@ -129,7 +127,6 @@ impl Approvals {
             }
         }
         sort_distinct(&mut found.calls);
-        found.asked = asked;
         found
     }
 

@@ -182,7 +182,7 @@ pub fn lost_reasoning(sources: &[SourceItem], items: &[usize]) -> bool {
 /// ```
 pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
     let sources = sources(items, format);
-    let approvals = Approvals::of(&sources, &RequestIds::new());
+    let approvals = Approvals::of(&sources, &mut RequestIds::new());
     let groups = group_items(&sources, &approvals);
     // For each group: the last item before it, results included; whether all calls before it have a result; whether a message of
     // the model may still be open before it.

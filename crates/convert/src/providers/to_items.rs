@@ -35,7 +35,7 @@ pub struct ReadOptions {
     /// Calls right before the first message that have no result yet: the name of the tool and the provider's id. Results of
     /// Gemini have no ids, and answer them in their order.
     pub open_calls: Vec<(String, String)>,
-    /// What is known of the response of the model before the first message.
+    /// The state of the model's response before the first message, as far as it is known.
     pub last_response: LastResponse,
     /// The instructions beside the messages: of Anthropic `system`, of Gemini `systemInstruction`.
     pub system: Option<Value>,

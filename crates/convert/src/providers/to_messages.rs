@@ -85,8 +85,7 @@ pub fn outgoing_messages(
     if format == Format::Gemini {
         before.signatures.look_for(&sources);
     }
-    let approvals = Approvals::of(&sources, &before.requests);
-    before.requests.clone_from(&approvals.asked);
+    let approvals = Approvals::of(&sources, &mut before.requests);
     let groups = group_items(&sources, &approvals);
     let ids = &mut before.calls;
     let mut builder = MessageBuilder {

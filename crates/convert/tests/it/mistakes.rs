@@ -156,7 +156,7 @@ fn messages_are_recognised() {
         (json!([{ "role": "user", "parts": [{ "type": "text", "text": "hi" }] }]), "ai-sdk-ui"),
         (json!([{ "role": "tool", "content": block("tool-result") }]), "ai-sdk-model"),
         (json!([user(json!([{ "type": "image", "image": "" }]))]), "ai-sdk-model"),
-        // What is certain counts before what is likely.
+        // Certain signs count before likely ones.
         (json!([user(block("image")), { "role": "assistant", "content": block("tool-call") }]), "ai-sdk-model"),
     ];
     for (list, format) in &lists {

@@ -170,7 +170,7 @@ fn reasoning_before_a_copy_is_that_of_what_follows() {
     ] {
         let whole: Vec<Value> = rest.iter().filter(|item| **item != call("c1")).cloned().collect();
         let (messages, codes) = again(&begin(&rest));
-        // What stands behind the copy has no id, as something before it is not there.
+        // Items behind the copy have no id, because something before them is missing.
         let ids = |list: &[Value]| -> Vec<Value> { list.iter().cloned().map(freed).collect() };
         assert_eq!(ids(&messages[4..]), ids(&whole));
         assert_eq!((&messages[4], codes), (&reasoning("rs_2"), vec!["REPEAT_LEFT_OUT"]));

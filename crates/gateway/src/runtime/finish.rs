@@ -37,11 +37,11 @@ pub struct FinishedCall {
     pub now_ms: u64,
 }
 
-/// What goes with the result that a client gets.
+/// The answer to a result: what the client gets beside it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FinishedReply {
-    /// What its `_meta` says besides; absent when it says nothing.
+    /// Entries for the `_meta` of the result; absent when there are none.
     #[serde(skip_serializing_if = "JsonMap::is_empty")]
     #[cfg_attr(feature = "ts", ts(optional, type = "JsonObject"))]
     pub meta: JsonMap,

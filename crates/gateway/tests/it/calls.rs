@@ -350,7 +350,7 @@ fn a_result_says_what_was_repaired_in_the_arguments_of_its_call() {
     let repairs = json!([{ "path": "$.n", "rule": "str_to_integer" }]);
     let finished = FinishedCall { call: sent.call, reply: Some(reply.clone()), ..FinishedCall::default() };
     assert_eq!(gateway.finish_call(finished).unwrap().meta["contextweaver/arg_repairs"], repairs);
-    // What is kept is answered to another call, which has repairs of its own, or none.
+    // A kept reply answers a later call, which has repairs of its own, or none.
     let mut ask = |arguments: Value| gateway.begin_call(request("r", arguments)).unwrap().step;
     assert_eq!(ask(json!({ "n": 1 })), CallStep::Reply(reply));
     let CallStep::Reply(again) = ask(json!({ "n": "1" })) else { panic!() };

@@ -1,4 +1,4 @@
-//! What records are made of: how a struct, and what its fields hold, is read.
+//! The traits of a record and of its fields: how each is read from JSON.
 
 use std::borrow::Cow;
 
@@ -67,7 +67,7 @@ pub fn closed_or<T: Record>(fields: &mut Fields, key: &'static str, base: T) -> 
     fields.take(key).map_or(Ok(base), |value| T::closed(value, &fields.at(key)))
 }
 
-/// What a field may hold.
+/// A type that a field may have.
 pub trait Field: Sized {
     /// Whether a field of this type must be there.
     const REQUIRED: bool = true;

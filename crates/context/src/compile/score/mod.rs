@@ -42,8 +42,7 @@ pub fn score(state: &mut BuildState) -> bm25n::TermWeights {
         state.rows[*index].text_score = scores.parts[rank].text;
     }
     for (repeat, newest) in &repeats {
-        let place = |at: usize| state.rows.binary_search_by_key(&at, |row| row.at);
-        if let (Ok(repeat), Ok(newest)) = (place(*repeat), place(*newest)) {
+        if let (Some(repeat), Some(newest)) = (state.row_of(*repeat), state.row_of(*newest)) {
             state.parts[repeat] = state.parts[newest];
             state.scores[repeat] = state.scores[newest];
             state.rows[repeat].text_score = state.rows[newest].text_score;

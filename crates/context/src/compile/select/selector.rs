@@ -270,34 +270,39 @@ impl UnitSelector<'_> {
             let is_turn = item.kind == ItemKind::UserTurn && row.quarters <= most && !row.stub;
             // A question is repeated by its answer; a remark is not.
             let asks = item.text.trim_end().ends_with(['?', '？']);
-            let quarters = self.units[unit].quarters;
-            let has_room = quarters <= room.min(self.room(state, unit)) && self.within_caps(state, unit);
-            if !is_turn || asks || !has_room || state.selection.has(unit) || self.planner.is_stated(row.at) {
-                continue;
+            if is_turn && !asks && !self.planner.is_stated(row.at) {
+                self.give(state, unit, &mut room);
             }
-            room -= quarters;
-            let (parts, _) = self.plan(unit, SqueezeLevel::None);
-            self.take(state, unit, parts, TakenBy::Stated);
         }
     }
 
     /// Gives short turns in which the user states what is in force their place, the newest first, where the query says little.
     fn take_holding(&self, state: &mut SelectionState) {
-        let mut room = (self.limit as f64 * HOLDING_SHARE * self.thinness * self.thinness) as u64;
-        for unit in (0..self.units.len()).rev().filter(|unit| self.units[*unit].holds) {
-            let quarters = self.units[unit].quarters;
-            let is_short = quarters <= 4 * TURN_TOKENS && quarters <= room.min(self.room(state, unit));
-            if !is_short || state.selection.has(unit) || !self.within_caps(state, unit) {
-                continue;
-            }
-            room -= quarters;
+        let mut room = self.left_open(HOLDING_SHARE);
+        let is_short = |unit: &SelectionUnit| unit.holds && unit.quarters <= 4 * TURN_TOKENS;
+        for unit in (0..self.units.len()).rev().filter(|unit| is_short(&self.units[*unit])) {
+            self.give(state, unit, &mut room);
+        }
+    }
+
+    /// Takes a unit whole, if it fits into `room`, which is a part of what is left, in quarter tokens.
+    fn give(&self, state: &mut SelectionState, unit: usize, room: &mut u64) {
+        let quarters = self.units[unit].quarters;
+        let fits = quarters <= (*room).min(self.room(state, unit)) && self.within_caps(state, unit);
+        if fits && !state.selection.has(unit) {
+            *room -= quarters;
             let (parts, _) = self.plan(unit, SqueezeLevel::None);
             self.take(state, unit, parts, TakenBy::Stated);
         }
     }
 
+    /// Returns a share of the room, in quarter tokens: the whole share where the query says nothing, less the more it says.
+    fn left_open(&self, share: f64) -> u64 {
+        (self.limit as f64 * share * self.thinness * self.thinness) as u64
+    }
+
     fn take_newest(&self, state: &mut SelectionState) {
-        let share = (self.limit as f64 * RECENCY_SHARE * self.thinness * self.thinness) as u64;
+        let share = self.left_open(RECENCY_SHARE);
         for row in self.rows.iter().rev() {
             if state.selection.has(row.unit) {
                 continue;

@@ -21,7 +21,7 @@ pub struct SelectionUnit {
     pub parents: Vec<usize>,
     /// Which step of the running turn it is.
     pub step: Option<TurnStep>,
-    /// Whether the user states in it what is in force.
+    /// Whether it is a turn of the user with a statement that is in force.
     pub holds: bool,
 }
 
