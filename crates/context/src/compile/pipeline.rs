@@ -228,10 +228,10 @@ fn keep(state: &mut BuildState, scope: &CutScope) {
 
 /// Marks the units in which the user states what is in force.
 fn mark_holding(state: &mut BuildState, ledger: &LedgerWriter) {
-    for at in ledger.homes() {
+    for (at, holds) in ledger.homes() {
         let Some(row) = state.row_of(at) else { continue };
-        let unit = state.rows[row].unit;
-        state.units[unit].holds = true;
+        let unit = &mut state.units[state.rows[row].unit];
+        unit.holds = unit.holds.max(holds);
     }
 }
 

@@ -9,6 +9,7 @@ use crate::compile::frame::PromptFrame;
 use crate::compile::ledger::Fates;
 use crate::compile::prompt::{EntryContent, PromptEntry};
 use crate::compile::select::selector::ROOMY_BUDGET;
+use crate::compile::select::units::Holds;
 use crate::compile::state::BuildState;
 use crate::digest_note::safe_handle;
 use contextweaver_base::order::{sort_by, sort_distinct};
@@ -101,10 +102,11 @@ impl<'a> RulesPlan<'a> {
         UNSURE_TIMES * firm + 4 * budget.saturating_sub(ROOMY_BUDGET) / UNSURE_SHARE
     }
 
-    /// Returns the positions of the items in which something is stated for sure that is in force.
-    pub fn homes(&self) -> impl Iterator<Item = usize> {
-        let holds = |held: &&Held| held.ended.is_none() && !held.said.statement.is_once && is_firm(held);
-        self.held.iter().filter(holds).map(|held| held.at)
+    /// Returns the positions of the items in which something is stated that is in force, with how sure that is.
+    pub fn homes(&self) -> impl Iterator<Item = (usize, Holds)> {
+        let holds = |held: &&Held| held.ended.is_none() && !held.said.statement.is_once;
+        let sure = |held: &Held| if is_firm(held) { Holds::Sure } else { Holds::Likely };
+        self.held.iter().filter(holds).map(move |held| (held.at, sure(held)))
     }
 
     /// Weighs a statement on a line of its own, in quarter tokens.

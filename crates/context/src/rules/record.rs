@@ -160,6 +160,8 @@ fn compare(old: &Statement, new: &Statement, shared: usize, by_word: &HashMap<u6
         let common = new.subject.iter().filter(|word| old.subject.contains(word));
         common.filter(|word| by_word.get(word).is_none_or(|known| known.len() <= RARE)).count() > 0
     };
+    let has_new_value = old.frame.is_some() && old.frame == new.frame;
     let is_kin = shared >= SAME_WORDS || share >= KIN_SHARE || has_rare();
-    (is_kin, new.changes && shared >= SAME_WORDS && share >= SAME_SHARE)
+    let is_changed = new.changes && shared >= SAME_WORDS && share >= SAME_SHARE;
+    (is_kin, has_new_value || is_changed)
 }

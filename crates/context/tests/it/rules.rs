@@ -111,6 +111,46 @@ fn what_was_said_later_of_the_same_takes_its_place() {
     assert!(prompt.contains("350 euros") && !block(&prompt).contains("200 euros"), "{prompt}");
 }
 
+/// Gives back the states of what some turns state.
+fn states(turns: &[&str]) -> Vec<RuleState> {
+    rules(&mut manager(turns)).into_iter().map(|rule| rule.state).collect()
+}
+
+#[test]
+fn a_new_value_takes_the_place_of_the_old_one() {
+    let changed = [
+        ["The budget cap is 300 euros.", "The budget cap is 450 euros."],
+        ["The project codename is KITE-417.", "The project codename is HERON-88."],
+        ["The staging address is https://a.example/v2.", "The staging address is https://b.example/v3."],
+    ];
+    for turns in changed {
+        assert_eq!(states(&turns), [RuleState::Replaced, RuleState::InForce], "{turns:?}");
+    }
+    // Here the number says what is spoken of.
+    let both = [
+        ["Never open port 80.", "Never open port 443."],
+        ["Gate 3 is always closed at night.", "Gate 4 is always closed at night."],
+        ["Every invoice above 200 goes to Ann.", "Every invoice above 900 goes to Tom."],
+    ];
+    for turns in both {
+        assert_eq!(states(&turns), [RuleState::InForce; 2], "{turns:?}");
+    }
+}
+
+#[test]
+fn where_the_query_says_nothing_what_is_stated_goes_before_talk() {
+    let stated = ["The test server is https://test.shop.example/v2.", "Report all times in UTC.", "Call me Jo."];
+    let mut manager = manager(&stated);
+    for n in 0..20 {
+        manager.ingest(item(format!("t{n}"), ItemKind::UserTurn, talk(n))).unwrap();
+    }
+    let request = BuildRequest { budget_tokens: Some(500), ..BuildRequest::new(Phase::Answer, "go on") };
+    let pack = build(&mut manager, &request).unwrap();
+    for text in stated {
+        assert_eq!(pack.prompt.matches(text).count(), 1, "{text}: {}", pack.prompt);
+    }
+}
+
 #[test]
 fn what_was_taken_back_is_gone() {
     let mut manager = manager(&["Summaries must have a table of costs.", "Forget the table of costs in summaries."]);

@@ -10,6 +10,7 @@ pub use self::candidates::Fates;
 use self::plan::LedgerPlan;
 use crate::compile::frame::PromptFrame;
 use crate::compile::prompt::{Ledger, StructuredPrompt};
+use crate::compile::select::units::Holds;
 use crate::compile::state::BuildState;
 use crate::rules::block::RulesPlan;
 
@@ -31,7 +32,7 @@ impl<'a> LedgerWriter<'a> {
     }
 
     /// Returns the positions of the items in which the user states what is in force.
-    pub fn homes(&self) -> impl Iterator<Item = usize> {
+    pub fn homes(&self) -> impl Iterator<Item = (usize, Holds)> {
         self.rules.iter().flat_map(RulesPlan::homes)
     }
 

@@ -1,6 +1,6 @@
 //! From candidates to units: what enters and leaves together, what answers to what, and what must stay.
 
-use super::units::{INSTRUCTIONS, SelectionUnit, TurnStep};
+use super::units::{Holds, INSTRUCTIONS, SelectionUnit, TurnStep};
 use crate::compile::state::BuildState;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_convert::providers::{is_approval, is_compaction};
@@ -26,7 +26,7 @@ pub fn group(state: &mut BuildState, pins: &[usize]) {
                 pinned: None,
                 parents,
                 step: None,
-                holds: false,
+                holds: Holds::Nothing,
             });
         }
         row.unit = number[row.unit];

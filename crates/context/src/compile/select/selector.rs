@@ -2,7 +2,7 @@
 
 use super::lines::PromptLines;
 use super::plan::{CandidateRow, MIN_GROWTH, PlannedPart, Planner, SqueezeLevel};
-use super::units::{INSTRUCTIONS, SelectionUnit, UnitSelection};
+use super::units::{Holds, INSTRUCTIONS, SelectionUnit, UnitSelection};
 use crate::compile::prompt::EntryContent;
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -12,8 +12,8 @@ use contextweaver_model::{ContextPolicy, DropReason, ItemKind, RenderedAs, Taken
 /// Share of the budget that goes to the newest units where the query says nothing; it falls with the square of what the
 /// query leaves open.
 const RECENCY_SHARE: f64 = 0.2;
-/// Share of the budget for turns in which the user states what is in force, where the query says nothing.
-const HOLDING_SHARE: f64 = 0.5;
+/// Share of the budget for turns in which the user states what is in force; it falls as that of the newest.
+const HOLDING_SHARE: f64 = 0.8;
 /// Tokens below which trying further is not worth it.
 const REST_TOKENS: u64 = 10;
 /// Share of the budget up to which the instructions at the head of a log stay whole; beyond it they compete like other items.
@@ -276,12 +276,16 @@ impl UnitSelector<'_> {
         }
     }
 
-    /// Gives short turns in which the user states what is in force their place, the newest first, where the query says little.
+    /// Gives short turns in which the user states what is in force their place, the newest first. Those that only look like it
+    /// have one where the query says nothing.
     fn take_holding(&self, state: &mut SelectionState) {
+        let is_silent = self.thinness >= 1.0;
         let mut room = self.left_open(HOLDING_SHARE);
-        let is_short = |unit: &SelectionUnit| unit.holds && unit.quarters <= 4 * TURN_TOKENS;
-        for unit in (0..self.units.len()).rev().filter(|unit| is_short(&self.units[*unit])) {
-            self.give(state, unit, &mut room);
+        for holds in [Holds::Sure, Holds::Likely].into_iter().filter(|holds| *holds == Holds::Sure || is_silent) {
+            let is_short = |unit: &SelectionUnit| unit.holds == holds && unit.quarters <= 4 * TURN_TOKENS;
+            for unit in (0..self.units.len()).rev().filter(|unit| is_short(&self.units[*unit])) {
+                self.give(state, unit, &mut room);
+            }
         }
     }
 

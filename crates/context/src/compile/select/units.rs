@@ -21,8 +21,18 @@ pub struct SelectionUnit {
     pub parents: Vec<usize>,
     /// Which step of the running turn it is.
     pub step: Option<TurnStep>,
-    /// Whether it is a turn of the user with a statement that is in force.
-    pub holds: bool,
+    /// What of it is a statement of the user that is in force.
+    pub holds: Holds,
+}
+
+/// How sure it is that a turn of the user states what is in force.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Holds {
+    #[default]
+    Nothing,
+    /// It has the form of a statement.
+    Likely,
+    Sure,
 }
 
 /// A unit behind the last user message of a log whose agent has worked on it for several steps.

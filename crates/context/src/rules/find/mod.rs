@@ -11,6 +11,7 @@ mod quoted;
 mod romance;
 mod sentences;
 mod speakers;
+mod values;
 mod weigh;
 mod why;
 
@@ -66,6 +67,8 @@ pub struct Statement {
     pub drops: bool,
     /// What it is about.
     pub subject: Vec<u64>,
+    /// What it says apart from the value that it gives something, if it gives one.
+    pub frame: Option<u64>,
 }
 
 impl Statement {
@@ -126,6 +129,7 @@ impl Statement {
             changes: found.iter().any(|statement| statement.changes),
             drops: found.iter().any(|statement| statement.drops),
             subject: found.iter().flat_map(|statement| statement.subject.iter().copied()).collect(),
+            frame: if let [one] = found { one.frame } else { None },
         };
         all.subject.truncate(weigh::MOST_SUBJECT);
         all

@@ -102,13 +102,12 @@ fn is_transcript(sentence: &str, words: &Words) -> bool {
     let name = words.list.iter().filter(|word| word.start >= named.start && word.end <= named.end);
     let is_name = |word: &Word| {
         let tells = Cues::DECIDED.and(Cues::CHANGE).and(Cues::MUST).and(Cues::FORM).and(Cues::LIMIT).and(Cues::TOPIC);
-        let text = &sentence[word.start..word.end];
-        // "HARD LIMIT: …" has a heading.
-        let is_heading = !timed && text.chars().nth(1).is_some_and(char::is_uppercase);
-        text.starts_with(char::is_uppercase) && !is_heading && !word.is_number() && !word.cues.has(tells)
+        sentence[word.start..].starts_with(char::is_uppercase) && !word.is_number() && !word.cues.has(tells)
     };
+    // "HARD LIMIT: …" has a heading, "Ann Berg MP: …" a name.
+    let is_heading = !timed && name.clone().all(|word| !sentence[word.start..word.end].contains(char::is_lowercase));
     let count = name.clone().count();
-    (count > 1 || (timed && count == 1)) && count <= NAME_WORDS + 1 && name.clone().all(is_name)
+    (count > 1 || (timed && count == 1)) && count <= NAME_WORDS + 1 && !is_heading && name.clone().all(is_name)
 }
 
 /// Tells whether a sentence begins with one or two words and a comma, as a salutation does.

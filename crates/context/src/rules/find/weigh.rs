@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::cues::Cues;
 use super::lexicon::{self, Word, Words};
-use super::{Statement, StatementKind};
+use super::{Statement, StatementKind, values};
 use contextweaver_text::families;
 
 /// Least weights of a statement: of one that stands by itself, and of one about the subject of an earlier one.
@@ -89,6 +89,7 @@ pub fn weigh(sentence: &str, range: Range<usize>, words: &Words, is_short: bool)
         changes: words.all.has(Cues::CHANGE.and(Cues::DROP)),
         drops: words.all.has(Cues::DROP),
         subject: subject(words),
+        frame: values::frame(sentence, words),
     })
 }
 
@@ -142,6 +143,7 @@ fn weight_of(sentence: &str, words: &Words, openings: &Openings) -> f32 {
     let is_task = openings.asks && forms < 2 && !has(is_general.and(Cues::TONGUE).and(Cues::LIMIT).and(Cues::MAY));
     weight += either(openings.orders, if openings.asks { 0.5 } else { 1.5 }) - either(is_task, 1.5);
     weight += either(has(Cues::IS), 0.5) + either(has_number, 0.5) + either(is_defined(sentence), 2.0);
+    weight += either(values::names_code(sentence, words), 1.0);
     weight += either(has_lead(sentence, words), 1.0) + either(words.is_foreign, 1.0);
     weight - told
 }
