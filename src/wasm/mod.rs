@@ -55,9 +55,8 @@ pub use gateway::{gateway_call, gateway_free, gateway_new, gateway_set_listing};
 pub use journal::{journal_read, journal_write};
 #[cfg(feature = "context-exports")]
 pub use manager::{
-    artifact_bytes, manager_blob, manager_call, manager_free, manager_ingest_mcp_result, manager_ingest_messages,
-    manager_ingest_tool_result, manager_journal, manager_new, manager_put_artifact, manager_reload_artifact,
-    manager_restore, manager_restore_journal, manager_snapshot, manager_sync_messages, manager_turns_before, text_call,
+    artifact_bytes, manager_blob, manager_call, manager_call_with, manager_free, manager_journal, manager_new,
+    manager_restore, manager_restore_journal, manager_snapshot, text_call,
 };
 #[cfg(feature = "routing-exports")]
 pub use routing::{

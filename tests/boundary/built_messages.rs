@@ -10,7 +10,7 @@ fn manager() -> ContextManager {
 }
 
 fn call(manager: &mut ContextManager, operation: &str, arguments: &Value) -> Result<Value, (String, String)> {
-    let answer = api::call(manager, operation, &arguments.to_string());
+    let answer = api::manager::call(manager, operation, &arguments.to_string());
     let text = answer.map_err(|error| (error.code().as_str().to_owned(), error.path().to_owned()))?;
     Ok(serde_json::from_str::<Value>(&text).unwrap()["done"].take())
 }
@@ -53,8 +53,13 @@ fn a_call_that_was_logged_as_text_is_a_call_of_its_tool() {
         { "id": "u1", "kind": "user_turn", "text": "read the log" }, { "id": "c1", "kind": "tool_call", "text": "read_log()" },
     ] });
     call(&mut manager, "ingest", &logged).unwrap();
-    api::ingest_tool_result(&mut manager, &json!({ "tool_call_id": "c1", "tool_name": "read_log" }).to_string(), b"ok")
-        .unwrap();
+    crate::with_bytes(
+        &mut manager,
+        "ingest_tool_result",
+        &json!({ "tool_call_id": "c1", "tool_name": "read_log" }).to_string(),
+        b"ok",
+    )
+    .unwrap();
     let written = call(&mut manager, "build_messages", &json!({ "phase": "answer", "format": "openai-chat" })).unwrap();
     let function = &written["messages"][1]["tool_calls"][0]["function"];
     assert_eq!((function, &written["warnings"]), (&json!({ "name": "read_log", "arguments": "{}" }), &json!([])));

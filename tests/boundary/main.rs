@@ -16,3 +16,14 @@ mod stores;
 #[path = "../../crates/context/tests/it/support/mod.rs"]
 mod support;
 mod tool_definition;
+
+/// Runs an operation of a manager whose argument comes with bytes.
+fn with_bytes(
+    manager: &mut contextweaver_context::ContextManager,
+    operation: &str,
+    arguments: &str,
+    bytes: &[u8],
+) -> contextweaver_base::Result<String> {
+    let beside = contextweaver::api::manager::Beside { text: "", bytes: vec![bytes.to_vec()] };
+    contextweaver::api::manager::call_with(manager, operation, arguments, beside)
+}

@@ -13,7 +13,7 @@ use crate::support;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use contextweaver::api::convert::convert_result;
-use contextweaver::api::read_mcp_result;
+use contextweaver::api::manager::{Beside, read_mcp_result};
 use contextweaver_base::limits;
 use contextweaver_base::{ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
@@ -445,7 +445,8 @@ fn arguments_are_closed() {
 
 /// Takes a result apart and lets it into a log, as the package does.
 fn ingest_as(manager: &mut ContextManager, call: &Value, result: &Value) -> Result<Ingested> {
-    let result = read_mcp_result(&call.to_string(), &json!({ "result": result }).to_string(), Vec::new())?;
+    let result = json!({ "result": result }).to_string();
+    let result = read_mcp_result(call.clone(), Beside { text: &result, bytes: Vec::new() })?;
     match manager.ingest_mcp_result(result)? {
         Outcome::Done(ingested) => Ok(ingested),
         Outcome::Need(needs) => panic!("nobody to ask: {needs:?}"),
@@ -553,13 +554,13 @@ fn all_is_stored_or_nothing() {
     let handles: Vec<&str> = manager.artifacts().list().map(|artifact| artifact.handle.as_str()).collect();
     assert_eq!(handles.iter().filter(|handle| handle.contains(":new:")).count(), 3, "{handles:?}");
     // Results that are not the converter's.
-    let call = json!({ "tool_call_id": "x", "tool_name": "t" }).to_string();
-    let mut twice =
-        read_mcp_result(&call, &json!({ "result": { "content": [picture(2)] } }).to_string(), Vec::new()).unwrap();
+    let call = json!({ "tool_call_id": "x", "tool_name": "t" });
+    let text = json!({ "result": { "content": [picture(2)] } }).to_string();
+    let mut twice = read_mcp_result(call, Beside { text: &text, bytes: Vec::new() }).unwrap();
     twice.binaries.push(twice.binaries[0].clone());
     assert_eq!(manager.ingest_mcp_result(twice).unwrap_err().code(), ErrorCode::DuplicateId);
-    let keeps = json!({ "tool_call_id": "x", "tool_name": "t", "keep": ["a"] }).to_string();
-    let error = read_mcp_result(&keeps, "{\"result\":{}}", Vec::new()).unwrap_err();
+    let keeps = json!({ "tool_call_id": "x", "tool_name": "t", "keep": ["a"] });
+    let error = read_mcp_result(keeps, Beside { text: "{\"result\":{}}", bytes: Vec::new() }).unwrap_err();
     assert_eq!((error.code(), error.path()), (ErrorCode::UnknownField, "/keep"));
 }
 
@@ -589,8 +590,9 @@ fn bytes_beside_the_json_give_what_their_text_gives() {
     let lists = [json!({ "content": parts }), json!({ "content": vec![parts[0].clone(); limits::MCP_PARTS + 1] })];
     let beyond = format!("/content/{}/data", limits::MCP_PARTS);
     for (list, paths) in lists.iter().zip([paths.to_vec(), vec!["/content/0/data", &beyond]]) {
-        let call = json!({ "tool_call_id": "c", "tool_name": "t" }).to_string();
-        let plain = read_mcp_result(&call, &json!({ "result": list }).to_string(), Vec::new()).unwrap();
+        let call = json!({ "tool_call_id": "c", "tool_name": "t" });
+        let whole = json!({ "result": list }).to_string();
+        let plain = read_mcp_result(call.clone(), Beside { text: &whole, bytes: Vec::new() }).unwrap();
         let mut hollow = list.clone();
         let bytes = paths.iter().filter_map(|path| {
             let place = hollow.pointer_mut(path)?;
@@ -598,8 +600,8 @@ fn bytes_beside_the_json_give_what_their_text_gives() {
         });
         let bytes: Vec<Vec<u8>> = bytes.collect();
         assert_eq!(bytes.len(), paths.len());
-        let beside = json!({ "result": hollow, "attached": paths }).to_string();
-        assert_eq!(read_mcp_result(&call, &beside, bytes).unwrap(), plain);
+        let hollow = json!({ "result": hollow, "attached": paths }).to_string();
+        assert_eq!(read_mcp_result(call, Beside { text: &hollow, bytes }).unwrap(), plain);
     }
 }
 

@@ -279,7 +279,7 @@ proptest! {
 }
 
 fn call(manager: &mut ContextManager, operation: &str, arguments: &Value) -> Result<Value, Error> {
-    let answer = api::call(manager, operation, &arguments.to_string())?;
+    let answer = api::manager::call(manager, operation, &arguments.to_string())?;
     Ok(serde_json::from_str::<Value>(&answer).unwrap()["done"].take())
 }
 
@@ -406,22 +406,23 @@ fn large_artifacts_survive_a_snapshot() {
     let mut manager = ContextManager::new(ManagerOptions::default());
     // In base64 it is longer than any string that an argument may hold.
     manager.put_artifact("big", &vec![7; 9 << 20], "application/octet-stream", "").unwrap();
-    let restored = api::restore_manager(&json!(manager.snapshot()).to_string(), "{}").unwrap();
+    let restored = api::manager::restore_manager(&json!(manager.snapshot()).to_string(), "{}").unwrap();
     assert_eq!(restored.artifacts().total_bytes(), 9 << 20);
 }
 
 #[test]
 fn artifacts_of_a_manager_expire_by_the_clock_it_is_told() {
     let options = json!({ "limits": { "artifact_ttl_seconds": 10 } });
-    let mut manager = api::new_manager(&options.to_string()).unwrap();
+    let mut manager = api::manager::new_manager(&options.to_string()).unwrap();
     let clock = |manager: &mut ContextManager, now: i64| call(manager, "clock", &json!({ "now": now })).unwrap();
     clock(&mut manager, 100);
-    api::put_artifact(&mut manager, "{\"handle\":\"a\"}", b"x").unwrap();
+    crate::with_bytes(&mut manager, "put_artifact", "{\"handle\":\"a\"}", b"x").unwrap();
     clock(&mut manager, 105);
     // Half its time is over when the manager moves; the times of a snapshot's artifacts are kept apart from it.
     let state = call(&mut manager, "clock", &json!({})).unwrap();
     assert_eq!(state, json!({ "now": 105.0, "expires": [["a", 110.0]] }));
-    let mut moved = api::restore_manager(&json!(manager.snapshot()).to_string(), &options.to_string()).unwrap();
+    let mut moved =
+        api::manager::restore_manager(&json!(manager.snapshot()).to_string(), &options.to_string()).unwrap();
     call(&mut moved, "clock", &state).unwrap();
     for manager in [&mut manager, &mut moved] {
         clock(manager, 109);
@@ -430,7 +431,7 @@ fn artifacts_of_a_manager_expire_by_the_clock_it_is_told() {
         let error = call(manager, "artifact_ref", &json!({ "handle": "a" })).unwrap_err();
         assert_eq!((error.code(), error.details()["reason"].as_str()), (ErrorCode::ArtifactExpired, Some("ttl")));
     }
-    let restored = api::restore_manager(&json!(manager.snapshot()).to_string(), "{}").unwrap();
+    let restored = api::manager::restore_manager(&json!(manager.snapshot()).to_string(), "{}").unwrap();
     assert_eq!(restored.artifacts().get("a").unwrap_err().code().as_str(), "ARTIFACT_EXPIRED");
 }
 
@@ -445,7 +446,7 @@ fn operations_on_stores_answer_and_refuse() {
         call(&mut manager, "add_episode", &json!({ "episode_id": format!("e{number}"), "summary": summary })).unwrap();
     }
     call(&mut manager, "fact_put", &json!({ "fact_id": "f", "key": "env.region", "value": "eu" })).unwrap();
-    api::put_artifact(&mut manager, "{\"handle\":\"a\",\"label\":\"l\"}", b"bytes").unwrap();
+    crate::with_bytes(&mut manager, "put_artifact", "{\"handle\":\"a\",\"label\":\"l\"}", b"bytes").unwrap();
     for (operation, arguments, pointer, wanted) in [
         ("event_parent", json!({ "id": "c" }), "/item/id", json!("u")),
         ("event_parent", json!({ "id": "u" }), "/item", json!(null)),
@@ -501,7 +502,7 @@ fn soak(manager: &mut ContextManager, mut each: impl FnMut(&mut ContextManager, 
     for number in 0..RESULTS {
         let raw = format!("result {number}: {}", "x".repeat(1000 + number % 100));
         let arguments = json!({ "tool_call_id": format!("c{number}"), "tool_name": "t" });
-        if let Err(error) = api::ingest_tool_result(manager, &arguments.to_string(), raw.as_bytes()) {
+        if let Err(error) = crate::with_bytes(manager, "ingest_tool_result", &arguments.to_string(), raw.as_bytes()) {
             assert_eq!(error.code(), ErrorCode::QuotaExceeded);
             return number;
         }
@@ -517,7 +518,8 @@ fn handle(number: usize) -> String {
 
 #[test]
 fn a_full_store_refuses_and_loses_nothing() {
-    let mut manager = api::new_manager(&json!({ "limits": { "max_store_bytes": STORE_BYTES } }).to_string()).unwrap();
+    let mut manager =
+        api::manager::new_manager(&json!({ "limits": { "max_store_bytes": STORE_BYTES } }).to_string()).unwrap();
     let taken = soak(&mut manager, |_, _| ());
     assert!((900..1_100).contains(&taken), "{taken}");
     assert_eq!(manager.events().len(), taken);
@@ -526,7 +528,7 @@ fn a_full_store_refuses_and_loses_nothing() {
         assert!(bytes.starts_with(format!("result {number}: ").as_bytes()));
     }
     let before = json!(manager.snapshot());
-    let refused = api::put_artifact(&mut manager, "{\"handle\":\"more\"}", &[0; 2048]).unwrap_err();
+    let refused = crate::with_bytes(&mut manager, "put_artifact", "{\"handle\":\"more\"}", &[0; 2048]).unwrap_err();
     assert_eq!(refused.code(), ErrorCode::QuotaExceeded);
     assert_eq!(json!(manager.snapshot()), before);
     assert_eq!(manager.artifacts().get("more").unwrap_err().code(), ErrorCode::ArtifactNotFound);
@@ -535,7 +537,7 @@ fn a_full_store_refuses_and_loses_nothing() {
 #[test]
 fn an_evicting_store_takes_ten_thousand_results_and_says_what_went() {
     let options = json!({ "limits": { "max_store_bytes": STORE_BYTES, "eviction": "lru" } });
-    let mut manager = api::new_manager(&options.to_string()).unwrap();
+    let mut manager = api::manager::new_manager(&options.to_string()).unwrap();
     let taken = soak(&mut manager, |manager, number| {
         if number == 0 {
             call(manager, "artifact_pin", &json!({ "handle": handle(0) })).unwrap();

@@ -30,7 +30,7 @@ export const exportCases = {
     const call = caller(core, "manager_call");
     const handle = session(core);
     const raw = bytes("order 7 failed: amount is no integer\n".repeat(200));
-    const { done, events } = JSON.parse(core.call((glue) => glue.manager_ingest_tool_result(handle, record("c"), raw)));
+    const { done, events } = JSON.parse(core.call((glue) => glue.manager_call_with(handle, "ingest_tool_result", record("c"), "", [raw])));
     assert.deepEqual([done.item.id, events[0].hook], ["result:c", "firewall_triggered"]);
     assert.deepEqual([...core.call((glue) => glue.artifact_bytes(handle, "artifact:result:c"))], [...raw]);
     const request = { phase: "answer", query: "failed order", budget_tokens: 400 };
@@ -49,7 +49,7 @@ export const exportCases = {
     let [last, times] = [start, 0];
     for (let number = 0; number < 3_000; number += 1) {
       const raw = bytes(`order ${number} failed: amount is no integer\n`.repeat(40));
-      core.call((glue) => glue.manager_ingest_tool_result(handle, record(`c${number}`), raw));
+      core.call((glue) => glue.manager_call_with(handle, "ingest_tool_result", record(`c${number}`), "", [raw]));
       if (memory.buffer.byteLength > last) [last, times] = [memory.buffer.byteLength, times + 1];
     }
     assert.ok(last > start + 100 * 65_536 && times < 60, `from ${start} to ${last} bytes in ${times} calls`);

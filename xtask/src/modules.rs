@@ -22,15 +22,15 @@ pub struct Module {
     pub features: &'static str,
     /// Most KiB it may have, compressed.
     pub limit_kib: usize,
-    /// The module that answers for this one where it is read from a file, and so weighs nothing on the way. That of the whole
-    /// knows messages, which `/context` says it does not, so it does not answer for that one.
+    /// The module that answers for this one where it is read from a file, and so weighs nothing on the way. The facade of
+    /// `/context` refuses what needs the converters, whichever module answers.
     pub on_disk: &'static str,
 }
 
 /// The modules, cut by what users import together. An application loads those whose exports it uses.
 pub const MODULES: [Module; 6] = [
     Module { name: "agent", features: "context-exports,convert-exports", limit_kib: 760, on_disk: "agent" },
-    Module { name: "context", features: "context-exports", limit_kib: 562, on_disk: "context" },
+    Module { name: "context", features: "context-exports", limit_kib: 562, on_disk: "agent" },
     Module { name: "convert", features: "convert-exports", limit_kib: 328, on_disk: "agent" },
     Module { name: "routing", features: "routing-exports", limit_kib: 361, on_disk: "routing" },
     Module { name: "decisions", features: "decisions-exports", limit_kib: 332, on_disk: "decisions" },

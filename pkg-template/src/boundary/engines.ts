@@ -31,14 +31,24 @@ export interface JournalEngine {
 export class Operations<G extends Glue> {
   readonly #name: string;
   #engine: Engine<G> | undefined;
+  #isWhole = false;
 
   constructor(name: string) {
     this.#name = name;
   }
 
-  /** Says who answers. The first stays, as handles of objects belong to it; before it has started it may be `outdone`. */
-  provide(engine: Engine<G>, outdone = false): void {
-    if (!this.#engine || (outdone && !this.#engine.isStarted)) this.#engine = engine;
+  /**
+   * Says who answers. The first stays, as handles of objects belong to it; before it has started it gives way to one that is
+   * `whole`: the module of agent loops, which has the context and the converters.
+   */
+  provide(engine: Engine<G>, whole = false): void {
+    if (!this.#engine || (whole && !this.#engine.isStarted)) this.#engine = engine;
+    this.#isWhole ||= whole && this.#engine === engine;
+  }
+
+  /** Whether a module answers that was provided as the whole. */
+  get isWhole(): boolean {
+    return this.#isWhole;
   }
 
   /** Counts the instances that ended; a handle is worth nothing in another one than its own. */

@@ -68,6 +68,7 @@ import type { JournalSource } from "./journal.js";
 import type { ExportOptions, ExportedChanges, ForgottenItem, RestoreOptions, RestoredJournal } from "./journal-types.js";
 import { SentMessages } from "./running-messages.js";
 import type { WrittenStep } from "./running-messages.js";
+import type { OperationName } from "./operations.js";
 import { Session, snapshotOrigin } from "./session.js";
 import type { Outcome } from "./session.js";
 import { sha256 } from "../storage/checks.js";
@@ -187,12 +188,12 @@ export class ContextManager {
   /** Appends an item to the log. A second one with its id is `DUPLICATE_ID`. */
   ingest<M extends object = JsonObject>(item: ContextItem<M & Jsonable<M>>): void {
     const args = `{"items":[${encode(item)}]}`;
-    this.#session.run("ingest", args, { mutates: true, prefix: "/items/0" });
+    this.#session.run("ingest", args, { prefix: "/items/0" });
   }
 
   /** Appends items in order: all of them, or none when one is refused. Paths of errors start with `/items/<index>`. */
   ingestAll(items: Iterable<ContextItem>): void {
-    this.#session.run("ingest", `{"items":${encodeAll(items, "/items")}}`, { mutates: true });
+    this.#session.run("ingest", `{"items":${encodeAll(items, "/items")}}`);
   }
 
   /**
@@ -203,7 +204,7 @@ export class ContextManager {
   ingestToolResult<M extends object = JsonObject>(result: ToolResultInput<M & Jsonable<M>>): ToolResult {
     const { raw_output: raw, ...rest } = fields(result);
     const { bytes, repairs } = rawOutput(raw, "/raw_output");
-    const { value } = this.#session.run<ToolResult>("ingest_tool_result", encode(rest), { bytes, mutates: true });
+    const { value } = this.#session.run<ToolResult>("ingest_tool_result", encode(rest), { beside: { bytes: [bytes] } });
     return withRepairs(value, repairs);
   }
 
@@ -222,7 +223,7 @@ export class ContextManager {
     const unknown = Object.keys(call).find((key) => !MCP_CALL.includes(key));
     if (unknown !== undefined) throw unknownField(unknown, [...MCP_CALL, "result", "revision", "resource_links"]);
     const { repairs, ...read } = encodeResult(result, { revision, resource_links });
-    const { value } = this.#session.run<ToolResult>("ingest_mcp_result", about, { result: read, mutates: true });
+    const { value } = this.#session.run<ToolResult>("ingest_mcp_result", about, { beside: read });
     return withRepairs(value, repairs);
   }
 
@@ -239,7 +240,7 @@ export class ContextManager {
   ): IngestedMessages {
     const { json, repairs } = readArgument({ ...fields(options), messages, format: text(format, "/format") }, MESSAGES);
     this.#handedOver.forget();
-    const { value } = this.#session.run<IngestedMessages>("ingest_messages", json, { mutates: true });
+    const { value } = this.#session.run<IngestedMessages>("ingest_messages", json);
     return { ...value, warnings: [...repairs, ...value.warnings] };
   }
 
@@ -260,7 +261,7 @@ export class ContextManager {
     const more = { ...rest, format: name, messages: next, ...(unchanged === 0 ? { system } : { unchanged }) };
     try {
       const { json, repairs } = readArgument(more, MESSAGES);
-      const { value } = this.#session.run<SyncedMessages>("sync_messages", json, { mutates: true });
+      const { value } = this.#session.run<SyncedMessages>("sync_messages", json);
       this.#handedOver.remember(name, system, messages, skipped);
       return { ...value, warnings: [...repairs, ...value.warnings].map((warning) => ({ ...warning, path: counted(warning.path, skipped) })) };
     } catch (error) {
@@ -271,17 +272,17 @@ export class ContextManager {
 
   /** Appends a result that was summarised elsewhere. The item comes back as that of a {@link ToolResult} does. */
   ingestEnvelope(result: EnvelopeResultInput): { readonly item: StoredItem } {
-    return this.#session.run<{ item: StoredItem }>("ingest_envelope", encode(result), { mutates: true }).value;
+    return this.#session.run<{ item: StoredItem }>("ingest_envelope", encode(result)).value;
   }
 
   /** Remembers a fact; facts stand in the header of prompts whose phase admits `memory_fact`. */
   addFact(fact: Fact): { readonly fact_id: string } {
-    return this.#session.run<{ fact_id: string }>("add_fact", encode(fact), { mutates: true }).value;
+    return this.#session.run<{ fact_id: string }>("add_fact", encode(fact)).value;
   }
 
   /** Remembers an episode; the newest stand in the header like facts. */
   addEpisode(episode: Episode): void {
-    this.#session.run("add_episode", encode(episode), { mutates: true });
+    this.#session.run("add_episode", encode(episode));
   }
 
   /**
@@ -298,7 +299,7 @@ export class ContextManager {
    * ```
    */
   observeUsage(usage: ObservedUsage): TokenCalibration {
-    return this.#session.run<TokenCalibration>("observe_usage", encode(fields(usage)), { mutates: true }).value;
+    return this.#session.run<TokenCalibration>("observe_usage", encode(fields(usage))).value;
   }
 
   /**
@@ -384,7 +385,7 @@ export class ContextManager {
    * corrected or forgotten; `UNSUPPORTED` with `rules: false`.
    */
   addRule(rule: NewRule): StandingRule {
-    return this.#session.run<StandingRule>("add_rule", encode(fields(rule)), { mutates: true }).value;
+    return this.#session.run<StandingRule>("add_rule", encode(fields(rule))).value;
   }
 
   /**
@@ -396,7 +397,7 @@ export class ContextManager {
    */
   correctRule(id: string, correction: RuleCorrection): StandingRule {
     const args = { ...fields(correction), id: text(id, "/id") };
-    return this.#session.run<StandingRule>("correct_rule", encode(args), { mutates: true }).value;
+    return this.#session.run<StandingRule>("correct_rule", encode(args)).value;
   }
 
   /**
@@ -407,7 +408,7 @@ export class ContextManager {
    * Errors: those of {@link ContextManager.correctRule}.
    */
   forgetRule(id: string): StandingRule {
-    return this.#session.run<StandingRule>("forget_rule", encode({ id: text(id, "/id") }), { mutates: true }).value;
+    return this.#session.run<StandingRule>("forget_rule", encode({ id: text(id, "/id") })).value;
   }
 
   /** Compiles the prompt for filling in a tool's arguments: phase `call` with the tool's schema as its header. */
@@ -512,7 +513,7 @@ export class ContextManager {
 
   #slice(handle: string, selector: Selector, options: DrilldownOptions | undefined): Slice {
     const args = { ...fields(options), handle, selector } as Record<string, unknown>;
-    const how = { mutates: args["inject"] === true, uses: handle };
+    const how = { changed: args["inject"] === true, uses: handle };
     return this.#session.run<Slice>("drilldown", encode(args), how).value;
   }
 
@@ -523,7 +524,7 @@ export class ContextManager {
     const bytes = hash === undefined ? undefined : ((await getBlob?.(hash)) ?? (await this.#shown(handle, hash)));
     if (bytes === undefined) return false;
     // Another call may have loaded it.
-    if (this.#absent(handle) === hash) this.#session.run("reload_artifact", encode({ handle }), { bytes: rawBytes(bytes, "/bytes"), mutates: true });
+    if (this.#absent(handle) === hash) this.#session.run("reload_artifact", encode({ handle }), { beside: { bytes: [rawBytes(bytes, "/bytes")] } });
     return true;
   }
 
@@ -598,7 +599,7 @@ export class ContextManager {
   forget(item_id: string): ForgottenItem {
     const args = encode({ item_id: text(item_id, "/item_id") });
     this.#handedOver.forget();
-    return this.#session.run<ForgottenItem>("forget", args, { mutates: true }).value;
+    return this.#session.run<ForgottenItem>("forget", args).value;
   }
 
   /**
@@ -607,8 +608,8 @@ export class ContextManager {
    */
   compact(data: JsonValue, options?: CompactOptions): CompactResult {
     const { args, functions } = this.#session.callbacks.lend({ ...fields(options), data });
-    const mutates = ({ firewalled }: CompactResult): boolean => firewalled;
-    return this.#session.run<CompactResult>("compact", encode(args), { mutates, functions }).value;
+    const changed = ({ firewalled }: CompactResult): boolean => firewalled;
+    return this.#session.run<CompactResult>("compact", encode(args), { changed, functions }).value;
   }
 
   /**
@@ -637,7 +638,7 @@ export class ContextManager {
    * no shorter than the whole; `DETERMINISM` for a model's summary under `firewall.deterministic`.
    */
   supplySummary(summary: SuppliedSummary): ToolResult {
-    return this.#session.run<ToolResult>("supply_summary", encode(summary), { mutates: true }).value;
+    return this.#session.run<ToolResult>("supply_summary", encode(summary)).value;
   }
 
   /** Collects what the next session must know: decisions, conventions, open tasks, pitfalls. */
@@ -650,15 +651,15 @@ export class ContextManager {
     const args = fields(options);
     const now = args["as_of"] === undefined ? this.#session.ask(() => this.#session.callbacks.now()) : undefined;
     if (now !== undefined) args["as_of"] = new Date(now).toISOString();
-    return this.#session.run<Consolidation>("consolidate", encode(args), { mutates: args["apply"] === true }).value;
+    return this.#session.run<Consolidation>("consolidate", encode(args), { changed: args["apply"] === true }).value;
   }
 
   /** Chooses from your memory what matters for a phase and a query; with `ingest` it goes into the log. */
   selectMemory(options: SelectMemoryOptions): MemorySelection {
     const args = fields(options);
-    const mutates = args["ingest"] === true;
+    const changed = args["ingest"] === true;
     args["now"] ??= this.#session.ask(() => this.#session.callbacks.now());
-    return this.#session.run<MemorySelection>("select_memory", encode(args), { mutates }).value;
+    return this.#session.run<MemorySelection>("select_memory", encode(args), { changed }).value;
   }
 
   /** Reports on a build: numbers, candidates, artifacts. */
@@ -738,7 +739,7 @@ export class ContextManager {
   /** Appends an item as {@link ContextManager.ingest} does, of what a model said: repaired where need be. @internal */
   ingestSent(item: object): void {
     const { json } = readValue(item, "", SENT);
-    this.#session.run("ingest", `{"items":[${json}]}`, { mutates: true, prefix: "/items/0" });
+    this.#session.run("ingest", `{"items":[${json}]}`, { prefix: "/items/0" });
   }
 
   /** Writes what a tool returned or a model said as JSON, repaired where need be. @internal */
@@ -777,14 +778,14 @@ export class ContextManager {
     this.#session.free();
   }
 
-  #pack(op: string, options: unknown): ContextPack {
+  #pack(op: OperationName, options: unknown): ContextPack {
     const args = fields(options);
     const { value, warnings } = this.#run<ContextPack>(op, args, args["running"] === true);
     return withWarnings(value, warnings);
   }
 
   /** Compiles a prompt; a running one is remembered. */
-  #run<T>(op: string, args: Record<string, unknown>, isRunning: boolean): Outcome<T> {
+  #run<T>(op: OperationName, args: Record<string, unknown>, isRunning: boolean): Outcome<T> {
     const { callbacks, vectors } = this.#session;
     args["item_scores"] ??= this.#session.ask(() => callbacks.itemScores(args["phase"], args["query"]));
     if (args["prices"] === null) args["prices"] = "none";
@@ -798,7 +799,7 @@ export class ContextManager {
     if (near) args["item_scores"] = { ...near, ...fields(args["item_scores"]) };
     const began = performance.now();
     try {
-      const { value, warnings } = this.#session.run<T>(op, encode(args), { mutates: isRunning });
+      const { value, warnings } = this.#session.run<T>(op, encode(args), { changed: isRunning });
       const more = [...(isAsked && !near ? [NOT_EMBEDDED] : []), ...(isCut ? [`/query: ${HALF}`] : [])];
       return { value, warnings: [...warnings, ...callbacks.takeFailures(), ...more] };
     } catch (error) {

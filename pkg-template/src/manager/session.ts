@@ -9,32 +9,46 @@ import type { Kind } from "../boundary/engine-object.js";
 import { encode, fields, utf8 } from "../boundary/guard.js";
 import type { HookEvent } from "../telemetry/hook-types.js";
 import { vectorsOf } from "./item-vectors.js";
+import { OPERATIONS } from "./operations.js";
+import type { OperationName } from "./operations.js";
 import type { ItemVectors } from "./item-vectors.js";
 import type { Entry } from "../boundary/replay-log.js";
 import type { ContextPack, RunningStep } from "../types.js";
 
 const MAX_ROUNDS = 64;
 
-/** Operations whose argument becomes items of the log, which are never removed. */
-const APPENDING = ["ingest", "ingest_envelope", "ingest_mcp_result", "ingest_messages", "ingest_tool_result", "sync_messages", "drilldown", "select_memory"];
-/** Operations that remove one thing. */
-const REMOVING = ["artifact_delete", "episode_delete", "fact_delete"];
-/** Operations that may overwrite or evict bytes. */
-const REPLACING = ["compact", "forget", "put_artifact", "reload_artifact", "ingest_mcp_result", "ingest_tool_result"];
+type Effect = (typeof OPERATIONS)[OperationName]["effect"];
+
+/** What an operation leaves in the replay log: whether its argument stays alive, and how many things went; 0 where bytes may have gone. */
+interface Trace {
+  readonly lasting?: true;
+  readonly removed?: number;
+  readonly erases?: true;
+  readonly isSlow?: true;
+}
+
+/** The same by what operations do. */
+const TRACES: Readonly<Record<Effect, Trace>> = {
+  reads: {},
+  changes: {},
+  appends: { lasting: true },
+  takes: { lasting: true, removed: 0 },
+  replaces: { removed: 0 },
+  removes: { removed: 1 },
+  erases: { removed: 0, erases: true },
+  compiles: { isSlow: true },
+};
 
 /** An operation of the engine with its argument. */
 interface Operation {
-  readonly name: string;
+  readonly name: OperationName;
   readonly args: string;
-  /** Raw output of a tool, which crosses beside the JSON. */
-  readonly bytes?: Uint8Array | undefined;
-  /** The result of an MCP tool; the argument says of which call. */
-  readonly result?: EncodedResult | undefined;
+  readonly beside?: Beside | undefined;
 }
 
-/** JSON of a result, and the bytes that were taken out of it. @internal */
-export interface EncodedResult {
-  readonly json: string;
+/** What crosses beside the JSON of an argument: the JSON of a result, and bytes. @internal */
+export interface Beside {
+  readonly json?: string;
   readonly bytes: readonly Uint8Array[];
 }
 
@@ -59,10 +73,9 @@ export function snapshotOrigin(snapshot: string): Origin {
 
 /** How to run an operation. @internal */
 export interface RunOptions<T = unknown> {
-  readonly bytes?: Uint8Array;
-  readonly result?: EncodedResult;
-  /** Whether the operation changes what a restored manager must know, where its result tells. Default: false. */
-  readonly mutates?: boolean | ((done: T) => boolean);
+  readonly beside?: Beside;
+  /** Whether it changed what a restored manager must know, for an operation that may change nothing. */
+  readonly changed?: boolean | ((done: T) => boolean);
   /** Handle of an artifact that the operation reads, which counts as a use of it. */
   readonly uses?: string;
   /** Functions that stand in for the manager's. */
@@ -144,16 +157,17 @@ export class Session {
   }
 
   /** Runs an operation to its end, asking the caller's functions as often as the engine needs them. */
-  run<T>(name: string, args: string, options: RunOptions<T> = {}): Outcome<T> {
-    const operation: Operation = { name, args, bytes: options.bytes, result: options.result };
+  run<T>(name: OperationName, args: string, options: RunOptions<T> = {}): Outcome<T> {
+    const { effect, converts } = OPERATIONS[name];
+    if (converts && !context.isWhole) throw withoutConverters();
+    const operation: Operation = { name, args, beside: options.beside };
     const given: string[] = [];
     const began = performance.now();
     try {
       const time = this.#tellTime();
       const { done, events } = this.#loop(operation, given, options.functions);
-      const { mutates } = options;
-      const changed = typeof mutates === "function" ? mutates(done as T) : mutates;
-      if (changed) {
+      const { changed = effect !== "reads" } = options;
+      if (typeof changed === "function" ? changed(done as T) : changed) {
         this.#record(time, operation, given);
       } else if (options.uses !== undefined) {
         this.#recordUse(time, options.uses);
@@ -202,7 +216,7 @@ export class Session {
   /** Says that a journal is kept, so that cursors outlive an instance. */
   keepJournal(): void {
     if (this.#keepsJournal) return;
-    this.run("keep_journal", "{}", { mutates: true });
+    this.run("keep_journal", "{}");
     this.#keepsJournal = true;
   }
 
@@ -328,10 +342,10 @@ function withRecord(event: HookEvent, done: unknown, began: number): HookEvent {
  * questions: repeating it asks nobody again. One entry, because no snapshot may be taken between its parts.
  */
 function entryOf(time: Operation | undefined, operation: Operation, answers: readonly string[]): Entry<ContextGlue> {
-  const { name, args, bytes, result } = operation;
-  const given = args.length + (result?.json.length ?? 0) + (time?.args.length ?? 0);
+  const { name, args, beside } = operation;
+  const given = args.length + (beside?.json?.length ?? 0) + (time?.args.length ?? 0);
   const texts = answers.reduce((sum, { length }) => sum + length, given);
-  const beside = [...(result?.bytes ?? []), ...(bytes ? [bytes] : [])].reduce((sum, { length }) => sum + length, 0);
+  const bytes = (beside?.bytes ?? []).reduce((sum, { length }) => sum + length, 0);
   const replay = (glue: ContextGlue, handle: number): void => {
     if (time) invoke(glue, handle, time);
     let answer = invoke(glue, handle, operation);
@@ -342,25 +356,26 @@ function entryOf(time: Operation | undefined, operation: Operation, answers: rea
     // Told as the engine tells errors, so that the instance counts as sound.
     if (answer.startsWith(`{"need"`)) throw JSON.stringify({ code: "INTERNAL", message: "the operation asked for more" });
   };
+  const { lasting, removed, erases = false, isSlow = false } = TRACES[OPERATIONS[name].effect];
   return {
-    weight: texts + beside,
+    weight: texts + bytes,
     // The text of a result may be evicted like bytes beside the JSON; what its item keeps is seen when the log is folded.
-    lasting: APPENDING.includes(name) ? texts - (result?.json.length ?? 0) : 0,
-    removed: REMOVING.includes(name) ? 1 : time || REPLACING.includes(name) ? 0 : undefined,
+    lasting: lasting ? texts - (beside?.json?.length ?? 0) : 0,
+    // Artifacts may expire when the time is told.
+    removed: removed ?? (time ? 0 : undefined),
     // Steps of a running prompt and consolidations replace what the ones before left.
-    erases: name === "forget",
-    isSlow: name.startsWith("build") || name === "consolidate",
+    erases,
+    isSlow,
     replay,
   };
 }
 
-function invoke(glue: ContextGlue, handle: number, { name, args, bytes, result }: Operation): string {
-  if (result) return glue.manager_ingest_mcp_result(handle, args, result.json, result.bytes as Uint8Array[]);
-  if (name === "ingest_messages") return glue.manager_ingest_messages(handle, args);
-  if (name === "sync_messages") return glue.manager_sync_messages(handle, args);
-  if (name === "turns_before") return glue.manager_turns_before(handle, args);
-  if (!bytes) return glue.manager_call(handle, name, args);
-  if (name === "reload_artifact") return glue.manager_reload_artifact(handle, args, bytes);
-  if (name === "put_artifact") return glue.manager_put_artifact(handle, args, bytes);
-  return glue.manager_ingest_tool_result(handle, args, bytes);
+function invoke(glue: ContextGlue, handle: number, { name, args, beside }: Operation): string {
+  if (!beside) return glue.manager_call(handle, name, args);
+  return glue.manager_call_with(handle, name, args, beside.json ?? "", beside.bytes as Uint8Array[]);
+}
+
+function withoutConverters(): ContextWeaverError {
+  const hint = "import ContextManager from \"contextweaver\"";
+  return new ContextWeaverError("UNSUPPORTED", "this entry has no converters for messages of providers and results of MCP", { hint });
 }

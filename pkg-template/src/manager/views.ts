@@ -1,6 +1,7 @@
 // The stores of a manager as its owner sees them.
 import { encode, fields, rawBytes, text } from "../boundary/guard.js";
 import type { ArtifactView, EpisodeView, EventView, FactView } from "./results.js";
+import type { OperationName } from "./operations.js";
 import type { RunOptions, Session } from "./session.js";
 
 /** What a manager shows of its stores. @internal */
@@ -11,14 +12,12 @@ export interface Views {
   readonly episodes: EpisodeView;
 }
 
-const CHANGE: RunOptions = { mutates: true };
-
 /** Makes the views of a session. @internal */
 export function views(session: Session): Views {
-  const run = <T>(op: string, args: unknown, options?: RunOptions): T => session.run<T>(op, encode(args), options).value;
-  const change = (op: string, args: unknown): void => void run(op, args, CHANGE);
+  const run = <T>(op: OperationName, args: unknown, options?: RunOptions): T => session.run<T>(op, encode(args), options).value;
+  const change = (op: OperationName, args: unknown): void => void run(op, args);
   /** One field of an answer. */
-  const read = <T>(op: string, args: unknown, key: string): T => run<Record<string, T>>(op, args)[key] as T;
+  const read = <T>(op: OperationName, args: unknown, key: string): T => run<Record<string, T>>(op, args)[key] as T;
   return {
     events: {
       get: (id) => run("event_get", { id }),
@@ -36,7 +35,7 @@ export function views(session: Session): Views {
       views: (handle) => run("artifact_views", { handle }, { uses: handle }),
       put: (artifact) => {
         const { content, ...rest } = fields(artifact);
-        return run("put_artifact", rest, { ...CHANGE, bytes: rawBytes(content, "/content") });
+        return run("put_artifact", rest, { beside: { bytes: [rawBytes(content, "/content")] } });
       },
       delete: (handle) => change("artifact_delete", { handle }),
       pin: (handle) => change("artifact_pin", { handle }),

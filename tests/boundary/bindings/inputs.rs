@@ -37,7 +37,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
         "handle media_type label",
         Function(|value| {
             let mut manager = ContextManager::new(ManagerOptions::default());
-            api::put_artifact(&mut manager, &value.to_string(), b"").map(drop)
+            crate::with_bytes(&mut manager, "put_artifact", &value.to_string(), b"").map(drop)
         }),
     ),
     (
@@ -228,7 +228,7 @@ fn read(reader: &Reader, value: Value) -> Option<Error> {
         Function(function) => function(value).err(),
         Operation(operation) => {
             let mut manager = ContextManager::new(ManagerOptions::default());
-            api::call(&mut manager, operation, &value.to_string()).err()
+            api::manager::call(&mut manager, operation, &value.to_string()).err()
         }
         Routing(operation) => routing(operation, &value).err(),
     }

@@ -5,6 +5,7 @@
 
 mod gateway;
 mod inputs;
+mod operations;
 mod published;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -198,9 +199,9 @@ fn readable(declaration: &str) -> String {
 
 /// The fields of answers that are put together without a record.
 fn answer_keys() -> BTreeMap<&'static str, BTreeSet<String>> {
-    let mut manager = api::new_manager(r#"{"rules":true}"#).unwrap();
+    let mut manager = api::manager::new_manager(r#"{"rules":true}"#).unwrap();
     let mut call = |operation: &str, arguments: Value| -> Value {
-        let answer = api::call(&mut manager, operation, &arguments.to_string()).unwrap();
+        let answer = api::manager::call(&mut manager, operation, &arguments.to_string()).unwrap();
         serde_json::from_str::<Value>(&answer).unwrap()["done"].take()
     };
     let item = json!({ "id": "u", "kind": "user_turn", "text": "Which invoices are overdue?" });
@@ -264,9 +265,9 @@ fn routing_keys() -> BTreeMap<&'static str, BTreeSet<String>> {
 /// The snapshot of an artifact store with everything that it may hold.
 fn full_artifacts() -> Value {
     let options = json!({ "limits": { "max_artifacts": 1, "eviction": "lru" } });
-    let mut manager = api::new_manager(&options.to_string()).unwrap();
+    let mut manager = api::manager::new_manager(&options.to_string()).unwrap();
     for handle in ["evicted", "pinned"] {
-        api::put_artifact(&mut manager, &json!({ "handle": handle }).to_string(), b"x").unwrap();
+        crate::with_bytes(&mut manager, "put_artifact", &json!({ "handle": handle }).to_string(), b"x").unwrap();
     }
     manager.artifacts_mut().pin("pinned").unwrap();
     json!(manager.snapshot())["artifact_store"].take()
@@ -350,7 +351,12 @@ fn sources(folder: &Path, found: &mut Vec<String>) {
 #[test]
 fn the_generated_types_are_current() {
     let published = Published::all();
-    for (file, wanted) in [(GENERATED, generate(&published)), (published::FILE, published.file(&command()))] {
+    let generated = [
+        (GENERATED, generate(&published)),
+        (published::FILE, published.file(&command())),
+        (operations::FILE, operations::file(&command())),
+    ];
+    for (file, wanted) in generated {
         let path = at(file);
         if std::env::var_os(UPDATE).is_some() {
             std::fs::write(&path, &wanted).unwrap();

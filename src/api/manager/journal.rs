@@ -2,13 +2,25 @@
 
 use std::collections::HashMap;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{done, new_manager};
+use super::super::operation::Effect::{Changes, Replaces};
+use super::super::operation::{Beside, Operation};
+use super::super::{done, write};
+use super::{new_manager, nothing, one};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::{ContextManager, JournalOptions, RestoredJournal};
 use contextweaver_model::json::{self, Fields};
+
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation::silent("keep_journal", Changes, |manager, arguments| {
+        nothing(arguments)?;
+        manager.keep_journal();
+        Ok(())
+    }),
+    Operation::beside("reload_artifact", Replaces, reload_artifact),
+];
 
 /// Returns what changed since a cursor: a line of JSON that says where the journal ends, then the parts, a line each.
 pub fn export(manager: &ContextManager, arguments: &str) -> Result<String> {
@@ -20,11 +32,11 @@ pub fn export(manager: &ContextManager, arguments: &str) -> Result<String> {
         inline_bytes: fields.uint_or("inline_bytes", limits::JOURNAL_INLINE_BYTES as u64, most)? as usize,
         whole: fields.bool_or("whole", false)?,
         first: fields.uint_or("first", 0, limits::MAX_SEQUENCE)?,
-        settings: fields.opt_object("settings")?.map(|settings| serde_json::Value::Object(settings).to_string()),
+        settings: fields.opt_object("settings")?.map(|settings| Value::Object(settings).to_string()),
     };
     fields.finish()?;
     let exported = manager.export_since(cursor.as_deref(), &options)?;
-    let mut text = super::write(&exported)?;
+    let mut text = write(&exported)?;
     for part in exported.parts {
         text.push('\n');
         text.push_str(&part);
@@ -41,8 +53,8 @@ pub fn restore(parts: &str, options: &str, hashes: &str, blobs: &[Vec<u8>]) -> R
     let blob = |hash: &str| given.get(hash).copied();
     let restored = new_manager(options)?.restored_journal(parts, blob)?;
     let RestoredJournal { manager, cursor, findings, missing_blobs } = restored;
-    let findings: Vec<_> = findings.iter().map(super::records::finding).collect();
-    let missing_blobs: Vec<serde_json::Value> = missing_blobs.into_iter().map(Into::into).collect();
+    let findings: Vec<_> = findings.iter().map(super::super::records::finding).collect();
+    let missing_blobs: Vec<Value> = missing_blobs.into_iter().map(Into::into).collect();
     let report = json!({ "cursor": cursor, "findings": findings, "missing_blobs": missing_blobs });
     Ok((manager, report.to_string()))
 }
@@ -59,10 +71,7 @@ pub fn blob(manager: &ContextManager, hash: &str) -> Result<Vec<u8>> {
 }
 
 /// Puts bytes back under a handle whose bytes are not here.
-pub fn reload_artifact(manager: &mut ContextManager, arguments: &str, bytes: &[u8]) -> Result<String> {
-    let mut fields = Fields::open(json::parse(arguments)?, "")?;
-    let handle = fields.string("handle")?;
-    fields.finish()?;
-    manager.reload_artifact(&handle, bytes)?;
+fn reload_artifact(manager: &mut ContextManager, arguments: Value, beside: Beside) -> Result<String> {
+    manager.reload_artifact(&one(arguments, "handle")?, &beside.into_first())?;
     done(&json!({}))
 }

@@ -4,8 +4,12 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::convert::withholds_links;
-use super::{answered, done_with, ingested, need};
+use super::super::convert::withholds_links;
+use super::super::operation::Effect::{Appends, Compiles, Reads, Takes};
+use super::super::operation::{Beside, Operation};
+use super::super::{done_with, need};
+use super::answered;
+use super::results::ingested;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
@@ -20,15 +24,23 @@ use contextweaver_convert::providers::{
 use contextweaver_model::json::{self, Fields, Record};
 use contextweaver_routing::router::RouteTurn;
 
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation::of_messages("ingest_messages", Appends, ingest_messages),
+    Operation::of_messages("sync_messages", Appends, sync_messages),
+    Operation::of_messages("turns_before", Reads, turns_before),
+    Operation::new("build_messages", Compiles, build_messages).converting(),
+    Operation::beside("ingest_mcp_result", Takes, ingest_mcp_result).converting(),
+];
+
 /// Appends messages of a provider: `{messages, format, id_prefix?, system?}` answers `{ids, warnings}`. The log says how
 /// many were read before, and which calls they may answer.
-pub fn ingest_messages(manager: &mut ContextManager, arguments: &str) -> Result<String> {
+fn ingest_messages(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     #[derive(Serialize)]
     struct Appended {
         ids: Vec<String>,
         warnings: Vec<MessageWarning>,
     }
-    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
+    let mut fields = Fields::open(arguments, "")?;
     let format = fields.parsed("format", Format::parse)?;
     let messages = fields.require("messages")?;
     for key in ["start", "known_calls"] {
@@ -64,8 +76,8 @@ pub fn ingest_messages(manager: &mut ContextManager, arguments: &str) -> Result<
 
 /// Brings the log in line with a whole conversation: `{messages, format, id_prefix?, system?, unchanged?}` answers `{added,
 /// superseded, unchanged, user_turn?, warnings}`.
-pub fn sync_messages(manager: &mut ContextManager, arguments: &str) -> Result<String> {
-    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
+fn sync_messages(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
     let format = fields.parsed("format", Format::parse)?;
     let conversation = Conversation {
         format,
@@ -83,8 +95,8 @@ pub fn sync_messages(manager: &mut ContextManager, arguments: &str) -> Result<St
 
 /// Reads what was said before a query in a conversation that the log is not in line with: `{query, messages, format}` answers the
 /// turns, which have no ids, as they are no items.
-pub fn turns_before(manager: &mut ContextManager, arguments: &str) -> Result<String> {
-    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
+fn turns_before(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
     let query = fields.string("query")?;
     let format = fields.parsed("format", Format::parse)?;
     let messages = fields.require("messages")?;
@@ -97,7 +109,7 @@ pub fn turns_before(manager: &mut ContextManager, arguments: &str) -> Result<Str
 }
 
 /// Compiles a prompt as messages: `{format, close_calls?, thought_signatures?}` beside the fields of a build.
-pub(super) fn build_messages(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+fn build_messages(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
     let format = fields.parsed("format", Format::parse)?;
     let request = BuildRequest::from_fields(&mut fields)?;
@@ -111,22 +123,17 @@ pub(super) fn build_messages(manager: &mut ContextManager, arguments: Value) -> 
 }
 
 /// Takes a result of an MCP tool, see [`read_mcp_result`].
-pub fn ingest_mcp_result(
-    manager: &mut ContextManager,
-    call: &str,
-    result: &str,
-    attached: Vec<Vec<u8>>,
-) -> Result<String> {
-    let result = read_mcp_result(call, result, attached)?;
+fn ingest_mcp_result(manager: &mut ContextManager, arguments: Value, beside: Beside) -> Result<String> {
+    let result = read_mcp_result(arguments, beside)?;
     ingested(manager.ingest_mcp_result(result)?)
 }
 
-/// Takes a result of an MCP tool apart. `call` is `{tool_call_id, tool_name, sensitivity?, metadata?}`, `result` is `{result,
+/// Takes a result of an MCP tool apart. `call` is `{tool_call_id, tool_name, sensitivity?, metadata?}`, the text beside it `{result,
 /// revision?, resource_links?, attached?, cut?}`; `attached` lists where in the result base64 stood that comes as bytes, in their order,
 /// and `cut` how many bytes are missing where.
-pub fn read_mcp_result(call: &str, result: &str, attached: Vec<Vec<u8>>) -> Result<McpResult> {
+pub fn read_mcp_result(call: Value, beside: Beside) -> Result<McpResult> {
     // A result comes with its images, so the limit is that of a snapshot.
-    let mut fields = Fields::open(json::parse_snapshot(result)?, "")?;
+    let mut fields = Fields::open(json::parse_snapshot(beside.text)?, "")?;
     let value = fields.require("result")?;
     let revision = fields.opt_string("revision")?.map(|name| Revision::parse(&name)).transpose();
     let revision = revision.map_err(|error| error.at("/revision"))?;
@@ -135,13 +142,13 @@ pub fn read_mcp_result(call: &str, result: &str, attached: Vec<Vec<u8>>) -> Resu
     let missing = fields.object("cut")?.into_iter().map(|(path, bytes)| (path, bytes.as_u64().unwrap_or(0) as usize));
     let cut: Vec<(String, usize)> = missing.collect();
     fields.finish()?;
-    let mut call = Fields::open(json::parse(call)?, "")?;
+    let mut call = Fields::open(call, "")?;
     // The converter says what the text is, and the paths of one would not hold for what it says of it.
     if let Some(key) = ["media_type", "keep"].into_iter().find(|key| call.has(key)) {
         return Err(Error::new(ErrorCode::UnknownField, format!("unknown field `{key}`")).at(call.at(key)));
     }
     let tool = call.string("tool_name")?;
-    let attached: Vec<(String, Vec<u8>)> = places.into_iter().zip(attached).collect();
+    let attached: Vec<(String, Vec<u8>)> = places.into_iter().zip(beside.bytes).collect();
     let options = McpResultOptions { revision, max_bytes: limits::MCP_RESULT_BYTES, withholds_links, cut };
     let converted = mcp_result_with_bytes(value, attached, &tool, &options)?;
     let mut rest = call.rest();
