@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import * as glue from "./MODULE_glue.js";
 import { Engine } from "./boundary/engine.js";
 
-const FILE = new URL("./MODULE_bg.wasm", import.meta.url);
+const FILE = new URL("FOLDER/MODULE_bg.wasm", import.meta.url);
 
 /** Without leave to read files code may still be loaded: the module that is carried as text, with the glue made for it. */
 function carried() {

@@ -6,7 +6,9 @@
 
 use serde_json::{Value, json};
 
-use super::{One, bytes, done, done_with, unknown, write};
+use super::operation::Effect::{Changes, Reads, Removes, Replaces};
+use super::operation::{self, Operation};
+use super::{One, bytes, done, done_with, write};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_decisions::DecisionLimits;
@@ -106,71 +108,65 @@ pub fn take_vectors(session: &mut DecisionSession, texts: &str, bytes: &[u8]) ->
     Ok(())
 }
 
+/// What a store can be asked.
+pub const OPERATIONS: &[Operation<DecisionSession>] = &[
+    Operation::of_large_fields("call_tool", Changes, |session, mut fields| {
+        let name = fields.string("name")?;
+        let arguments = fields.take("arguments").unwrap_or_else(|| json!({}));
+        run_with_host(session, fields, |store, host| {
+            Ok(service::call_tool(store, ToolRequest { name: &name, arguments, host }))
+        })
+    }),
+    Operation::of_large_fields("handle_rpc", Changes, |session, mut fields| {
+        if let Some(text) = fields.opt_string("text")? {
+            return run_with_host(session, fields, |store, host| Ok(rpc::handle_text(store, &text, host)));
+        }
+        // Null is a message, too: one that is answered with an error.
+        let message = fields.take("message").unwrap_or_default();
+        run_with_host(session, fields, |store, host| Ok(rpc::handle(store, message, host)))
+    }),
+    Operation::of_large_fields("context", Reads, |session, mut fields| {
+        let context = ContextQuery {
+            query: fields.string("query")?,
+            budget: fields.uint_or("budget_tokens", CONTEXT_TOKENS, limits::MAX_BUDGET_TOKENS)?,
+            include: fields.take("include"),
+        };
+        run_with_host(session, fields, |store, host| service::context(store, &context, host))
+    }),
+    Operation::of_large_fields("import", Replaces, import),
+    Operation::of_large_fields("list_tools", Reads, |session, fields| {
+        fields.finish()?;
+        done(&One("tools", &service::list(&session.store)))
+    }),
+    Operation::of_large_fields("add_guardrails", Changes, |session, mut fields| {
+        let rules = fields.require("rules")?;
+        fields.finish()?;
+        done(&session.store.add_rules(&rules)?)
+    }),
+    Operation::of_large_fields("remove_guardrail", Removes, |session, mut fields| {
+        let id = fields.string("id")?;
+        fields.finish()?;
+        done(&One("removed", &session.store.remove_guardrail(&id)))
+    }),
+    Operation::of_large_fields("guardrails", Reads, |session, fields| {
+        fields.finish()?;
+        done(&One("guardrails", &session.store.guardrails()))
+    }),
+    Operation::of_large_fields("export", Reads, |DecisionSession { store, .. }, mut fields| {
+        let since = fields.opt_uint("since", u64::MAX)?;
+        let vectors = fields.opt_uint("vectors", limits::MAX_SEQUENCE)?;
+        fields.finish()?;
+        done(&since.map_or_else(|| store.export(), |since| store.export_since(since, vectors)))
+    }),
+    Operation::of_large_fields("size", Reads, |session, fields| {
+        fields.finish()?;
+        done(&One("size", &session.store.size()))
+    }),
+];
+
 /// Runs an operation of a store.
 pub fn call(session: &mut DecisionSession, operation: &str, arguments: &str) -> Result<String> {
-    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
-    match operation {
-        "call_tool" => {
-            let name = fields.string("name")?;
-            let arguments = fields.take("arguments").unwrap_or_else(|| json!({}));
-            run_with_host(session, fields, |store, host| {
-                Ok(service::call_tool(store, ToolRequest { name: &name, arguments, host }))
-            })
-        }
-        "handle_rpc" => {
-            if let Some(text) = fields.opt_string("text")? {
-                return run_with_host(session, fields, |store, host| Ok(rpc::handle_text(store, &text, host)));
-            }
-            // Null is a message, too: one that is answered with an error.
-            let message = fields.take("message").unwrap_or_default();
-            run_with_host(session, fields, |store, host| Ok(rpc::handle(store, message, host)))
-        }
-        "context" => {
-            let context = ContextQuery {
-                query: fields.string("query")?,
-                budget: fields.uint_or("budget_tokens", CONTEXT_TOKENS, limits::MAX_BUDGET_TOKENS)?,
-                include: fields.take("include"),
-            };
-            run_with_host(session, fields, |store, host| service::context(store, &context, host))
-        }
-        "import" => import(session, fields),
-        other => simple(&mut session.store, other, fields),
-    }
-}
-
-/// Runs an operation that neither asks the host nor brings anything in.
-fn simple(store: &mut DecisionStore, operation: &str, mut fields: Fields) -> Result<String> {
-    match operation {
-        "list_tools" => {
-            fields.finish()?;
-            done(&One("tools", &service::list(store)))
-        }
-        "add_guardrails" => {
-            let rules = fields.require("rules")?;
-            fields.finish()?;
-            done(&store.add_rules(&rules)?)
-        }
-        "remove_guardrail" => {
-            let id = fields.string("id")?;
-            fields.finish()?;
-            done(&One("removed", &store.remove_guardrail(&id)))
-        }
-        "guardrails" => {
-            fields.finish()?;
-            done(&One("guardrails", &store.guardrails()))
-        }
-        "export" => {
-            let since = fields.opt_uint("since", u64::MAX)?;
-            let vectors = fields.opt_uint("vectors", limits::MAX_SEQUENCE)?;
-            fields.finish()?;
-            done(&since.map_or_else(|| store.export(), |since| store.export_since(since, vectors)))
-        }
-        "size" => {
-            fields.finish()?;
-            done(&One("size", &store.size()))
-        }
-        other => Err(unknown(other)),
-    }
+    operation::call(OPERATIONS, session, operation, arguments)
 }
 
 fn import(session: &mut DecisionSession, mut fields: Fields) -> Result<String> {

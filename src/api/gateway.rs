@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{One, done, unknown};
+use super::operation::Effect::{Changes, Reads, Removes};
+use super::operation::{self, Operation};
+use super::{One, done};
 use contextweaver_base::Result;
 use contextweaver_base::limits::MAX_SEQUENCE;
 use contextweaver_gateway::{
@@ -28,116 +30,118 @@ fn time(fields: &mut Fields) -> Result<u64> {
     fields.uint_or("now_ms", 0, MAX_SEQUENCE)
 }
 
+/// What a gateway can be asked.
+pub const OPERATIONS: &[Operation<Gateway>] = &[
+    Operation::of_fields("begin_call", Changes, |gateway, mut fields| {
+        let request = CallRequest::take(&mut fields)?;
+        fields.finish()?;
+        done(&gateway.begin_call(request)?)
+    }),
+    Operation::of_fields("confirm_call", Changes, |gateway, mut fields| {
+        let call = number(&mut fields)?;
+        fields.required("accepted")?;
+        let (accepted, now) = (fields.bool_or("accepted", false)?, time(&mut fields)?);
+        fields.finish()?;
+        done(&gateway.confirm_call(call, accepted, now)?)
+    }),
+    Operation::of_fields("fail_call", Changes, |gateway, mut fields| {
+        let failed = failed_call(&mut fields)?;
+        fields.finish()?;
+        done(&gateway.fail_call(failed)?)
+    }),
+    Operation::of_fields("finish_call", Changes, |gateway, mut fields| {
+        let finished = finished_call(&mut fields)?;
+        fields.finish()?;
+        done(&gateway.finish_call(finished)?)
+    }),
+    Operation::of_fields("cancel_call", Changes, |gateway, mut fields| {
+        let call = number(&mut fields)?;
+        fields.finish()?;
+        gateway.cancel_call(call);
+        done(&json!({}))
+    }),
+    Operation::of_fields("list_tools", Reads, |gateway, fields| {
+        let (session, caller) = client(fields)?;
+        done(&gateway.list_tools(&session, caller.as_deref()))
+    }),
+    Operation::of_fields("list_resources", Reads, |gateway, fields| {
+        client(fields)?;
+        done(&One("resources", &gateway.list_resources()))
+    }),
+    Operation::of_fields("list_resource_templates", Reads, |gateway, fields| {
+        client(fields)?;
+        done(&One("resource_templates", &gateway.list_resource_templates()))
+    }),
+    Operation::of_fields("list_prompts", Reads, |gateway, fields| {
+        client(fields)?;
+        done(&One("prompts", &gateway.list_prompts()))
+    }),
+    Operation::of_fields("find_resource", Reads, |gateway, mut fields| {
+        let uri = fields.string("uri")?;
+        client(fields)?;
+        done(&gateway.find_resource(&uri)?)
+    }),
+    Operation::of_fields("find_prompt", Reads, |gateway, mut fields| {
+        let name = fields.string("name")?;
+        client(fields)?;
+        done(&gateway.find_prompt(&name)?)
+    }),
+    Operation::of_fields("own_handles", Changes, |gateway, mut fields| {
+        let session = fields.string("session")?;
+        let handles = fields.records("handles", owned_handle)?;
+        fields.finish()?;
+        gateway.own_handles(&session, handles);
+        done(&json!({}))
+    }),
+    Operation::of_fields("end_session", Removes, |gateway, mut fields| {
+        let session = fields.string("session")?;
+        fields.finish()?;
+        gateway.end_session(&session);
+        done(&json!({}))
+    }),
+    Operation::of_fields("set_status", Changes, |gateway, mut fields| {
+        let server = fields.string("server")?;
+        fields.required("status")?;
+        let status = fields.parsed_or("status", ServerStatus::Connecting, ServerStatus::parse)?;
+        let detail = fields.opt_string("detail")?;
+        fields.finish()?;
+        done(&One("changed", &gateway.set_status(&server, status, detail.as_deref())?))
+    }),
+    Operation::of_fields("accept", Changes, |gateway, mut fields| {
+        let (server, tool) = (fields.string("server")?, fields.opt_string("tool")?);
+        fields.finish()?;
+        done(&gateway.accept(&server, tool.as_deref())?)
+    }),
+    Operation::of_fields("route", Reads, |gateway, mut fields| {
+        let query = fields.string("query")?;
+        let options = RouteOptions::take(&mut fields)?;
+        fields.finish()?;
+        done(&gateway.route(&query, &options)?)
+    }),
+    Operation::of_fields("instructions", Reads, |gateway, fields| {
+        fields.finish()?;
+        done(&One("text", &gateway.instructions()))
+    }),
+    Operation::of_fields("stats", Reads, |gateway, fields| {
+        fields.finish()?;
+        done(&gateway.stats())
+    }),
+    Operation::of_fields("pin_state", Reads, |gateway, fields| {
+        fields.finish()?;
+        done(&gateway.pin_state())
+    }),
+];
+
 /// Runs an operation of a gateway.
 pub fn call(gateway: &mut Gateway, operation: &str, arguments: &str) -> Result<String> {
-    let mut fields = Fields::open(json::parse(arguments)?, "")?;
-    match operation {
-        "begin_call" => {
-            let request = CallRequest::take(&mut fields)?;
-            fields.finish()?;
-            done(&gateway.begin_call(request)?)
-        }
-        "confirm_call" => {
-            let call = number(&mut fields)?;
-            fields.required("accepted")?;
-            let (accepted, now) = (fields.bool_or("accepted", false)?, time(&mut fields)?);
-            fields.finish()?;
-            done(&gateway.confirm_call(call, accepted, now)?)
-        }
-        "fail_call" => {
-            let failed = failed_call(&mut fields)?;
-            fields.finish()?;
-            done(&gateway.fail_call(failed)?)
-        }
-        "finish_call" => {
-            let finished = finished_call(&mut fields)?;
-            fields.finish()?;
-            done(&gateway.finish_call(finished)?)
-        }
-        "cancel_call" => {
-            let call = number(&mut fields)?;
-            fields.finish()?;
-            gateway.cancel_call(call);
-            done(&json!({}))
-        }
-        "list_tools" => {
-            let (session, caller) = client(&mut fields)?;
-            fields.finish()?;
-            done(&gateway.list_tools(&session, caller.as_deref()))
-        }
-        "end_session" => {
-            let session = fields.string("session")?;
-            fields.finish()?;
-            gateway.end_session(&session);
-            done(&json!({}))
-        }
-        "list_resources" | "list_resource_templates" | "list_prompts" => {
-            client(&mut fields)?;
-            fields.finish()?;
-            match operation {
-                "list_resources" => done(&One("resources", &gateway.list_resources())),
-                "list_resource_templates" => done(&One("resource_templates", &gateway.list_resource_templates())),
-                _ => done(&One("prompts", &gateway.list_prompts())),
-            }
-        }
-        "find_resource" | "find_prompt" => {
-            client(&mut fields)?;
-            let is_resource = operation == "find_resource";
-            let wanted = fields.string(if is_resource { "uri" } else { "name" })?;
-            fields.finish()?;
-            if is_resource { done(&gateway.find_resource(&wanted)?) } else { done(&gateway.find_prompt(&wanted)?) }
-        }
-        "own_handles" => {
-            let session = fields.string("session")?;
-            let handles = fields.records("handles", owned_handle)?;
-            fields.finish()?;
-            gateway.own_handles(&session, handles);
-            done(&json!({}))
-        }
-        _ => servers(gateway, operation, fields),
-    }
+    operation::call(OPERATIONS, gateway, operation, arguments)
 }
 
-/// Runs an operation that concerns servers.
-fn servers(gateway: &mut Gateway, operation: &str, mut fields: Fields) -> Result<String> {
-    match operation {
-        "set_status" => {
-            let server = fields.string("server")?;
-            fields.required("status")?;
-            let status = fields.parsed_or("status", ServerStatus::Connecting, ServerStatus::parse)?;
-            let detail = fields.opt_string("detail")?;
-            fields.finish()?;
-            done(&One("changed", &gateway.set_status(&server, status, detail.as_deref())?))
-        }
-        "accept" => {
-            let (server, tool) = (fields.string("server")?, fields.opt_string("tool")?);
-            fields.finish()?;
-            done(&gateway.accept(&server, tool.as_deref())?)
-        }
-        "instructions" => {
-            fields.finish()?;
-            done(&One("text", &gateway.instructions()))
-        }
-        "route" => {
-            let query = fields.string("query")?;
-            let options = RouteOptions::take(&mut fields)?;
-            fields.finish()?;
-            done(&gateway.route(&query, &options)?)
-        }
-        "stats" => {
-            fields.finish()?;
-            done(&gateway.stats())
-        }
-        "pin_state" => {
-            fields.finish()?;
-            done(&gateway.pin_state())
-        }
-        other => Err(unknown(other)),
-    }
-}
-
-fn client(fields: &mut Fields) -> Result<(String, Option<String>)> {
-    Ok((fields.string("session")?, fields.opt_string("caller")?))
+/// Reads whose request it is; that is the rest of an argument.
+fn client(mut fields: Fields) -> Result<(String, Option<String>)> {
+    let client = (fields.string("session")?, fields.opt_string("caller")?);
+    fields.finish()?;
+    Ok(client)
 }
 
 fn number(fields: &mut Fields) -> Result<u64> {

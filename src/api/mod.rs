@@ -8,7 +8,7 @@ pub mod decisions;
 pub mod gateway;
 mod known;
 pub mod manager;
-mod operation;
+pub mod operation;
 pub mod records;
 pub mod routing;
 mod text;

@@ -1,14 +1,13 @@
-//! What a manager can be asked across the boundary: a row for each operation. The facade's list is made of these rows
-//! (`tests/boundary/bindings/operations.rs`).
+//! What an object can be asked across the boundary: a row for each operation. The facade's list of those of a manager is made of
+//! these rows (`tests/boundary/bindings/operations.rs`).
 
 use serde_json::{Value, json};
 
 use super::{done, unknown};
 use contextweaver_base::Result;
-use contextweaver_context::ContextManager;
-use contextweaver_model::json;
+use contextweaver_model::json::{self, Fields};
 
-/// What an operation does to the manager, as far as the facade must know to make it again after a trap.
+/// What an operation does to its object, as far as the facade must know to make it again after a trap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing.
@@ -61,69 +60,96 @@ impl Beside<'_> {
     }
 }
 
-type Run = fn(&mut ContextManager, Value) -> Result<String>;
-type RunBeside = fn(&mut ContextManager, Value, Beside) -> Result<String>;
+type Run<T> = fn(&mut T, Value) -> Result<String>;
+type RunFields<T> = fn(&mut T, Fields) -> Result<String>;
 
-/// An operation of a manager.
-#[derive(Debug, Clone, Copy)]
-pub struct Operation {
+/// An operation of an object.
+#[derive(Debug)]
+pub struct Operation<T: 'static> {
+    /// By which it is asked.
     pub name: &'static str,
+    /// What it does to the object.
     pub effect: Effect,
     /// Whether its argument is a conversation of a provider or a result of MCP, which only modules with the converters read.
     pub converts: bool,
-    run: How,
+    run: How<T>,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum How {
-    Small(Run),
+#[derive(Debug)]
+enum How<T: 'static> {
+    Small(Run<T>),
     /// The answer is empty.
-    Silent(fn(&mut ContextManager, Value) -> Result<()>),
+    Silent(fn(&mut T, Value) -> Result<()>),
     /// The argument may be as large as a snapshot.
-    Large(Run),
-    Beside(RunBeside),
+    Large(Run<T>),
+    Fields(RunFields<T>),
+    LargeFields(RunFields<T>),
+    Beside(fn(&mut T, Value, Beside) -> Result<String>),
 }
 
-impl Operation {
-    pub const fn new(name: &'static str, effect: Effect, run: Run) -> Self {
-        Self { name, effect, converts: false, run: How::Small(run) }
+impl<T> Operation<T> {
+    const fn of(name: &'static str, effect: Effect, run: How<T>) -> Self {
+        Self { name, effect, converts: false, run }
+    }
+
+    /// One that reads its argument as a whole.
+    pub const fn new(name: &'static str, effect: Effect, run: Run<T>) -> Self {
+        Self::of(name, effect, How::Small(run))
     }
 
     /// One that has nothing to say.
-    pub const fn silent(name: &'static str, effect: Effect, run: fn(&mut ContextManager, Value) -> Result<()>) -> Self {
-        Self { name, effect, converts: false, run: How::Silent(run) }
+    pub const fn silent(name: &'static str, effect: Effect, run: fn(&mut T, Value) -> Result<()>) -> Self {
+        Self::of(name, effect, How::Silent(run))
+    }
+
+    /// One that reads its argument by field.
+    pub const fn of_fields(name: &'static str, effect: Effect, run: RunFields<T>) -> Self {
+        Self::of(name, effect, How::Fields(run))
+    }
+
+    /// The same, of an argument that may be as large as a snapshot.
+    pub const fn of_large_fields(name: &'static str, effect: Effect, run: RunFields<T>) -> Self {
+        Self::of(name, effect, How::LargeFields(run))
     }
 
     /// One whose argument comes with bytes.
-    pub const fn beside(name: &'static str, effect: Effect, run: RunBeside) -> Self {
-        Self { name, effect, converts: false, run: How::Beside(run) }
+    pub const fn beside(name: &'static str, effect: Effect, run: fn(&mut T, Value, Beside) -> Result<String>) -> Self {
+        Self::of(name, effect, How::Beside(run))
     }
 
     /// One whose argument has messages of a provider.
-    pub const fn of_messages(name: &'static str, effect: Effect, run: Run) -> Self {
-        Self { name, effect, converts: true, run: How::Large(run) }
+    pub const fn of_messages(name: &'static str, effect: Effect, run: Run<T>) -> Self {
+        Self::of(name, effect, How::Large(run)).converting()
     }
 
     /// The same, needing the converters.
-    pub const fn converting(self) -> Self {
-        Self { converts: true, ..self }
+    pub const fn converting(mut self) -> Self {
+        self.converts = true;
+        self
     }
 
     /// Runs it.
-    pub fn run(&self, manager: &mut ContextManager, arguments: &str, beside: Beside) -> Result<String> {
+    pub fn run(&self, object: &mut T, arguments: &str, beside: Beside) -> Result<String> {
         match self.run {
-            How::Small(run) => run(manager, json::parse(arguments)?),
+            How::Small(run) => run(object, json::parse(arguments)?),
             How::Silent(run) => {
-                run(manager, json::parse(arguments)?)?;
+                run(object, json::parse(arguments)?)?;
                 done(&json!({}))
             }
-            How::Large(run) => run(manager, json::parse_snapshot(arguments)?),
-            How::Beside(run) => run(manager, json::parse(arguments)?, beside),
+            How::Large(run) => run(object, json::parse_snapshot(arguments)?),
+            How::Fields(run) => run(object, Fields::open(json::parse(arguments)?, "")?),
+            How::LargeFields(run) => run(object, Fields::open(json::parse_snapshot(arguments)?, "")?),
+            How::Beside(run) => run(object, json::parse(arguments)?, beside),
         }
     }
 }
 
 /// Finds an operation in tables.
-pub fn find(tables: &[&'static [Operation]], name: &str) -> Result<&'static Operation> {
+pub fn find<T>(tables: &[&'static [Operation<T>]], name: &str) -> Result<&'static Operation<T>> {
     tables.iter().copied().flatten().find(|operation| operation.name == name).ok_or_else(|| unknown(name))
+}
+
+/// Runs an operation of one table.
+pub fn call<T>(table: &'static [Operation<T>], object: &mut T, name: &str, arguments: &str) -> Result<String> {
+    find(&[table], name)?.run(object, arguments, Beside::default())
 }

@@ -22,19 +22,22 @@ pub struct Module {
     pub features: &'static str,
     /// Most KiB it may have, compressed.
     pub limit_kib: usize,
-    /// The module that answers for this one where it is read from a file, and so weighs nothing on the way. The facade of
-    /// `/context` refuses what needs the converters, whichever module answers.
-    pub on_disk: &'static str,
+    /// How it is compiled where it is read from a file and so weighs nothing on the way. For those without, [`WHOLE`]
+    /// answers there: the facade of `/context` refuses what needs the converters, whichever module answers.
+    on_disk: Option<Build>,
 }
+
+/// The module that answers for others.
+const WHOLE: &str = "agent";
 
 /// The modules, cut by what users import together. An application loads those whose exports it uses.
 pub const MODULES: [Module; 6] = [
-    Module { name: "agent", features: "context-exports,convert-exports", limit_kib: 760, on_disk: "agent" },
-    Module { name: "context", features: "context-exports", limit_kib: 562, on_disk: "agent" },
-    Module { name: "convert", features: "convert-exports", limit_kib: 328, on_disk: "agent" },
-    Module { name: "routing", features: "routing-exports", limit_kib: 361, on_disk: "routing" },
-    Module { name: "decisions", features: "decisions-exports", limit_kib: 332, on_disk: "decisions" },
-    Module { name: "gateway", features: "gateway-exports", limit_kib: 369, on_disk: "gateway" },
+    Module { name: "agent", features: "context-exports,convert-exports", limit_kib: 760, on_disk: Some(Build::Fast) },
+    Module { name: "context", features: "context-exports", limit_kib: 562, on_disk: None },
+    Module { name: "convert", features: "convert-exports", limit_kib: 328, on_disk: None },
+    Module { name: "routing", features: "routing-exports", limit_kib: 361, on_disk: Some(Build::Fast) },
+    Module { name: "decisions", features: "decisions-exports", limit_kib: 332, on_disk: Some(Build::Small) },
+    Module { name: "gateway", features: "gateway-exports", limit_kib: 369, on_disk: Some(Build::Small) },
 ];
 
 /// The modules that the package's own entry and its program import; without one of them they do not load.
@@ -72,7 +75,7 @@ pub fn features() -> impl Iterator<Item = &'static str> {
 pub enum Build {
     /// Few bytes: what travels over a network.
     Small,
-    /// Speed: what is read from a file. It takes half as long again, at one and a half times the size.
+    /// Speed: what is read from a file, where it computes much. It takes half as long, at one and a half times the size.
     Fast,
     /// The shortest compilation, with panics on the console.
     Quick,
@@ -90,14 +93,6 @@ impl Build {
     /// Where its glue is, by the name that it has in the package, so that the sources of the facade import it by that name.
     pub fn dir(self, dirs: &Dirs) -> PathBuf {
         dirs.target.join("glue").join(self.name()).join("wasm")
-    }
-
-    /// Its modules.
-    pub fn modules(self) -> impl Iterator<Item = &'static Module> {
-        MODULES.iter().filter(move |module| match self {
-            Self::Small | Self::Quick => true,
-            Self::Fast => module.on_disk == module.name,
-        })
     }
 
     /// Label of a step.
@@ -138,18 +133,24 @@ impl Variant {
         }
     }
 
-    /// The build of the modules that are read from files.
-    pub fn on_disk(self) -> Build {
-        if self == Self::Quick { Build::Quick } else { Build::Fast }
+    /// The build in which a module is read from a file, if it is.
+    pub fn on_disk(self, module: &Module) -> Option<Build> {
+        module.on_disk.map(|build| if self == Self::Quick { Build::Quick } else { build })
     }
 
     /// Its builds with their modules.
     pub fn modules(self) -> impl Iterator<Item = (Build, &'static Module)> {
-        [self.carried(), (self != Self::Quick).then_some(Build::Fast)]
-            .into_iter()
-            .flatten()
-            .flat_map(|build| build.modules().map(move |module| (build, module)))
-            .filter(move |(_, module)| self != Self::Demo || ENTRY_MODULES.contains(&module.name))
+        let carried = self.carried().into_iter().flat_map(|build| MODULES.iter().map(move |module| (build, module)));
+        let read = MODULES.iter().filter_map(move |module| Some((self.on_disk(module)?, module)));
+        let read = read.filter(move |(build, _)| Some(*build) != self.carried());
+        carried.chain(read).filter(move |(_, module)| self != Self::Demo || ENTRY_MODULES.contains(&module.name))
+    }
+}
+
+impl Module {
+    /// The module that answers for it where modules are read from files.
+    pub fn read_as(&self) -> &'static str {
+        if self.on_disk.is_some() { self.name } else { WHOLE }
     }
 }
 

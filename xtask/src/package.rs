@@ -89,6 +89,9 @@ pub fn assemble(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<Package
     if let Some(build) = variant.carried() {
         carried(dirs, build, facade, &mut files)?;
     }
+    for (build, module @ Module { name, .. }) in variant.modules().filter(|(build, _)| *build != Build::Fast) {
+        files.insert(Path::new("dist/wasm").join(format!("{name}_bg.wasm")), read(&finished(dirs, build, module))?);
+    }
     if variant == Variant::Release {
         with_page(dirs, &mut files)?;
     }
@@ -183,10 +186,9 @@ fn carried(dirs: &Dirs, build: Build, facade: &Path, files: &mut BTreeMap<PathBu
         }
     }
     let wasm = Path::new("dist/wasm");
-    for module @ Module { name, .. } in build.modules() {
+    for module @ Module { name, .. } in &MODULES {
         let bytes = read(&finished(dirs, build, module))?;
         files.insert(wasm.join(format!("{name}_inline.js")), inline(&bytes)?.into_bytes());
-        files.insert(wasm.join(format!("{name}_bg.wasm")), bytes);
         files.insert(wasm.join(format!("{name}.js")), read(&build.dir(dirs).join(format!("{name}.js")))?);
         for loader in LOADERS {
             files.insert(wasm.join(format!("{name}.{loader}.js")), load(dirs, loader, module)?.into_bytes());
@@ -226,7 +228,7 @@ fn node(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<PathBuf> {
         }
         let bytes = read(&file)?;
         let text = String::from_utf8_lossy(&bytes);
-        let mut text = with_modules(&text, |Module { on_disk, .. }| format!("./{on_disk}.file.js"));
+        let mut text = with_modules(&text, |module| format!("./{}.file.js", module.read_as()));
         if ENTRIES.iter().any(|name| Path::new(&format!("{name}.js")) == relative) {
             // All entries reach the whole facade, so that it becomes one file.
             text.insert_str(0, "import \"./api.js\";\n");
@@ -237,17 +239,21 @@ fn node(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<PathBuf> {
     if variant == Variant::Release {
         files.insert("report-page.js".into(), read(&page::report(dirs))?);
     }
-    let build = variant.on_disk();
     let mut wasm = BTreeMap::new();
-    for (_, module @ Module { name, .. }) in variant.modules().filter(|(of, _)| *of == build) {
+    for module @ Module { name, .. } in &MODULES {
+        let Some(build) = variant.on_disk(module) else { continue };
         let glue = format!("{name}_glue.js");
         files.insert(glue.into(), read(&build.dir(dirs).join(format!("{name}.js")))?);
-        files.insert(format!("{name}.file.js").into(), load(dirs, "file", module)?.into_bytes());
-        wasm.insert(PathBuf::from(format!("{name}_bg.wasm")), read(&finished(dirs, build, module))?);
+        let folder = if build == Build::Small { "../wasm" } else { "." };
+        let file = load(dirs, "file", module)?.replace("FOLDER", folder);
+        files.insert(format!("{name}.file.js").into(), file.into_bytes());
+        if build != Build::Small {
+            wasm.insert(PathBuf::from(format!("{name}_bg.wasm")), read(&finished(dirs, build, module))?);
+        }
     }
     if let Some(carried) = variant.carried() {
         // `slim` is given modules that are carried.
-        for Module { name, .. } in carried.modules() {
+        for Module { name, .. } in &MODULES {
             let glue = read(&carried.dir(dirs).join(format!("{name}.js")))?;
             files.insert(Path::new("wasm").join(format!("{name}.js")), glue);
         }

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { routing } from "../boundary/engines.js";
+import type { CatalogOperation } from "../boundary/operation-names.js";
 import type { RoutingGlue } from "../boundary/engines.js";
 import { ContextWeaverError, dropPrefix, movePath } from "../boundary/errors.js";
 import { JsonText, encode, fields, recordOfAll, text, utf8 } from "../boundary/guard.js";
@@ -312,11 +313,11 @@ export class Catalog {
     this.#object.free();
   }
 
-  #run<T>(operation: string, args: string): T {
+  #run<T>(operation: CatalogOperation, args: string): T {
     return (JSON.parse(this.#object.call((glue, handle) => glue.catalog_call(handle, operation, args))) as { done: T }).done;
   }
 
-  #record(operation: string, args: string, what: { lasting?: number; removed?: number }): void {
+  #record(operation: CatalogOperation, args: string, what: { lasting?: number; removed?: number }): void {
     const replay = (glue: RoutingGlue, handle: number): void => void glue.catalog_call(handle, operation, args);
     this.#object.record({ weight: args.length, replay, ...what });
   }

@@ -6,6 +6,7 @@ import { toolSet } from "./tool-set.js";
 import type { AiSdkToolSet } from "./tool-set.js";
 import type { Catalog, CatalogSource } from "./catalog.js";
 import { routing } from "../boundary/engines.js";
+import type { RouterOperation } from "../boundary/operation-names.js";
 import type { RoutingGlue } from "../boundary/engines.js";
 import { ContextWeaverError, dropPrefix, movePath } from "../boundary/errors.js";
 import { encode, encodeAll, fields, numbers, rawBytes, recordOfAll, text } from "../boundary/guard.js";
@@ -282,11 +283,11 @@ export class Router {
     this.#object.free();
   }
 
-  #run<T>(operation: string, args: string): T {
+  #run<T>(operation: RouterOperation, args: string): T {
     return (JSON.parse(this.#object.call((glue, handle) => glue.router_call(handle, operation, args))) as { done: T }).done;
   }
 
-  #record(operation: string, args: string, what: Pick<Entry<RoutingGlue>, "lasting" | "removed">): void {
+  #record(operation: RouterOperation, args: string, what: Pick<Entry<RoutingGlue>, "lasting" | "removed">): void {
     const replay = (glue: RoutingGlue, handle: number): void => void glue.router_call(handle, operation, args);
     this.#object.record({ weight: args.length, replay, ...what });
   }

@@ -1,10 +1,11 @@
 // How functions and classes over tools ask their engine.
 import { routing } from "../boundary/engines.js";
+import type { RoutingFunction } from "../boundary/operation-names.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import { encode, fields } from "../boundary/guard.js";
 
 /** Runs a function that needs neither a catalog nor a router. @internal */
-export function routingCall<T>(operation: string, args: string): T {
+export function routingCall<T>(operation: RoutingFunction, args: string): T {
   return (JSON.parse(routing.call((glue) => glue.routing_call(operation, args))) as { done: T }).done;
 }
 

@@ -1,6 +1,7 @@
 // One decision store inside the engine: what the host is asked, and how the store survives the end of an instance.
 import { isPromise } from "../boundary/callbacks.js";
 import { decisions } from "../boundary/engines.js";
+import type { DecisionOperation } from "../boundary/operation-names.js";
 import type { DecisionsGlue } from "../boundary/engines.js";
 import { embedOf } from "../catalog/embedder.js";
 import { ContextWeaverError } from "../boundary/errors.js";
@@ -90,7 +91,7 @@ export class DecisionSession {
   }
 
   /** Runs an operation that asks nothing. With `changes`, it is repeated when the store is made again. */
-  run<T>(name: string, args: string, changes = false): T {
+  run<T>(name: DecisionOperation, args: string, changes = false): T {
     const answer = this.#invoke(name, args);
     if (answer.need) throw new ContextWeaverError("INTERNAL", "the operation asked for something");
     if (changes) this.#record(name, args, []);
@@ -102,7 +103,7 @@ export class DecisionSession {
    * Runs an operation that may ask for ids, which it gets at once, and for vectors, for which it waits. `given` are fields
    * of its argument as JSON text, without the braces.
    */
-  async ask<T>(name: string, given: string): Promise<T> {
+  async ask<T>(name: DecisionOperation, given: string): Promise<T> {
     this.#calls += 1;
     const running: Running = { call: this.#calls, now: this.now(), ids: [], vectors: [] };
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -147,12 +148,12 @@ export class DecisionSession {
     return handle;
   }
 
-  #invoke(name: string, args: string): Answer {
+  #invoke(name: DecisionOperation, args: string): Answer {
     const handle = this.#ready();
     return JSON.parse(decisions.call((glue) => glue.decisions_call(handle, name, args))) as Answer;
   }
 
-  #record(name: string, args: string, vectors: readonly Vectors[]): void {
+  #record(name: DecisionOperation, args: string, vectors: readonly Vectors[]): void {
     const replay = (glue: DecisionsGlue, handle: number): void => {
       for (const { texts, bytes } of vectors) glue.decisions_vectors(handle, texts, bytes);
       glue.decisions_call(handle, name, args);

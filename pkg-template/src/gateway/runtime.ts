@@ -1,5 +1,6 @@
 // The gateway inside the engine: what clients see, what they may do, how a call goes. It decides; who uses it carries.
 import { EngineObject, disposable } from "../boundary/engine-object.js";
+import type { GatewayOperation } from "../boundary/operation-names.js";
 import type { Kind } from "../boundary/engine-object.js";
 import { gateway } from "../boundary/engines.js";
 import type { GatewayGlue } from "../boundary/engines.js";
@@ -202,7 +203,7 @@ export class GatewayRuntime {
     this.#object.free();
   }
 
-  #run<T = JsonValue>(operation: string, args: string): T {
+  #run<T = JsonValue>(operation: GatewayOperation, args: string): T {
     return done<T>(this.#object.call((glue, handle) => glue.gateway_call(handle, operation, args)));
   }
 }

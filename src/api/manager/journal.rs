@@ -13,7 +13,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::{ContextManager, JournalOptions, RestoredJournal};
 use contextweaver_model::json::{self, Fields};
 
-pub(super) const OPERATIONS: &[Operation] = &[
+pub(super) const OPERATIONS: &[Operation<ContextManager>] = &[
     Operation::silent("keep_journal", Changes, |manager, arguments| {
         nothing(arguments)?;
         manager.keep_journal();

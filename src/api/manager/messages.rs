@@ -24,7 +24,7 @@ use contextweaver_convert::providers::{
 use contextweaver_model::json::{self, Fields, Record};
 use contextweaver_routing::router::RouteTurn;
 
-pub(super) const OPERATIONS: &[Operation] = &[
+pub(super) const OPERATIONS: &[Operation<ContextManager>] = &[
     Operation::of_messages("ingest_messages", Appends, ingest_messages),
     Operation::of_messages("sync_messages", Appends, sync_messages),
     Operation::of_messages("turns_before", Reads, turns_before),

@@ -23,7 +23,7 @@ pub use self::stores::artifact_bytes;
 pub use super::operation::Beside;
 
 /// All operations, by what they are about.
-pub const OPERATIONS: &[&[Operation]] = &[
+pub const OPERATIONS: &[&[Operation<ContextManager>]] = &[
     prompts::OPERATIONS,
     results::OPERATIONS,
     stores::OPERATIONS,

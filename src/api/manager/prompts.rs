@@ -20,7 +20,7 @@ use contextweaver_model::{
 };
 use contextweaver_routing::router::{RouteHistory, RouteTurn};
 
-pub(super) const OPERATIONS: &[Operation] = &[
+pub(super) const OPERATIONS: &[Operation<ContextManager>] = &[
     Operation::new("ingest", Appends, ingest),
     Operation::new("ingest_envelope", Appends, ingest_envelope),
     Operation::new("build", Compiles, build),

@@ -16,7 +16,7 @@ use contextweaver_context::{
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::Fields;
 
-pub(super) const OPERATIONS: &[Operation] = &[
+pub(super) const OPERATIONS: &[Operation<ContextManager>] = &[
     Operation::beside("ingest_tool_result", Takes, ingest_tool_result),
     Operation::new("drilldown", Appends, |manager, arguments| {
         answered(manager.drilldown(&DrilldownRequest::from_value(arguments)?)?)

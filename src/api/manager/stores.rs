@@ -15,7 +15,7 @@ use contextweaver_model::{Episode, Fact, ItemKind};
 /// Largest count that an argument may ask for.
 const MANY: u64 = u32::MAX as u64;
 
-pub(super) const OPERATIONS: &[Operation] = &[
+pub(super) const OPERATIONS: &[Operation<ContextManager>] = &[
     Operation::beside("put_artifact", Replaces, put_artifact),
     Operation::new("artifact_absent", Reads, |manager, arguments| {
         done(&One("artifact", &manager.artifacts().absent(&one(arguments, "handle")?)))

@@ -4,7 +4,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::convert::tool_options;
-use super::super::{One, bytes, done, unknown};
+use super::super::operation::Effect::{Appends, Reads, Removes};
+use super::super::operation::{self, Operation};
+use super::super::{One, bytes, done};
 use super::router_options;
 use contextweaver_base::{Error, Result};
 use contextweaver_model::SelectableItem;
@@ -75,67 +77,73 @@ pub(super) fn below(error: Error, path: &str) -> Error {
     error.under(path)
 }
 
+/// What a catalog can be asked.
+pub const OPERATIONS: &[Operation<LoadedCatalog>] = &[
+    Operation::of_large_fields("register", Appends, |loaded, mut fields| {
+        let item: SelectableItem = fields.get("item")?;
+        fields.finish()?;
+        loaded.catalog.register(item).map_err(|error| below(error, "/item"))?;
+        done(&json!({}))
+    }),
+    Operation::of_large_fields("get", Reads, |loaded, fields| done(loaded.catalog.get(&only_id(fields)?)?)),
+    Operation::of_large_fields("has", Reads, |loaded, fields| {
+        done(&One("has", &loaded.catalog.contains(&only_id(fields)?)))
+    }),
+    Operation::of_large_fields("remove", Removes, |loaded, fields| {
+        done(&One("removed", &loaded.catalog.remove(&only_id(fields)?).is_some()))
+    }),
+    Operation::of_large_fields("diff", Reads, |loaded, mut fields| {
+        let next = other_catalog(&mut fields)?;
+        fields.finish()?;
+        let [before, after] = [&loaded.catalog, &next].map(|catalog| catalog.items().cloned().collect::<Vec<_>>());
+        done(&diff_catalogs(&before, &after)?)
+    }),
+    Operation::of_large_fields("impact", Reads, |loaded, mut fields| {
+        let answer = impact(&loaded.catalog, &mut fields)?;
+        fields.finish()?;
+        done(&answer)
+    }),
+    Operation::of_large_fields("lint", Reads, |loaded, mut fields| {
+        let pinned = fields.take("pinned").map(|pins| read_pins(pins, "/pinned")).transpose()?;
+        fields.finish()?;
+        // What was left out while loading comes first: it is worst.
+        let mut found = loaded.findings.clone();
+        found.retain(|finding| finding.index.is_some());
+        found.extend(lint(&loaded.catalog, &LintOptions { pinned, ..LintOptions::default() }));
+        done(&One::<[CatalogFinding]>("findings", &found))
+    }),
+    Operation::of_large_fields("items", Reads, |loaded, fields| {
+        fields.finish()?;
+        done(&One("items", &loaded.catalog.items().collect::<Vec<_>>()))
+    }),
+    Operation::of_large_fields("size", Reads, |loaded, fields| {
+        fields.finish()?;
+        done(&One("size", &loaded.catalog.len()))
+    }),
+    Operation::of_large_fields("pin", Reads, |loaded, fields| {
+        fields.finish()?;
+        done(&One("pins", &pin(&loaded.catalog)))
+    }),
+    Operation::of_large_fields("findings", Reads, |loaded, fields| {
+        fields.finish()?;
+        done(&One::<[CatalogFinding]>("findings", &loaded.findings))
+    }),
+    Operation::of_large_fields("namespaces", Reads, |loaded, fields| {
+        fields.finish()?;
+        let namespaces = loaded.catalog.namespaces();
+        let list: Vec<Value> =
+            namespaces.iter().map(|(name, tools)| json!({ "namespace": name, "tools": tools })).collect();
+        done(&One("namespaces", &list))
+    }),
+    Operation::of_large_fields("hash", Reads, |loaded, fields| {
+        fields.finish()?;
+        done(&One("hash", &loaded.catalog.fingerprint()))
+    }),
+];
+
 /// Runs an operation of a catalog.
 pub fn catalog_call(loaded: &mut LoadedCatalog, operation: &str, arguments: &str) -> Result<String> {
-    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
-    let catalog = &mut loaded.catalog;
-    match operation {
-        "register" => {
-            let item: SelectableItem = fields.get("item")?;
-            fields.finish()?;
-            catalog.register(item).map_err(|error| below(error, "/item"))?;
-            done(&json!({}))
-        }
-        "get" => done(catalog.get(&only_id(fields)?)?),
-        "has" => done(&One("has", &catalog.contains(&only_id(fields)?))),
-        "remove" => done(&One("removed", &catalog.remove(&only_id(fields)?).is_some())),
-        "diff" => {
-            let next = other_catalog(&mut fields)?;
-            fields.finish()?;
-            let [before, after] = [&*catalog, &next].map(|catalog| catalog.items().cloned().collect::<Vec<_>>());
-            done(&diff_catalogs(&before, &after)?)
-        }
-        "impact" => {
-            let answer = impact(catalog, &mut fields)?;
-            fields.finish()?;
-            done(&answer)
-        }
-        "lint" => {
-            let pinned = fields.take("pinned").map(|pins| read_pins(pins, "/pinned")).transpose()?;
-            fields.finish()?;
-            // What was left out while loading comes first: it is worst.
-            let mut found = loaded.findings.clone();
-            found.retain(|finding| finding.index.is_some());
-            found.extend(lint(&loaded.catalog, &LintOptions { pinned, ..LintOptions::default() }));
-            done(&One::<[CatalogFinding]>("findings", &found))
-        }
-        _ => {
-            fields.finish()?;
-            catalog_report(loaded, operation)
-        }
-    }
-}
-
-/// Runs an operation of a catalog that has no arguments.
-fn catalog_report(loaded: &LoadedCatalog, operation: &str) -> Result<String> {
-    let catalog = &loaded.catalog;
-    match operation {
-        "items" => {
-            let items: Vec<&SelectableItem> = catalog.items().collect();
-            done(&One("items", &items))
-        }
-        "size" => done(&One("size", &catalog.len())),
-        "pin" => done(&One("pins", &pin(catalog))),
-        "findings" => done(&One::<[CatalogFinding]>("findings", &loaded.findings)),
-        "namespaces" => {
-            let namespaces = catalog.namespaces();
-            let list: Vec<Value> =
-                namespaces.iter().map(|(name, tools)| json!({ "namespace": name, "tools": tools })).collect();
-            done(&One("namespaces", &list))
-        }
-        "hash" => done(&One("hash", &catalog.fingerprint())),
-        other => Err(unknown(other)),
-    }
+    operation::call(OPERATIONS, loaded, operation, arguments)
 }
 
 fn other_catalog(fields: &mut Fields) -> Result<Catalog> {

@@ -1,6 +1,6 @@
 //! Operations of a catalog of tools, and of a router.
 
-mod catalog;
+pub mod catalog;
 mod compare;
 
 pub use catalog::{catalog_call, catalog_snapshot, new_catalog, restore_catalog};
@@ -8,7 +8,9 @@ pub use catalog::{catalog_call, catalog_snapshot, new_catalog, restore_catalog};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{One, bytes, done, known, unknown};
+use super::operation::Effect::{Appends, Reads, Removes, Replaces};
+use super::operation::{self, Operation};
+use super::{One, bytes, done, known};
 use catalog::below;
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
@@ -117,52 +119,52 @@ fn restored(catalog: Catalog, options: RouterOptions, index: &[u8]) -> Result<Ro
     Router::with_index(catalog, options, index).map_err(|error| error.at("/index"))
 }
 
+/// What a router can be asked.
+pub const OPERATIONS: &[Operation<Router>] = &[
+    Operation::of_large_fields("route", Reads, |router, mut fields| {
+        let query = fields.string("query")?;
+        known::check(&fields)?;
+        let options = RouteOptions::take(&mut fields)?;
+        fields.finish()?;
+        done(&router.route(&query, &options).map_err(known::of_vector)?)
+    }),
+    Operation::of_large_fields("cards", Reads, |router, fields| cards(router, fields)),
+    Operation::of_large_fields("browse", Reads, browse),
+    Operation::of_large_fields("graph", Reads, |router, fields| {
+        fields.finish()?;
+        done(router.graph()?)
+    }),
+    Operation::of_large_fields("hydrate", Reads, |router, fields| hydrate(router, fields)),
+    Operation::of_large_fields("selection_schema", Reads, |_, fields| schema(fields)),
+    Operation::of_large_fields("validate_selection", Reads, selection),
+    Operation::of_large_fields("tools_for", Reads, provider_tools),
+    Operation::of_large_fields("own_arguments", Reads, tool_arguments),
+    Operation::of_large_fields("add", Appends, |router, mut fields| {
+        let items: Vec<SelectableItem> = fields.get("items")?;
+        fields.finish()?;
+        router.add(items).map_err(|error| below(error, "/items"))?;
+        done(&json!({}))
+    }),
+    Operation::of_large_fields("remove", Removes, |router, mut fields| {
+        let ids = fields.strings("ids")?;
+        fields.finish()?;
+        done(&One("removed", &router.remove(&ids)))
+    }),
+    Operation::of_large_fields("set_embeddings", Replaces, |router, mut fields| {
+        let vectors = fields.records("vectors", embedding)?;
+        fields.finish()?;
+        router.set_embeddings(&vectors)?;
+        done(&json!({}))
+    }),
+    Operation::of_large_fields("items", Reads, |router, fields| {
+        fields.finish()?;
+        done(&One("items", &router.catalog().items().collect::<Vec<_>>()))
+    }),
+];
+
 /// Runs an operation of a router.
 pub fn router_call(router: &mut Router, operation: &str, arguments: &str) -> Result<String> {
-    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
-    match operation {
-        "route" => {
-            let query = fields.string("query")?;
-            known::check(&fields)?;
-            let options = RouteOptions::take(&mut fields)?;
-            fields.finish()?;
-            done(&router.route(&query, &options).map_err(known::of_vector)?)
-        }
-        "cards" => cards(router, fields),
-        "browse" => browse(router, fields),
-        "graph" => {
-            fields.finish()?;
-            done(router.graph()?)
-        }
-        "hydrate" => hydrate(router, fields),
-        "selection_schema" => schema(fields),
-        "validate_selection" => selection(router, fields),
-        "tools_for" => provider_tools(router, fields),
-        "own_arguments" => tool_arguments(router, fields),
-        "add" => {
-            let items: Vec<SelectableItem> = fields.get("items")?;
-            fields.finish()?;
-            router.add(items).map_err(|error| below(error, "/items"))?;
-            done(&json!({}))
-        }
-        "remove" => {
-            let ids = fields.strings("ids")?;
-            fields.finish()?;
-            done(&One("removed", &router.remove(&ids)))
-        }
-        "set_embeddings" => {
-            let vectors = fields.records("vectors", embedding)?;
-            fields.finish()?;
-            router.set_embeddings(&vectors)?;
-            done(&json!({}))
-        }
-        "items" => {
-            fields.finish()?;
-            let items: Vec<&SelectableItem> = router.catalog().items().collect();
-            done(&One("items", &items))
-        }
-        other => Err(unknown(other)),
-    }
+    operation::call(OPERATIONS, router, operation, arguments)
 }
 
 fn embedding(value: Value, path: &str) -> Result<(String, Vec<f32>)> {
@@ -320,24 +322,28 @@ fn tool_arguments(router: &mut Router, mut fields: Fields) -> Result<String> {
     done(&json!({ "arguments": own_arguments(&item.args_schema, &given)? }))
 }
 
-/// Runs a function that needs neither a catalog nor a router.
+/// Functions that need neither a catalog nor a router.
+pub const FUNCTIONS: &[Operation<()>] = &[
+    Operation::of_large_fields("render_cards", Reads, |(), mut fields| {
+        let cards: Vec<ChoiceCard> = fields.get("cards")?;
+        let scores = fields.bool_or("show_scores", false)?;
+        fields.finish()?;
+        let cards: Vec<ChoiceCard> = cards.into_iter().map(ChoiceCard::masked).collect();
+        done(&json!({ "text": render_cards(&cards, CardStyle { scores }) }))
+    }),
+    Operation::of_large_fields("explain_route", Reads, |(), mut fields| {
+        let routed = fields.require("result")?;
+        fields.finish()?;
+        done(&explain(routed)?)
+    }),
+    Operation::of_large_fields("normalise", Reads, |(), fields| compare::normalised(fields)),
+    Operation::of_large_fields("capability_snapshot", Reads, |(), fields| compare::snapshot(fields)),
+    Operation::of_large_fields("capability_diff", Reads, |(), fields| compare::drift(fields)),
+];
+
+/// Runs a function.
 pub fn routing_call(operation: &str, arguments: &str) -> Result<String> {
-    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
-    let result = match operation {
-        "render_cards" => {
-            let cards: Vec<ChoiceCard> = fields.get("cards")?;
-            let scores = fields.bool_or("show_scores", false)?;
-            let cards: Vec<ChoiceCard> = cards.into_iter().map(ChoiceCard::masked).collect();
-            json!({ "text": render_cards(&cards, CardStyle { scores }) })
-        }
-        "explain_route" => {
-            let routed = fields.require("result")?;
-            explain(routed)?
-        }
-        other => compare::call(other, &mut fields).unwrap_or_else(|| Err(unknown(other)))?,
-    };
-    fields.finish()?;
-    done(&result)
+    operation::call(FUNCTIONS, &mut (), operation, arguments)
 }
 
 /// Explains a route, as data and as Markdown.

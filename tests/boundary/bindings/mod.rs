@@ -354,7 +354,8 @@ fn the_generated_types_are_current() {
     let generated = [
         (GENERATED, generate(&published)),
         (published::FILE, published.file(&command())),
-        (operations::FILE, operations::file(&command())),
+        (operations::OF_MANAGERS, operations::of_managers(&command())),
+        (operations::NAMES, operations::names(&command())),
     ];
     for (file, wanted) in generated {
         let path = at(file);

@@ -68,7 +68,7 @@ pub fn build_and_measure(dirs: &Dirs) -> Outcome<Package> {
             sizes.push(Size::of(&file, &dist.join("wasm").join(&file), limit)?);
         }
     }
-    for Module { name, .. } in Build::Fast.modules() {
+    for (_, Module { name, .. }) in Variant::Release.modules().filter(|(build, _)| *build == Build::Fast) {
         let file = format!("{name}_bg.wasm");
         sizes.push(Size::of(&format!("node/{file}"), &dist.join("node").join(&file), None)?);
     }
