@@ -123,6 +123,7 @@ impl<T> Operation<T> {
     }
 
     /// The same, needing the converters.
+    #[must_use]
     pub const fn converting(mut self) -> Self {
         self.converts = true;
         self

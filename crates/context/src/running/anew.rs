@@ -127,6 +127,7 @@ impl RunningRequest<'_> {
         };
         let entered = Entered {
             cut: Some(anew.reason),
+            repeated: 0,
             tokens,
             whole: anew.whole.max(tokens),
             is_turn: anew.new.has_turn,

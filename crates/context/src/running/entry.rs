@@ -32,6 +32,8 @@ pub struct NewEntries {
     pub whole_quarters: u64,
     /// Whether something new belongs to what is not in the prompt any more.
     pub is_torn: bool,
+    /// Whether a result takes the place of a stub that was sent for it.
+    pub replaces_stub: bool,
     /// Whether the user said something.
     pub has_turn: bool,
     pub work: u64,
@@ -58,8 +60,8 @@ pub fn enter(
         left: Vec::new(),
         quarters: 0,
         whole_quarters: 0,
-        is_torn: closed.candidates.iter().any(|candidate| candidate.at < from && !stands(candidate.at))
-            || running.is_some_and(|running| replaces_stub(sources, running, &admitted)),
+        is_torn: closed.candidates.iter().any(|candidate| candidate.at < from && !stands(candidate.at)),
+        replaces_stub: running.is_some_and(|running| replaces_stub(sources, running, &admitted)),
         has_turn: false,
         work: 0,
     };

@@ -159,7 +159,9 @@ impl RunningRequest<'_> {
         {
             return compile(CutReason::Pays, depth);
         }
-        Ok(self.extended(base, head, account, anew.or(cold), draft))
+        // A stub stands among the last messages, which are written in each step: what stands before them stays.
+        let edited = draft.new.replaces_stub.then_some(CutReason::Edited);
+        Ok(self.extended(base, head, account, anew.or(cold).or(edited), draft))
     }
 
     fn head(&self) -> Result<PromptHead> {
@@ -326,7 +328,13 @@ impl RunningRequest<'_> {
         let hides = base.is_some_and(RunningPrompt::hides) || draft.hides();
         let Draft { new, written, tokens, whole } = draft;
         let is_cold = base.is_some_and(|base| self.is_cold(base));
-        let entered = Entered { cut: reason, tokens, whole, is_turn: new.has_turn, is_cold, hides };
+        let stays = base.and_then(|base| base.written.as_ref()).map_or(0, |written| written.quarters / 4);
+        let repeated = match reason {
+            None => account.sent,
+            Some(CutReason::Edited) => stays,
+            Some(_) => 0,
+        };
+        let entered = Entered { cut: reason, repeated, tokens, whole, is_turn: new.has_turn, is_cold, hides };
         let step = self.entered(&mut account, &entered);
         let (messages, written) = match written {
             None => (None, None),
@@ -383,9 +391,9 @@ impl RunningRequest<'_> {
 
     /// Enters a step into the account.
     pub(super) fn entered(&self, account: &mut Account, entered: &Entered) -> RunningStep {
-        let Entered { cut, tokens, whole, is_turn, is_cold, hides } = *entered;
+        let Entered { cut, repeated, tokens, whole, is_turn, is_cold, hides } = *entered;
         let tokens = tokens + self.beside(hides);
-        let repeated = if cut.is_some() { 0 } else { account.sent.min(tokens) };
+        let repeated = repeated.min(tokens);
         let step = AccountStep {
             tokens,
             repeated,
@@ -413,6 +421,8 @@ impl RunningRequest<'_> {
 /// What of a step goes into its account.
 pub(super) struct Entered {
     pub cut: Option<CutReason>,
+    /// Tokens that repeat the prompt before.
+    pub repeated: u64,
     /// Tokens of the prompt.
     pub tokens: u64,
     /// Tokens of the conversation.

@@ -730,6 +730,54 @@ fn a_cut_keeps_a_line_of_each_call_before_results_are_shown_at_length() {
     assert!(cuts >= 3, "{cuts} cuts");
 }
 
+/// A model that is asked while one of two calls has no result yet is told so. When the result comes, what was sent before it stays,
+/// and what had left does not come back: the provider has all of that in its cache.
+#[test]
+fn a_result_that_comes_late_changes_the_last_messages_alone() {
+    let prices = Some(PriceModel::named("openai").unwrap());
+    let mut manager = ContextManager::new(ManagerOptions { prices, ..ManagerOptions::default() });
+    let request = loop_of(200_000);
+    let call = |id: &str| json!({ "id": id, "type": "function", "function": { "name": "read", "arguments": "{}" } });
+    let result = |id: &str, salt: usize| json!({ "role": "tool", "tool_call_id": id, "content": words(900, salt) });
+    let (mut all, mut sent, mut left) = (Vec::new(), Vec::<Value>::new(), 0);
+    for task in 0..4 {
+        all.push(json!({ "role": "user", "content": format!("Task {task}: read the files.") }));
+        for step in 0..14 {
+            let id = format!("call_{task}_{step}");
+            all.push(json!({ "role": "assistant", "content": null, "tool_calls": [call(&id)] }));
+            all.push(result(&id, 20 * task + step));
+            manager.sync_messages(Conversation::new(Format::OpenAiChat, all.clone())).unwrap().done().unwrap();
+            let step = messages(&mut manager, &request, Format::OpenAiChat).unwrap();
+            sent.truncate(step.keep);
+            sent.extend(step.written.messages);
+            left += u64::from(step.step.unwrap().cut == Some(CutReason::Pays));
+        }
+    }
+    assert!(left > 0, "nothing has left the prompt");
+    all.push(json!({ "role": "assistant", "content": null, "tool_calls": [call("one"), call("two")] }));
+    all.push(result("one", 201));
+    let mut before: Vec<Value> = sent.clone();
+    for (late, cut) in [(None, None), (Some(result("two", 202)), Some(CutReason::Edited))] {
+        all.extend(late);
+        manager.sync_messages(Conversation::new(Format::OpenAiChat, all.clone())).unwrap().done().unwrap();
+        let step = messages(&mut manager, &request, Format::OpenAiChat).unwrap();
+        let told = step.step.unwrap();
+        assert_eq!(told.cut, cut);
+        sent.truncate(step.keep);
+        sent.extend(step.written.messages);
+        let size = |messages: &[Value]| json!(messages).to_string().len();
+        assert!(2 * size(&sent) < size(&all), "what had left has come back");
+        assert!(sent.starts_with(&before), "what was sent is another");
+        let stays = told.tokens - told.repeated_tokens;
+        assert!(10 * stays < told.tokens, "{told:?}");
+        before = sent[..sent.len() - 1].to_vec();
+    }
+    // What the provider was told of the call is the result, once.
+    let told = |message: &&Value| message["tool_call_id"] == "two";
+    let told: Vec<&Value> = sent.iter().filter(told).map(|message| &message["content"]).collect();
+    assert_eq!(told, [&json!(words(900, 202))]);
+}
+
 /// What was edited is not what words point at, even where it had left the prompt before.
 #[test]
 fn what_was_edited_after_it_left_does_not_come_back() {
