@@ -392,6 +392,7 @@ pub fn text_call(operation: &str, arguments: &str) -> Result<String> {
         "drilldown_tool" => json!(contextweaver_content::drilldown_tool()),
         "recall_tool" => json!(contextweaver_content::recall_tool()),
         "tokenize" => json!({ "tokens": tokenize::tokenize(&fields.string("text")?) }),
+        "price_models" => json!(contextweaver_context::PROVIDERS),
         "report" => {
             let stats: BuildStats = fields.get("stats")?;
             let phase = fields.opt_string("phase")?;

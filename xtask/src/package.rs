@@ -260,6 +260,8 @@ fn node(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<PathBuf> {
     let mut command = Command::new(dirs.npm_bin("esbuild"));
     command.args(["--bundle", "--splitting", "--format=esm", "--platform=node", "--target=node20"]);
     command.args(["--external:@modelcontextprotocol/*", "--log-level=warning", "--chunk-names=shared-[hash]"]);
+    // What adapters share imports the package by its name; the program has it in its own bundle.
+    command.arg(format!("--alias:contextweaver={}", source.join("index.js").display()));
     command.arg(format!("--outdir={}", out.display()));
     command.args(entries(variant).iter().map(|name| format!("{name}={}", source.join(format!("{name}.js")).display())));
     command.arg(format!("cli={}", source.join("cli/main.js").display()));

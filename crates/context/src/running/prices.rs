@@ -37,7 +37,7 @@ pub struct PriceModel {
 }
 
 /// The price model of a provider.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ProviderPrices {
     /// By which it is asked for.
     pub name: &'static str,
