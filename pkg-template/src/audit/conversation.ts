@@ -122,7 +122,7 @@ export class Conversation {
     if (this.#keeps > pricing.cache.kept_seconds) pricing = pricing.forAnHour();
     const counted = usage === undefined ? 0 : usage.input - this.#known - factor * (this.ends.at(-1) ?? 0);
     if (this.calls === 1) this.#unknown = Math.max(0, Math.round(counted));
-    const [lost, isCold] = this.#lost(recorded, pricing);
+    const [lost, isCold] = recorded.isSummary === true ? (["compaction", true] as const) : this.#lost(recorded, pricing);
     const call: Call = {
       ...recorded,
       number: this.calls,
@@ -138,6 +138,8 @@ export class Conversation {
       pricing,
       isCopy,
     };
+    // A summary is written aside: the conversation goes on from where it was.
+    if (recorded.isSummary === true) return call;
     this.#last = { at: recorded.at ?? this.#last?.at, model: recorded.model ?? this.#last?.model };
     [this.#shared, this.#before, this.#change, this.#resent] = [this.messages.length, this.messages.length, undefined, 0];
     this.#left.clear();

@@ -65,12 +65,12 @@ function bar({ tokens, new_tokens, repeated_tokens, rewritten_tokens }: { readon
 function strategies({ total, budgets }: AuditReport): string {
   if (total.strategies.length === 0) return "";
   const names = [...new Set(total.strategies.map(({ name }) => name))];
-  const figure = (one: StrategySums | undefined): Cell => n(one ? `${changed(one.share)}${one.usd === undefined ? "" : ` · ${dollars(one.usd)}`}` : "");
+  const figure = (one: StrategySums | undefined): Cell => n(one ? [changed(one.share), ...(one.usd === undefined ? [] : [dollars(one.usd)]), ...(total.copied > 0 ? [percent(one.shown, total.copied)] : [])].join(" · ") : "");
   const rows = names.map((name): Cell[] => {
     const own = total.strategies.filter((one) => one.name === name);
     return [STRATEGIES[name], ...budgets.map((budget, at) => figure(own.find((one) => one.budget === budget) ?? (at === 0 ? own.find((one) => one.budget === undefined) : undefined)))];
   });
-  return table(`The same calls, where as recorded is ${dollars(total.usd)}`, ["with at most so many tokens", ...budgets.map((budget) => n(budget.toLocaleString("en")))], rows);
+  return table(`The same calls, where as recorded is ${dollars(total.usd)}`, ["with at most so many tokens", ...budgets.map((budget) => n(budget.toLocaleString("en")))], rows, "Change, price, and how much of what later steps copied from results was still in the prompt.");
 }
 
 function sessions({ sessions: all }: AuditReport): string {

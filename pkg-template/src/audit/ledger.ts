@@ -79,7 +79,7 @@ export class Ledger {
     const known = number === 1 ? 0 : Math.min(tokens, prefix + factor * call.resent);
     const fresh = Math.min(tokens - repeated, Math.max(0, tokens - known));
     const rewritten = tokens - repeated - fresh;
-    if (usage && isOn) this.#factors.grew(model, usage.input - this.#total, estimated - upTo(shared));
+    if (usage && isOn && call.isSummary !== true) this.#factors.grew(model, usage.input - this.#total, estimated - upTo(shared));
     const cost = usage?.cached === undefined ? pricing.cost(tokens, hit) : pricing.costOf(usage);
     const output = usage?.output ?? 0;
     const entry: Entry = {
@@ -93,10 +93,10 @@ export class Ledger {
       usd: pricing.money(cost, output),
       old_price: repeated + rewritten > 0 ? (repeated * pricing.cache.cached + rewritten * pricing.cache.written) / (repeated + rewritten) : 0,
       broke: this.#broke(call, { hit, repeated, rewritten }),
-      compared: number > 1 && usage?.cached !== undefined ? { cached: hit, recorded_cached: usage.cached, uncached: expected - hit, recorded_uncached: usage.input - usage.cached } : undefined,
+      compared: number > 1 && call.isSummary !== true && usage?.cached !== undefined ? { cached: hit, recorded_cached: usage.cached, uncached: expected - hit, recorded_uncached: usage.input - usage.cached } : undefined,
       factor,
     };
-    this.#total = tokens;
+    if (call.isSummary !== true) this.#total = tokens;
     return entry;
   }
 

@@ -21,6 +21,8 @@ export interface Sent {
 /** A way to keep a conversation short. It is asked once for each call, in order. */
 export interface Policy {
   sent(call: Call): Sent;
+  /** Whether the prompt of the last call had a text of a message. */
+  shows(text: string, index: number, message: ChatMessage): boolean;
 }
 
 const upTo = (ends: readonly number[], count: number): number => (count === 0 ? 0 : (ends[count - 1] ?? 0));
@@ -30,12 +32,17 @@ export class Everything implements Policy {
   sent({ ends, head, shared, number }: Call): Sent {
     return { tokens: head + upTo(ends, ends.length), prefix: number === 1 ? 0 : head + upTo(ends, shared) };
   }
+
+  shows(): boolean {
+    return true;
+  }
 }
 
 /** The beginning up to the first message of the user, and the newest messages that fit behind it; a result never without its call. */
 export class NewestThatFit implements Policy {
   readonly #budget: number;
   #from = 0;
+  #lead = 0;
   #last = 0;
 
   constructor(budget: number) {
@@ -53,8 +60,12 @@ export class NewestThatFit implements Policy {
     if (from > lead) while (from < messages.length && messages[from]?.role === "tool") from += 1;
     const tokens = above + total - upTo(ends, from);
     const prefix = number === 1 ? 0 : isOn && from === this.#from ? this.#last : head + upTo(ends, Math.min(lead, shared));
-    [this.#from, this.#last] = [from, tokens];
+    [this.#from, this.#last, this.#lead] = [from, tokens, lead];
     return { tokens, prefix };
+  }
+
+  shows(_: string, index: number): boolean {
+    return index >= this.#from || index < this.#lead;
   }
 }
 
@@ -95,6 +106,10 @@ export class ClearedResults implements Policy {
     const prefix = first === undefined ? same : Math.min(same, head + upTo(ends, first) - saved);
     return { tokens: tokens - freed, prefix: number === 1 ? 0 : prefix };
   }
+
+  shows(_: string, index: number): boolean {
+    return !this.#cleared.some((one) => one.index === index);
+  }
 }
 
 /** Both ends of every result, whatever the budget is. */
@@ -110,11 +125,19 @@ export class HeadAndTail implements Policy {
     const tokens = head + upTo(ends, ends.length) - upTo(this.#saved, messages.length);
     return { tokens, prefix: number === 1 ? 0 : head + upTo(ends, shared) - upTo(this.#saved, shared) };
   }
+
+  shows(text: string, _: number, message: ChatMessage): boolean {
+    return shortened(textOfMessage(message)).includes(text);
+  }
 }
 
 function savedOf(message: ChatMessage): number {
   if (message.role !== "tool") return 0;
   const text = textOfMessage(message);
-  if (text.length <= 2 * END) return 0;
-  return Math.max(0, countTokens(text) - countTokens(`${text.slice(0, END)}\n[…]\n${text.slice(-END)}`));
+  const short = shortened(text);
+  return short === text ? 0 : Math.max(0, countTokens(text) - countTokens(short));
+}
+
+function shortened(text: string): string {
+  return text.length <= 2 * END ? text : `${text.slice(0, END)}\n[…]\n${text.slice(-END)}`;
 }

@@ -13,10 +13,16 @@ const LEAST_TOKENS = 8_000;
 const LEAST_SHARE = 1 / 4;
 
 /** What a strategy came to in one conversation. */
-export interface Outcome extends Pick<StrategySums, "name" | "budget" | "cuts" | "over"> {
+export interface Outcome extends Pick<StrategySums, "name" | "budget" | "cuts" | "over" | "shown"> {
   /** Price of the calls, and of sending everything, by the same count. */
   readonly cost: number;
   readonly without: number;
+}
+
+/** A string that a step of the model copies from a result, and the first and the newest message before it that have it. */
+export interface Use {
+  readonly text: string;
+  readonly places: readonly number[];
 }
 
 /** The price of a call. What was counted in another file costs nothing here. */
@@ -36,6 +42,10 @@ class Ours {
   #cuts = 0;
   #over = 0;
   #now = 0;
+  /** What was sent last, and its text once it was asked for. */
+  #sent: readonly ChatMessage[] = [];
+  #text: string | undefined;
+  #shown = 0;
 
   constructor(budget: number) {
     this.#budget = budget;
@@ -53,9 +63,16 @@ class Ours {
     this.#step(call, call.messages, everything);
   }
 
+  /** The model wrote its answer to the call: does the prompt have what it copied? */
+  wrote(uses: readonly Use[]): void {
+    if (this.#loop && uses.length > 0) this.#text ??= this.#sent.map((message) => `${textOfMessage(message)}\n${(message.tool_calls ?? []).map((call) => call.function.arguments).join("\n")}`).join("\n");
+    const text = this.#loop ? this.#text : undefined;
+    this.#shown += uses.filter((use) => text === undefined || text.includes(use.text)).length;
+  }
+
   end(): Outcome {
     this.#begin();
-    return { name: "contextweaver", budget: this.#budget, cost: this.#cost, without: this.#without, cuts: this.#cuts, over: this.#over };
+    return { name: "contextweaver", budget: this.#budget, cost: this.#cost, without: this.#without, cuts: this.#cuts, over: this.#over, shown: this.#shown };
   }
 
   #catchUp({ messages, pricing }: Call): void {
@@ -69,10 +86,12 @@ class Ours {
     this.#now = at ?? this.#now;
     const isPaid = isCopy ? this.#loop?.costs() : undefined;
     try {
-      this.#loop?.step("openai-chat", messages, { ...lastTurn(messages), reserved_tokens: Math.round(head), model, now: this.#now, before });
+      const step = this.#loop?.step("openai-chat", messages, { ...lastTurn(messages), reserved_tokens: Math.round(head), model, now: this.#now, before });
+      [this.#sent, this.#text] = [(step?.built.messages ?? []) as unknown as readonly ChatMessage[], undefined];
     } catch (error) {
       if (!ContextWeaverError.is(error)) throw error;
       // It goes out as it is.
+      [this.#sent, this.#text] = [messages, undefined];
       this.#over += 1;
       this.#cost += everything;
       this.#without += everything;
@@ -109,28 +128,35 @@ function lastTurn(messages: readonly ChatMessage[]): { readonly query: string; r
 /** Plays the calls of one conversation through all strategies. */
 export class Replay {
   readonly #ours: readonly Ours[];
-  readonly #policies: readonly { readonly name: StrategySums["name"]; readonly budget?: number; readonly policy: Policy; cost: number }[];
+  readonly #policies: readonly { readonly name: StrategySums["name"]; readonly budget?: number; readonly policy: Policy; cost: number; shown: number }[];
   readonly #everything = new Everything();
   #without = 0;
 
   constructor(budgets: readonly number[]) {
     this.#ours = budgets.map((budget) => new Ours(budget));
     this.#policies = budgets.length === 0 ? [] : [
-      ...budgets.map((budget) => ({ name: "newest" as const, budget, policy: new NewestThatFit(budget), cost: 0 })),
-      ...budgets.map((budget) => ({ name: "clear" as const, budget, policy: new ClearedResults(budget), cost: 0 })),
-      { name: "head-tail" as const, policy: new HeadAndTail(), cost: 0 },
+      ...budgets.map((budget) => ({ name: "newest" as const, budget, policy: new NewestThatFit(budget), cost: 0, shown: 0 })),
+      ...budgets.map((budget) => ({ name: "clear" as const, budget, policy: new ClearedResults(budget), cost: 0, shown: 0 })),
+      { name: "head-tail" as const, policy: new HeadAndTail(), cost: 0, shown: 0 },
     ];
   }
 
   called(call: Call): void {
-    if (this.#ours.length === 0) return;
+    // A summary of the conversation is not part of it.
+    if (this.#ours.length === 0 || call.isSummary === true) return;
     const everything = priceOf(call, this.#everything.sent(call));
     this.#without += everything;
     for (const ours of this.#ours) ours.called(call, everything);
     for (const one of this.#policies) one.cost += priceOf(call, one.policy.sent(call));
   }
 
+  /** The model wrote an answer, which copies from results. */
+  wrote(uses: readonly Use[], messages: readonly ChatMessage[]): void {
+    for (const ours of this.#ours) ours.wrote(uses);
+    for (const one of this.#policies) one.shown += uses.filter(({ text, places }) => places.some((place) => one.policy.shows(text, place, messages[place] as ChatMessage))).length;
+  }
+
   end(): readonly Outcome[] {
-    return [...this.#ours.map((ours) => ours.end()), ...this.#policies.map(({ name, budget, cost }) => ({ name, ...(budget !== undefined && { budget }), cost, without: this.#without }))];
+    return [...this.#ours.map((ours) => ours.end()), ...this.#policies.map(({ name, budget, cost, shown }) => ({ name, ...(budget !== undefined && { budget }), cost, without: this.#without, shown }))];
   }
 }

@@ -4,13 +4,16 @@ import { redactSecrets } from "../manager/text.js";
 import { textOfMessage } from "./chat.js";
 import type { ChatMessage } from "./events.js";
 import type { Entry } from "./ledger.js";
+import type { Use } from "./replay.js";
 import type { RepeatedResult, ResultReport } from "./types.js";
 
-/** What is taken for a string that one copies: a path, a name, a number of six digits, a word of six letters. */
-const STRING = /[A-Za-z0-9_./-]{6,}/g;
+/** What is taken for a string that one copies: a path, a name, a number of six digits, a word of six letters, up to 120 characters. */
+const STRING = /[A-Za-z0-9_./-]{6,120}/g;
 /** Strings of a conversation that are remembered, and characters of a result that are looked through. */
 const MAX_STRINGS = 500_000;
 const MAX_CHARACTERS = 2_000_000;
+/** Strings of a message that are looked for in prompts. */
+const MAX_USES = 100;
 /** Shorter texts say the same by chance. */
 const LEAST_TEXT = 200;
 /** Characters of what a call says that name a result. */
@@ -61,8 +64,8 @@ export class Results {
   readonly sums: ResultSums = { count: 0, tokens: 0, lines: 0, used_lines: 0, unused: 0, unused_tokens: 0, cost: 0, idle_cost: 0 };
   readonly #finished: (result: Omit<ResultReport, "session" | "usd">) => void;
   #live: Live[] = [];
-  /** Who brought a string first, and in which line. */
-  #strings = new Map<string, { readonly result: Live | undefined; readonly line: number }>();
+  /** Who brought a string first, in which line, and the newest message that has it. */
+  #strings = new Map<string, { readonly result: Live | undefined; readonly line: number; last: number }>();
   #calls = new Map<string, { readonly tool: string; readonly arguments: string }>();
   readonly #known = new Map<string, Known>();
   readonly #texts = new Map<string, Known>();
@@ -75,11 +78,12 @@ export class Results {
     this.#finished = finished;
   }
 
-  /** A message came, at this place, of so many tokens. */
-  take(message: ChatMessage, index: number, tokens: number): void {
-    if (message.role === "assistant") this.#wrote(message);
-    else if (message.role === "tool") this.#came(message, index, tokens);
-    else this.#remember(textOfMessage(message), undefined);
+  /** A message came, at this place, of so many tokens; returns what it copies from results. */
+  take(message: ChatMessage, index: number, tokens: number): readonly Use[] {
+    if (message.role === "assistant") return this.#wrote(message, index);
+    if (message.role === "tool") this.#came(message, index, tokens);
+    else this.#remember(textOfMessage(message), undefined, index);
+    return [];
   }
 
   /** A call was made: all that is live was sent. A token that was new cost `written`. */
@@ -113,18 +117,20 @@ export class Results {
     const text = textOfMessage(message);
     const label = { tool: call.tool.slice(0, LABEL), arguments: labelOf(call.arguments) };
     const live: Live = { index, label, tokens, lines: 0, used: new Set(), strings: 0, since: this.#count, last_used: this.#count, first: 0, start: 0, used_at: 0, factor: 1 };
-    live.lines = this.#remember(text, live);
+    live.lines = this.#remember(text, live, index);
     this.#live.push(live);
     this.#read(call, label, text, tokens);
   }
 
   /** Notes whose strings are new; returns how many lines there are with any text. */
-  #remember(text: string, result: Live | undefined): number {
+  #remember(text: string, result: Live | undefined, index: number): number {
     let [line, count] = [0, 0];
     for (const content of (text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text).split("\n")) {
       if (content.trim() !== "") count += 1;
       for (const [string] of content.matchAll(STRING)) {
-        if (!this.#strings.has(string) && this.#strings.size < MAX_STRINGS) this.#strings.set(string, { result, line });
+        const known = this.#strings.get(string);
+        if (known) known.last = index;
+        else if (this.#strings.size < MAX_STRINGS) this.#strings.set(string, { result, line, last: index });
       }
       line += 1;
     }
@@ -132,22 +138,27 @@ export class Results {
   }
 
   /** The model wrote something: what it copies shows what it used. */
-  #wrote(message: ChatMessage): void {
+  #wrote(message: ChatMessage, index: number): readonly Use[] {
+    const uses = new Map<string, readonly number[]>();
     const calls = message.tool_calls ?? [];
     for (const { id, function: { name, arguments: given } } of calls) this.#calls.set(id, { tool: name, arguments: given });
     const text = [textOfMessage(message), ...calls.map((call) => call.function.arguments.replaceAll(/\\[nrt]/g, " "))].join("\n");
     for (const [string] of text.matchAll(STRING)) {
       const from = this.#strings.get(string);
       if (from === undefined) {
-        if (this.#strings.size < MAX_STRINGS) this.#strings.set(string, { result: undefined, line: 0 });
+        if (this.#strings.size < MAX_STRINGS) this.#strings.set(string, { result: undefined, line: 0, last: index });
         continue;
       }
-      if (!from.result) continue;
-      const { result } = from;
+      const { result, last } = from;
+      from.last = index;
+      // Said twice in one message, it is copied from there.
+      if (!result || last === index) continue;
       result.used.add(from.line);
       result.strings += 1;
       [result.last_used, result.used_at] = [this.#count, this.#price];
+      if (uses.size < MAX_USES) uses.set(string, [result.index, last]);
     }
+    return [...uses].map(([text, places]) => ({ text, places }));
   }
 
   /** Whether a call asked again for what was there, or brought the same text. */

@@ -78,7 +78,9 @@ export class Session {
     for (const message of messages) {
       this.#conversation.add([message]);
       const index = all.length - 1;
-      this.#results.take(message, index, (ends[index] ?? 0) - (ends[index - 1] ?? 0));
+      const uses = this.#results.take(message, index, (ends[index] ?? 0) - (ends[index - 1] ?? 0));
+      this.#sums.copied += uses.length;
+      this.#replay.wrote(uses, all);
       if (this.#task === "" && message.role === "user") this.#task = taskOf(message);
     }
   }

@@ -5,12 +5,12 @@ import type { AuditSums, BreakReason, BreakSums, ForecastSums, StrategySums } fr
 export function noSums(): AuditSums {
   return {
     conversations: 0, calls: 0, counted_calls: 0, tokens: 0, new_tokens: 0, repeated_tokens: 0, rewritten_tokens: 0, output_tokens: 0, cost: 0, unpriced_calls: 0,
-    compactions: 0, edits: 0, breaks: {}, strategies: [],
+    compactions: 0, edits: 0, breaks: {}, copied: 0, strategies: [],
     results: { count: 0, tokens: 0, cost: 0, lines: 0, used_lines: 0, unused: 0, unused_tokens: 0, idle_cost: 0, repeats: 0, repeat_tokens: 0 },
   };
 }
 
-const COUNTS = ["conversations", "calls", "counted_calls", "tokens", "new_tokens", "repeated_tokens", "rewritten_tokens", "output_tokens", "cost", "unpriced_calls", "compactions", "edits"] as const;
+const COUNTS = ["conversations", "calls", "counted_calls", "tokens", "new_tokens", "repeated_tokens", "rewritten_tokens", "output_tokens", "cost", "unpriced_calls", "compactions", "edits", "copied"] as const;
 const RESULTS = ["count", "tokens", "cost", "lines", "used_lines", "unused", "unused_tokens", "idle_cost", "repeats", "repeat_tokens"] as const;
 
 /** Adds money that may not be known; what is known of either counts. */
@@ -46,6 +46,7 @@ function addStrategy(to: AuditSums, more: StrategySums): void {
     return;
   }
   found.cost += more.cost;
+  found.shown += more.shown;
   usd(found, more);
   if (more.cuts !== undefined) found.cuts = (found.cuts ?? 0) + more.cuts;
   if (more.over !== undefined) found.over = (found.over ?? 0) + more.over;

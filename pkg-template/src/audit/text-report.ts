@@ -76,7 +76,10 @@ function strategies({ total, budgets }: AuditReport, paint: Paint): string {
   if (total.strategies.length === 0) return "";
   const names = [...new Set(total.strategies.map(({ name }) => name))];
   const find = (name: string, budget: number | undefined): StrategySums | undefined => total.strategies.find((one) => one.name === name && one.budget === budget);
-  const figure = (one: StrategySums | undefined): string => (one ? `${changed(one.share)}${one.usd === undefined ? "" : `  ${dollars(one.usd)}`}` : "");
+  const figure = (one: StrategySums | undefined): string => {
+    if (!one) return "";
+    return [changed(one.share), ...(one.usd === undefined ? [] : [dollars(one.usd)]), ...(total.copied > 0 ? [percent(one.shown, total.copied)] : [])].join("  ");
+  };
   const rows = names.map((name) => {
     const whole = find(name, undefined);
     return [STRATEGIES[name], ...budgets.map((budget, at) => figure(whole ? (at === 0 ? whole : undefined) : find(name, budget)))];
@@ -86,6 +89,7 @@ function strategies({ total, budgets }: AuditReport, paint: Paint): string {
   return [
     paint(`The same calls, where as recorded is ${dollars(total.usd)}`, "bold"),
     table(["with at most so many tokens", ...budgets.map((budget) => budget.toLocaleString("en"))], rows, paint, budgets.map((_, at) => at + 1)),
+    ...(total.copied > 0 ? [paint("change, price, and how much of what later steps copied from results was still in the prompt", "dim")] : []),
     ...notes.map((note) => paint(note, "dim")),
   ].join("\n");
 }

@@ -32,6 +32,8 @@ export interface AuditSums {
   /** Calls that did not find in the cache what the call before had sent, by reason. */
   breaks: Partial<Record<BreakReason, BreakSums>>;
   results: AuditResults;
+  /** Strings that calls and answers of models copy from earlier results, each once for a message, at most 100 of one. */
+  copied: number;
   /** What the same calls would have cost: with contextweaver at each budget, and with plain policies. */
   strategies: StrategySums[];
   /** Absent without calls whose cached tokens were counted. */
@@ -80,6 +82,8 @@ export interface StrategySums {
   usd?: number;
   /** Share of the cost of sending everything, as the log has it. */
   share: number;
+  /** Of the strings that calls and answers copy (`copied`), those that stood in the prompt they answer. */
+  shown: number;
   /** Times that contextweaver began a prompt anew. */
   cuts?: number;
   /** Calls that were sent as recorded, as their instructions, tools and last message do not fit the budget. */

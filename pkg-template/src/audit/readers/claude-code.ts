@@ -96,8 +96,14 @@ function* taken(thread: Thread, entry: Fields, line: number): Generator<SessionE
   }
   if (entry["type"] !== "user" && !isCut) {
     // Marks and notes of the agent are no messages, but others name them as parents.
-    if (thread.answer) thread.answer.uuids.push(uuid);
-    else thread.places.set(uuid, thread.count);
+    const attached = attachedText(fieldsOf(entry["attachment"]));
+    if (thread.answer) {
+      thread.answer.uuids.push(uuid);
+      if (attached !== undefined) thread.answer.results.push({ role: "user", content: attached });
+      return;
+    }
+    if (attached !== undefined) yield* added(thread, [{ role: "user", content: attached }], line);
+    thread.places.set(uuid, thread.count);
     return;
   }
   yield* flushed(thread);
@@ -107,6 +113,13 @@ function* taken(thread: Thread, entry: Fields, line: number): Generator<SessionE
   yield* wentBack(thread, textOf(entry["parentUuid"]));
   yield* added(thread, [{ role: "user", content: message["content"] }], line);
   thread.places.set(uuid, thread.count);
+}
+
+/** What is sent of an attachment, such as a file that the user named. */
+function attachedText({ content, addedLines }: Fields): string | undefined {
+  const file = textOf(at(content, "file", "content"));
+  if (file !== undefined) return `${textOf(at(content, "file", "filePath")) ?? ""}\n${file}`;
+  return textOf(content) ?? textOf(listOf(addedLines).map((line) => textOf(line) ?? "").join("\n"));
 }
 
 function* cut(thread: Thread): Generator<SessionEvent> {

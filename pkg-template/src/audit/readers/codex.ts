@@ -17,6 +17,8 @@ interface Answer {
   readonly sent_at: number | undefined;
   readonly items: Fields[];
   hasOutput: boolean;
+  /** It is the summary that the session goes on from. */
+  readonly isSummary: boolean;
   usage?: Fields;
   key?: string;
 }
@@ -70,7 +72,7 @@ class CodexSession {
         return;
     }
     const item = itemOf(entry);
-    if (item) yield* this.#item(item, time, line);
+    if (item) yield* this.#item(item, time, line, at(entry["metadata"], "compaction_output") === true);
   }
 
   *end(): Generator<SessionEvent> {
@@ -110,13 +112,13 @@ class CodexSession {
     if (key !== undefined) this.#answer.key = key;
   }
 
-  *#item(item: Fields, time: number | undefined, line: number): Generator<SessionEvent> {
+  *#item(item: Fields, time: number | undefined, line: number, isSummary: boolean): Generator<SessionEvent> {
     const type = String(item["type"]);
     const isWritten = WRITTEN.includes(type) || (type === "message" && item["role"] === "assistant");
     if (isWritten) {
       // The next answer begins once there are results, or the one before was counted.
       if (this.#answer && (this.#answer.hasOutput || this.#answer.usage)) yield* this.#flush();
-      this.#answer ??= { line, sent_at: this.#heard ?? time, items: [], hasOutput: false };
+      this.#answer ??= { line, sent_at: this.#heard ?? time, items: [], hasOutput: false, isSummary };
       this.#answer.items.push(item);
       return;
     }
@@ -136,9 +138,9 @@ class CodexSession {
     const answer = this.#answer;
     if (!answer) return;
     this.#answer = undefined;
-    const { sent_at, usage, key, items, line } = answer;
-    yield { kind: "call", conversation: CONVERSATION, call: { at: sent_at, model: this.#model, usage: usage && usageOf(usage), key } };
-    yield* this.#add(items, line);
+    const { sent_at, usage, key, items, line, isSummary } = answer;
+    yield { kind: "call", conversation: CONVERSATION, call: { at: sent_at, model: this.#model, usage: usage && usageOf(usage), key, isSummary } };
+    if (!isSummary) yield* this.#add(items, line);
   }
 
   *#compacted(payload: Fields, line: number): Generator<SessionEvent> {
