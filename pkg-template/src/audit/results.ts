@@ -8,7 +8,7 @@ import type { Use } from "./replay.js";
 import type { RepeatedResult, ResultReport } from "./types.js";
 
 /** What is taken for a string that one copies: a path, a name, a number of six digits, a word of six letters, up to 120 characters. */
-const STRING = /[A-Za-z0-9_./-]{6,120}/g;
+const STRING = /[A-Za-z0-9_][A-Za-z0-9_./-]{4,118}[A-Za-z0-9_]/g;
 /** Strings of a conversation that are remembered, and characters of a result that are looked through. */
 const MAX_STRINGS = 500_000;
 const MAX_CHARACTERS = 2_000_000;
