@@ -6,12 +6,14 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
+import { gunzipSync } from "node:zlib";
 import { project, root, run } from "./harness.mjs";
 import * as written from "./audit-sessions.mjs";
 
 const folder = await project("audit", { "entry.mjs": `export { countTokens } from "contextweaver"; export { contextWeaver } from "contextweaver/openai";` });
 const { countTokens, contextWeaver } = await import(pathToFileURL(join(folder, "entry.mjs")));
 await cp(join(root, "tests/package/fixtures/audit"), join(folder, "recorded"), { recursive: true });
+await writeFile(join(folder, "long.jsonl"), gunzipSync(await readFile(join(folder, "recorded/rollout-codex-long.jsonl.gz"))));
 const program = join(folder, "node_modules/contextweaver/bin/contextweaver.js");
 const cli = (args, options = {}) => run("node", [program, "audit", ...args], { cwd: folder, check: false, ...options });
 
@@ -278,8 +280,18 @@ test("a table within 100 columns, and one HTML file that asks for nothing", asyn
   assert.doesNotMatch(html, /<script|<img|<link|https?:\/\/|sk-ant-api03-A/);
 });
 
+test("the forecast of a long session is within 3 % of what the provider counted", async () => {
+  const { total } = await report(["long.jsonl", "--budgets", "none"]);
+  const text = await readFile(join(folder, "long.jsonl"), "utf8");
+  const counted = [...text.matchAll(/"response_id":"\w+","usage":\{"input_tokens":(\d+),"cached_input_tokens":(\d+)/g)].slice(1).map(([, input, cached]) => [Number(input), Number(cached)]);
+  const { calls, cached_tokens: cached, uncached_tokens: uncached } = total.forecast;
+  assert.equal(calls, counted.length);
+  near(cached, sum(counted.map(([, read]) => read)), "cached", 0.03);
+  near(uncached, sum(counted.map(([input, read]) => input - read)), "uncached", 0.03);
+});
+
 test("the document shows what is printed", async () => {
-  const { stdout } = await cli(["recorded"]);
+  const { stdout } = await cli(["long.jsonl"]);
   const [, shown] = /```text\n([^]*?)```/.exec(await readFile(join(root, "docs/audit.md"), "utf8"));
   const printed = stdout.split("\n");
   let from = 0;

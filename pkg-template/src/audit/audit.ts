@@ -12,7 +12,7 @@ import { READERS } from "./readers/index.js";
 import { readStorage } from "./readers/opencode.js";
 import { Session } from "./session.js";
 import type { Shared } from "./session.js";
-import { addSums, noSums, rounded } from "./sums.js";
+import { addSums, noSums, rounded, setShares } from "./sums.js";
 import { valuesOf } from "./values.js";
 
 /** How sessions are audited. */
@@ -85,8 +85,8 @@ class Auditor {
   }
 
   report(): AuditReport {
-    this.#sessions.sort((a, b) => (b.usd ?? 0) - (a.usd ?? 0) || b.cost - a.cost || (a.session < b.session ? -1 : 1));
-    for (const strategy of this.#total.strategies) strategy.share = this.#total.cost === 0 ? 1 : strategy.cost / this.#total.cost;
+    this.#sessions.sort((a, b) => priceOf(b) - priceOf(a) || (a.session < b.session ? -1 : 1));
+    setShares(this.#total);
     return rounded({
       version: 1,
       files: this.#files,
@@ -199,10 +199,13 @@ async function* joined(first: readonly FileValue[], rest: AsyncIterable<FileValu
   yield* rest;
 }
 
+/** The price by which the dearest are found; a token of a model without a price counts as one of a dollar a million. */
+const priceOf = ({ cost, usd }: { readonly cost: number; readonly usd?: number | undefined }): number => usd ?? cost / 1_000_000;
+
 /** Keeps the dearest of many in order. */
-function keepDearest<T extends { readonly cost: number }>(list: T[], one: T): void {
-  if (list.length === TOP && (list.at(-1)?.cost ?? 0) >= one.cost) return;
-  const place = list.findIndex(({ cost }) => cost < one.cost);
+function keepDearest<T extends { readonly cost: number; readonly usd?: number }>(list: T[], one: T): void {
+  if (list.length === TOP && priceOf(list.at(-1) as T) >= priceOf(one)) return;
+  const place = list.findIndex((other) => priceOf(other) < priceOf(one));
   list.splice(place === -1 ? list.length : place, 0, one);
   if (list.length > TOP) list.pop();
 }

@@ -6,9 +6,9 @@ import type { BreakReason, Call } from "./conversation.js";
 const LEAST_FACTOR = 0.4;
 const MOST_FACTOR = 2.5;
 const LEAST_COUNTED = 200;
-/** The cache was lost where it had less than this share of what was expected. */
+/** For no known reason, the cache was lost where it had less than this share of what was expected. */
 const FOUND = 0.5;
-/** Shortest prefix whose loss is worth telling, in tokens. */
+/** Tokens whose loss is worth telling. */
 const LEAST_LOST = 1024;
 
 /** Tokens of a model for one of the estimator, by what its calls grew by. */
@@ -103,8 +103,10 @@ export class Ledger {
   /** Whether a call lost what the one before had in the cache, and what that cost. */
   #broke({ lost, usage, number, pricing }: Call, { hit, repeated, rewritten }: { readonly hit: number; readonly repeated: number; readonly rewritten: number }): Entry["broke"] {
     if (number === 1 || this.#total < LEAST_LOST || pricing.cache.cached >= 1) return undefined;
-    const isFound = usage?.cached !== undefined && repeated >= FOUND * this.#total;
-    const why = isFound ? undefined : (lost ?? (usage?.cached !== undefined && hit > 0 && usage.cached < FOUND * hit ? "provider" : undefined));
+    if (usage?.cached === undefined) return lost && { why: lost, cost: rewritten * (pricing.cache.written - pricing.cache.cached) };
+    // What was counted tells whether the cache was lost; what happened tells why.
+    if (rewritten < LEAST_LOST) return undefined;
+    const why = lost ?? (hit > 0 && repeated < FOUND * hit ? "provider" : undefined);
     return why && { why, cost: rewritten * (pricing.cache.written - pricing.cache.cached) };
   }
 }

@@ -12,6 +12,9 @@ import type { StrategySums } from "./types.js";
 const LEAST_TOKENS = 8_000;
 const LEAST_SHARE = 1 / 4;
 
+/** Instructions and tools that take more than this share of a budget leave none that one would set: such calls go out as recorded. */
+const MOST_HEAD = 1 / 2;
+
 /** What a strategy came to in one conversation. */
 export interface Outcome extends Pick<StrategySums, "name" | "budget" | "cuts" | "over" | "shown"> {
   /** Price of the calls, and of sending everything, by the same count. */
@@ -52,8 +55,13 @@ class Ours {
   }
 
   called(call: Call, everything: number): void {
+    const isOver = call.head > this.#budget * MOST_HEAD;
     // What the client has compacted or edited is another conversation to begin with.
-    if (call.shared < call.before) this.#begin();
+    if (isOver || call.shared < call.before) this.#begin();
+    if (isOver) {
+      this.#asRecorded(call.messages, everything);
+      return;
+    }
     if (!this.#loop && call.head + (call.ends.at(-1) ?? 0) < Math.min(LEAST_TOKENS, this.#budget * LEAST_SHARE)) {
       this.#aside.push({ call, count: call.messages.length });
       this.#asideCost += everything;
@@ -90,17 +98,20 @@ class Ours {
       [this.#sent, this.#text] = [(step?.built.messages ?? []) as unknown as readonly ChatMessage[], undefined];
     } catch (error) {
       if (!ContextWeaverError.is(error)) throw error;
-      // It goes out as it is.
-      [this.#sent, this.#text] = [messages, undefined];
-      this.#over += 1;
-      this.#cost += everything;
-      this.#without += everything;
+      this.#asRecorded(messages, everything);
       return;
     }
     if (!isPaid || !this.#loop) return;
     const { cost, cost_without } = this.#loop.costs();
     this.#cost -= cost - isPaid.cost;
     this.#without -= cost_without - isPaid.cost_without;
+  }
+
+  #asRecorded(messages: readonly ChatMessage[], everything: number): void {
+    [this.#sent, this.#text] = [messages, undefined];
+    this.#over += 1;
+    this.#cost += everything;
+    this.#without += everything;
   }
 
   #begin(): void {
@@ -128,16 +139,16 @@ function lastTurn(messages: readonly ChatMessage[]): { readonly query: string; r
 /** Plays the calls of one conversation through all strategies. */
 export class Replay {
   readonly #ours: readonly Ours[];
-  readonly #policies: readonly { readonly name: StrategySums["name"]; readonly budget?: number; readonly policy: Policy; cost: number; shown: number }[];
+  readonly #policies: readonly { readonly name: StrategySums["name"]; readonly budget?: number; readonly policy: Policy; cost: number; shown: number; isOver: boolean }[];
   readonly #everything = new Everything();
   #without = 0;
 
   constructor(budgets: readonly number[]) {
     this.#ours = budgets.map((budget) => new Ours(budget));
     this.#policies = budgets.length === 0 ? [] : [
-      ...budgets.map((budget) => ({ name: "newest" as const, budget, policy: new NewestThatFit(budget), cost: 0, shown: 0 })),
-      ...budgets.map((budget) => ({ name: "clear" as const, budget, policy: new ClearedResults(budget), cost: 0, shown: 0 })),
-      { name: "head-tail" as const, policy: new HeadAndTail(), cost: 0, shown: 0 },
+      ...budgets.map((budget) => ({ name: "newest" as const, budget, policy: new NewestThatFit(budget), cost: 0, shown: 0, isOver: false })),
+      ...budgets.map((budget) => ({ name: "clear" as const, budget, policy: new ClearedResults(budget), cost: 0, shown: 0, isOver: false })),
+      { name: "head-tail" as const, policy: new HeadAndTail(), cost: 0, shown: 0, isOver: false },
     ];
   }
 
@@ -147,13 +158,17 @@ export class Replay {
     const everything = priceOf(call, this.#everything.sent(call));
     this.#without += everything;
     for (const ours of this.#ours) ours.called(call, everything);
-    for (const one of this.#policies) one.cost += priceOf(call, one.policy.sent(call));
+    for (const one of this.#policies) {
+      const price = priceOf(call, one.policy.sent(call));
+      one.isOver = call.head > (one.budget ?? Infinity) * MOST_HEAD;
+      one.cost += one.isOver ? everything : price;
+    }
   }
 
   /** The model wrote an answer, which copies from results. */
   wrote(uses: readonly Use[], messages: readonly ChatMessage[]): void {
     for (const ours of this.#ours) ours.wrote(uses);
-    for (const one of this.#policies) one.shown += uses.filter(({ text, places }) => places.some((place) => one.policy.shows(text, place, messages[place] as ChatMessage))).length;
+    for (const one of this.#policies) one.shown += uses.filter(({ text, places }) => one.isOver || places.some((place) => one.policy.shows(text, place, messages[place] as ChatMessage))).length;
   }
 
   end(): readonly Outcome[] {

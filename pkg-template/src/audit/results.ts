@@ -3,6 +3,7 @@ import { TextHash } from "../adapters/text-hash.js";
 import { redactSecrets } from "../manager/text.js";
 import { textOfMessage } from "./chat.js";
 import type { ChatMessage } from "./events.js";
+import { fieldsOf, parsed } from "./json-fields.js";
 import type { Entry } from "./ledger.js";
 import type { Use } from "./replay.js";
 import type { RepeatedResult, ResultReport } from "./types.js";
@@ -199,9 +200,11 @@ export class Results {
   }
 }
 
-/** What a call says, for a table: one line, without secrets. */
+/** What a call says, for a table: the values of its arguments on one line, without secrets. */
 function labelOf(given: string): string {
-  const line = given.replace(/\s+/g, " ");
-  const redacted = redactSecrets(line.slice(0, 4 * LABEL));
-  return redacted.length > LABEL ? `${redacted.slice(0, LABEL - 1)}…` : redacted;
+  const json = fieldsOf(parsed(given));
+  const values = Object.values(json).map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  const text = (values.length > 0 ? values.join(" ") : given).slice(0, 4 * LABEL);
+  const line = redactSecrets(text).replace(/\s+/g, " ").trim();
+  return line.length > LABEL ? `${line.slice(0, LABEL - 1)}…` : line;
 }

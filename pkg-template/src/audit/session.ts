@@ -9,7 +9,7 @@ import type { Entry, Factors } from "./ledger.js";
 import type { PriceBook, Pricing } from "./pricing.js";
 import { Replay } from "./replay.js";
 import { Results } from "./results.js";
-import { addBreak, addForecast, noSums } from "./sums.js";
+import { addBreak, addForecast, noSums, setShares } from "./sums.js";
 import type { AuditSums, BreakReport, RepeatedResult, ResultReport, SessionReport } from "./types.js";
 
 const TASK = 60;
@@ -124,6 +124,7 @@ export class Session {
       const usd = answers === undefined ? undefined : answers + (this.#usd(sums.cost) ?? 0) * share;
       return { ...outcome, cost: sums.cost * share, share, ...(usd !== undefined && { usd }) };
     });
+    setShares(sums);
     this.#endResults();
     const { file, agent, session, parent } = this.#recorded;
     return {

@@ -39,6 +39,15 @@ export function addSums(to: AuditSums, more: AuditSums): void {
   if (more.forecast) to.forecast = addForecast(to.forecast, more.forecast);
 }
 
+/** Says what share of the price as recorded strategies come to. */
+export function setShares(sums: AuditSums): void {
+  const isPriced = sums.usd !== undefined && sums.unpriced_calls === 0 && sums.usd > 0;
+  for (const strategy of sums.strategies) {
+    if (isPriced && strategy.usd !== undefined) strategy.share = strategy.usd / (sums.usd ?? 1);
+    else strategy.share = sums.cost === 0 ? 1 : strategy.cost / sums.cost;
+  }
+}
+
 function addStrategy(to: AuditSums, more: StrategySums): void {
   const found = to.strategies.find(({ name, budget }) => name === more.name && budget === more.budget);
   if (!found) {

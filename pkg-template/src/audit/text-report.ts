@@ -85,7 +85,7 @@ function strategies({ total, budgets }: AuditReport, paint: Paint): string {
     return [STRATEGIES[name], ...budgets.map((budget, at) => figure(whole ? (at === 0 ? whole : undefined) : find(name, budget)))];
   });
   const over = total.strategies.filter((one) => one.name === "contextweaver" && (one.over ?? 0) > 0);
-  const notes = over.map(({ budget, over: calls = 0 }) => `${counted(calls, "call")} did not fit ${short(budget ?? 0)} tokens and went out as recorded`);
+  const notes = over.map(({ budget, over: calls = 0 }) => `${counted(calls, "call")} as recorded at ${(budget ?? 0).toLocaleString("en")}: instructions and tools alone take more than half of it`);
   return [
     paint(`The same calls, where as recorded is ${dollars(total.usd)}`, "bold"),
     table(["with at most so many tokens", ...budgets.map((budget) => budget.toLocaleString("en"))], rows, paint, budgets.map((_, at) => at + 1)),

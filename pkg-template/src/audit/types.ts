@@ -80,13 +80,13 @@ export interface StrategySums {
   cost: number;
   /** As `usd` of the sums, with the same answers. */
   usd?: number;
-  /** Share of the cost of sending everything, as the log has it. */
+  /** Share of the price of the calls as recorded: of `usd` where that is known of all, else of `cost`. */
   share: number;
   /** Of the strings that calls and answers copy (`copied`), those that stood in the prompt they answer. */
   shown: number;
   /** Times that contextweaver began a prompt anew. */
   cuts?: number;
-  /** Calls that were sent as recorded, as their instructions, tools and last message do not fit the budget. */
+  /** Calls that count as recorded: instructions and tools take more than half of the budget, or what must be sent does not fit it. */
   over?: number;
 }
 
@@ -125,7 +125,7 @@ export interface SessionReport extends AuditSums {
 export interface ResultReport {
   session: string;
   tool: string;
-  /** What it was called with, at most 80 characters, without secrets. */
+  /** The values of its arguments, at most 80 characters, without secrets. */
   arguments: string;
   /** Number of the call that it was sent in first. */
   call: number;
