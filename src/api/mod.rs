@@ -35,7 +35,8 @@ use contextweaver_context::handoff::HandoffPack;
 use contextweaver_context::memory::{ConsolidationPolicy, MemoryQuery};
 use contextweaver_context::report::{BuildReport, Inspection, InspectionParts};
 use contextweaver_context::{
-    BuildRequest, ContextManager, Ingested, ManagerOptions, NewRule, ObservedUsage, RuleCorrection, ToolResult,
+    BuildRequest, ContextManager, Ingested, ManagerOptions, NewRule, ObservedUsage, PROVIDERS, ProviderPrices,
+    RuleCorrection, ToolResult,
 };
 use contextweaver_model::json::{self, Fields, Record};
 use contextweaver_model::{
@@ -392,7 +393,12 @@ pub fn text_call(operation: &str, arguments: &str) -> Result<String> {
         "drilldown_tool" => json!(contextweaver_content::drilldown_tool()),
         "recall_tool" => json!(contextweaver_content::recall_tool()),
         "tokenize" => json!({ "tokens": tokenize::tokenize(&fields.string("text")?) }),
-        "price_models" => json!(contextweaver_context::PROVIDERS),
+        "price_models" => PROVIDERS
+            .iter()
+            .map(|ProviderPrices { name, prices, source, as_of }| {
+                json!({ "name": name, "prices": prices, "source": source, "as_of": as_of })
+            })
+            .collect(),
         "report" => {
             let stats: BuildStats = fields.get("stats")?;
             let phase = fields.opt_string("phase")?;

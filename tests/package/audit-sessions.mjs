@@ -205,6 +205,22 @@ export function brokenLog(model = "gpt-5") {
   return { log, broken: [[3, "pause"], [4, "tools"], [5, "instructions"], [6, "model"], [7, "edit"], [8, "compaction"], [9, "provider"]] };
 }
 
+/** A log of a router that asks two providers in turn, why calls lost the cache, and what each but the first could have read from it. */
+export function routedLog() {
+  const inputs = [4000, 5000, 6000, 7000, 8000];
+  const providers = ["A", "A", "B", "A", "A"];
+  // Steps of 128 tokens, of what the same provider was sent last.
+  const possible = [3968, 0, 4992, 6912];
+  const read = [0, 3968, 0, 4992, 0];
+  const messages = [{ role: "user", content: prose(900, 51) }];
+  const log = inputs.map((input, n) => {
+    const line = { timestamp: at(n * 10), request: { model: "gpt-5", messages: [...messages] }, response: { id: `r${n}`, provider: providers[n], usage: { prompt_tokens: input, completion_tokens: 5, prompt_tokens_details: { cached_tokens: read[n] } } } };
+    messages.push({ role: "assistant", content: `Step ${n}` }, { role: "user", content: prose(100, 52 + n) });
+    return line;
+  });
+  return { log, broken: [[3, "route"], [5, "provider"]], cached: possible };
+}
+
 /** Two files of Claude Code: one with an answer in several lines, a rewind and a subagent, and one that goes on from it. */
 export function claudeTwice() {
   let seconds = 0;

@@ -124,6 +124,15 @@ test("calls that lost the cache, and by what", async () => {
   for (const why of new Set(broken.map(([, one]) => one))) assert.equal(total.breaks[why].calls, broken.filter(([, one]) => one === why).length, why);
 });
 
+test("a router's providers have caches of their own", async () => {
+  const { log, broken, cached } = written.routedLog();
+  const { breaks, total } = await report([await file(lines(log)), "--budgets", "none"]);
+  assert.deepEqual(breaks.map(({ call, why }) => [call, why]).sort((a, b) => a[0] - b[0]), broken);
+  near(total.forecast.cached_tokens, sum(cached), "what was expected of the caches", 0.001);
+  // The last call found nothing, and nothing says why.
+  assert.deepEqual([total.forecast.missed_calls, total.forecast.missed_tokens], [1, cached.at(-1)]);
+});
+
 test("an edit, a subagent, a copy in another file and lines of one answer", async () => {
   const [one, other] = written.claudeTwice();
   await file(lines(one), "twice/one.jsonl");

@@ -161,8 +161,8 @@ fn with_page(dirs: &Dirs, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Outcome<()>
 fn carried(dirs: &Dirs, build: Build, facade: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Outcome<()> {
     for file in files_below(facade)? {
         let relative = file.strip_prefix(facade).unwrap_or(&file);
-        // The program is for Node.
-        if relative.starts_with("cli") {
+        // The program is for Node, and so is what it alone has.
+        if relative.starts_with("cli") || relative.starts_with("audit") {
             continue;
         }
         let bytes = read(&file)?;

@@ -9,7 +9,7 @@ import type { ChatMessage } from "./events.js";
  * A result whose call stands before is not given another one.
  */
 export function toChat(messages: readonly unknown[], format: MessageFormat, known: Set<string>): readonly ChatMessage[] {
-  const read = messagesToItems(messages, format, { known_calls: Object.fromEntries([...known].map((id) => [id, `tool_call:${id}`])) });
+  const read = messagesToItems(messages, format);
   const written = itemsToMessages(read.items, "openai-chat").messages as unknown as readonly ChatMessage[];
   const kept = known.size === 0 ? written : written.flatMap((message) => withoutKnown(message, known));
   for (const { tool_calls: calls = [] } of kept) for (const { id } of calls) known.add(id);

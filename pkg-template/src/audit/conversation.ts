@@ -12,7 +12,7 @@ const IMAGE_TOKENS = 1300;
 const MEDIA_TOKENS = 1000;
 
 /** Why a call did not find the call before in the provider's cache. */
-export type BreakReason = BackReason | "model" | "tools" | "instructions" | "pause" | "provider";
+export type BreakReason = BackReason | "model" | "route" | "tools" | "instructions" | "pause" | "provider";
 
 /** A call of a model with what it was sent. Tokens are those of the engine's estimator, but for `head`. */
 export interface Call extends RecordedCall {
@@ -74,8 +74,10 @@ export class Conversation {
   /** Messages that were sent and left, by what they are. */
   #left = new Map<string, number>();
   #resent = 0;
-  #last: { at: number | undefined; model: string | undefined } | undefined;
+  #last: Pick<RecordedCall, "at" | "model" | "provider"> | undefined;
   #keeps = 0;
+  /** When each provider behind a router was asked last. */
+  readonly #asked = new Map<string, number | undefined>();
 
   constructor(session: string, parent: string | undefined) {
     [this.session, this.parent] = [session, parent];
@@ -140,18 +142,24 @@ export class Conversation {
     };
     // A summary is written aside: the conversation goes on from where it was.
     if (recorded.isSummary === true) return call;
-    this.#last = { at: recorded.at ?? this.#last?.at, model: recorded.model ?? this.#last?.model };
+    if (recorded.provider !== undefined) this.#asked.set(recorded.provider, recorded.at);
+    this.#last = { at: recorded.at ?? this.#last?.at, model: recorded.model ?? this.#last?.model, provider: recorded.provider ?? this.#last?.provider };
     [this.#shared, this.#before, this.#change, this.#resent] = [this.messages.length, this.messages.length, undefined, 0];
     this.#left.clear();
     return call;
   }
 
   /** Why the cache does not have the call before, and whether it has nothing of it. */
-  #lost({ at, model }: RecordedCall, { cache }: Pricing): readonly [BreakReason | undefined, boolean] {
+  #lost({ at, model, provider }: RecordedCall, { cache }: Pricing): readonly [BreakReason | undefined, boolean] {
     const last = this.#last;
     if (!last) return [undefined, false];
     if (model !== undefined && last.model !== undefined && model !== last.model) return ["model", true];
-    const isLate = at !== undefined && last.at !== undefined && at - last.at > cache.kept_seconds * 1000;
+    const isLater = (than: number | undefined): boolean => at !== undefined && than !== undefined && at - than > cache.kept_seconds * 1000;
+    // Each provider behind a router has a cache of its own, with what it was sent last.
+    if (provider !== undefined && last.provider !== undefined && provider !== last.provider) {
+      return ["route", !this.#asked.has(provider) || isLater(this.#asked.get(provider))];
+    }
+    const isLate = isLater(last.at);
     if (this.#change) return [this.#change, isLate || this.#change === "tools" || this.#change === "instructions"];
     return isLate ? ["pause", true] : [undefined, false];
   }

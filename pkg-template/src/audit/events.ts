@@ -43,6 +43,8 @@ export interface RecordedCall {
   readonly at?: number | undefined;
   readonly model?: string | undefined;
   readonly usage?: RecordedUsage | undefined;
+  /** Who answered behind a router that has several providers of a model. */
+  readonly provider?: string | undefined;
   /** Whether it wrote a summary of the conversation, with other instructions than the calls around it. */
   readonly isSummary?: boolean | undefined;
   /** Names the call wherever it is recorded: a session that was resumed in another file has the same calls again. */

@@ -1,6 +1,7 @@
 // An audit as one HTML file, which asks for nothing and runs nothing.
+import { safe } from "../cli/print.js";
 import type { AuditReport, BreakReason, StrategySums } from "./types.js";
-import { BREAKS, STRATEGIES, changed, counted, dollars, percent, short } from "./words.js";
+import { BREAKS, STRATEGIES, changed, counted, dollars, percent, short, shortId } from "./words.js";
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --new: #3b7dd8; --old: #2e9e6b; --again: #d9702b; }
@@ -41,7 +42,7 @@ ${[strategies(report), sessions(report), models(report), breaks(report), results
 }
 
 function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (found) => `&#${found.charCodeAt(0)};`);
+  return safe(text).replace(/[&<>"']/g, (found) => `&#${found.charCodeAt(0)};`);
 }
 
 /** A cell: texts are escaped, numbers stand right, and what is made here is an object. */
@@ -75,7 +76,7 @@ function strategies({ total, budgets }: AuditReport): string {
 
 function sessions({ sessions: all }: AuditReport): string {
   const rows = all.map((one): Cell[] => [
-    { html: `<code>${escaped(one.session.slice(0, 8))}</code>` },
+    { html: `<code>${escaped(shortId(one.session))}</code>` },
     one.parent === undefined ? one.agent : `${one.agent}, subagent`,
     one.task,
     (one.first ?? "").slice(0, 16).replace("T", " "),
@@ -103,7 +104,7 @@ function breaks({ total, breaks: dearest }: AuditReport): string {
   const reasons = Object.entries(total.breaks).sort((a, b) => b[1].cost - a[1].cost);
   if (reasons.length === 0) return "";
   const rows = reasons.map(([why, { calls, tokens, usd }]): Cell[] => [BREAKS[why as BreakReason], n(String(calls)), n(short(tokens)), n(dollars(usd))]);
-  const calls = dearest.map(({ session, call, at, why, tokens, usd }): Cell[] => [session.slice(0, 8), n(String(call)), (at ?? "").slice(0, 16).replace("T", " "), BREAKS[why], n(short(tokens)), n(dollars(usd))]);
+  const calls = dearest.map(({ session, call, at, why, tokens, usd }): Cell[] => [shortId(session), n(String(call)), (at ?? "").slice(0, 16).replace("T", " "), BREAKS[why], n(short(tokens)), n(dollars(usd))]);
   return `${table("Calls that lost the cache", ["why", n("calls"), n("tokens paid again"), n("lost")], rows)}\n${table("The dearest of them", ["session", n("call"), "when", "why", n("tokens paid again"), n("lost")], calls)}`;
 }
 
@@ -112,7 +113,7 @@ function results({ results: dearest, total }: AuditReport): string {
   const { count, used_lines, lines, unused, idle_cost, idle_usd, cost, usd } = total.results;
   const rows = dearest.map((one): Cell[] => [
     { html: `<code>${escaped(`${one.tool} ${one.arguments}`)}</code>` },
-    one.session.slice(0, 8),
+    shortId(one.session),
     n(short(one.tokens)),
     n(String(one.calls)),
     n(dollars(one.usd)),
@@ -125,7 +126,7 @@ function results({ results: dearest, total }: AuditReport): string {
 
 function repeats({ repeats: all, total }: AuditReport): string {
   if (all.length === 0) return "";
-  const rows = all.map((one): Cell[] => [{ html: `<code>${escaped(`${one.tool} ${one.arguments}`)}</code>` }, one.session.slice(0, 8), n(String(one.times)), n(String(one.unchanged)), n(short(one.tokens))]);
+  const rows = all.map((one): Cell[] => [{ html: `<code>${escaped(`${one.tool} ${one.arguments}`)}</code>` }, shortId(one.session), n(String(one.times)), n(String(one.unchanged)), n(short(one.tokens))]);
   return table(`Read more than once: ${counted(total.results.repeats, "time")}, ${short(total.results.repeat_tokens)} tokens`, ["what", "session", n("times"), n("unchanged"), n("tokens again")], rows);
 }
 
@@ -135,7 +136,8 @@ function forecast({ total: { forecast: told } }: AuditReport): string {
     ["read from the cache", n(short(told.cached_tokens)), n(short(told.recorded_cached_tokens)), n(`${told.cached_error_percent.toFixed(1)} %`)],
     ["not from the cache", n(short(told.uncached_tokens)), n(short(told.recorded_uncached_tokens)), n(`${told.uncached_error_percent.toFixed(1)} %`)],
   ];
-  return table(`Forecast beside the provider's count, ${counted(told.calls, "call")}`, ["tokens", n("forecast"), n("recorded"), n("error, of the prompts")], rows);
+  const note = told.missed_calls > 0 ? `${counted(told.missed_calls, "call")} found less than half of what was expected, for no reason that the log says: ${short(told.missed_tokens)} tokens.` : "";
+  return table(`Forecast beside the provider's count, ${counted(told.calls, "call")}`, ["tokens", n("forecast"), n("recorded"), n("error, of the prompts")], rows, note);
 }
 
 function problems({ problems: all, problem_count: count }: AuditReport): string {

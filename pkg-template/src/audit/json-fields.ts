@@ -25,16 +25,19 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
+/** More than any count is. */
+const MOST = 1e15;
+
 /** A number from zero on. */
 export function countOf(value: unknown): number | undefined {
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
-  return typeof number === "number" && Number.isFinite(number) && number >= 0 ? number : undefined;
+  return typeof number === "number" && number >= 0 && number < MOST ? number : undefined;
 }
 
 /** Milliseconds since 1970, of an ISO date, or of a number of seconds, milliseconds, microseconds or nanoseconds. */
 export function timeOf(value: unknown): number | undefined {
-  const number = countOf(value) ?? (typeof value === "string" && /^\d{16,20}$/.test(value) ? Number(value) : undefined);
-  if (number !== undefined) {
+  const number = typeof value === "string" && /^\d{10,20}$/.test(value) ? Number(value) : value;
+  if (typeof number === "number" && number >= 0 && number < 1e21) {
     // The year 2286 in seconds, which is the year 1970 in each smaller unit.
     let time = number < 1e10 ? number * 1000 : number;
     while (time >= 1e13) time /= 1000;

@@ -56,8 +56,9 @@ export interface Entry {
 /** Accounts for the calls of one conversation. */
 export class Ledger {
   readonly #factors: Factors;
-  /** Tokens of the call before. */
+  /** Tokens of the call before, and of the last call of each provider behind a router. */
   #total = 0;
+  readonly #totals = new Map<string, number>();
 
   constructor(factors: Factors) {
     this.#factors = factors;
@@ -74,7 +75,9 @@ export class Ledger {
     const prefix = number === 1 ? 0 : isOn ? this.#total : scaled(upTo(shared));
     const expected = isOn ? this.#total + factor * (estimated - upTo(shared)) : scaled(estimated);
     const tokens = usage?.input ?? expected;
-    const hit = call.isCold ? 0 : pricing.hit(Math.min(prefix, tokens));
+    if (!isOn) this.#totals.clear();
+    const cached = call.lost === "route" ? Math.min(prefix, this.#totals.get(call.provider ?? "") ?? 0) : prefix;
+    const hit = call.isCold ? 0 : pricing.hit(Math.min(cached, tokens));
     const repeated = Math.min(tokens, usage?.cached ?? hit);
     const known = number === 1 ? 0 : Math.min(tokens, prefix + factor * call.resent);
     const fresh = Math.min(tokens - repeated, Math.max(0, tokens - known));
@@ -97,6 +100,7 @@ export class Ledger {
       factor,
     };
     if (call.isSummary !== true) this.#total = tokens;
+    if (call.provider !== undefined) this.#totals.set(call.provider, tokens);
     return entry;
   }
 

@@ -12,6 +12,8 @@ export interface ModelPrice {
   readonly cached?: number;
   /** A token that is written to the cache. Default: as `cached`. */
   readonly written?: number;
+  /** What the length of a cached prefix is a multiple of, in tokens. Default: as `cached`. */
+  readonly step_tokens?: number;
   readonly source: string;
   /** When the price was read there, YYYY-MM. */
   readonly as_of: string;
@@ -19,7 +21,8 @@ export interface ModelPrice {
 
 const anthropic = { cache: "anthropic", source: "platform.claude.com/docs/en/about-claude/pricing", as_of: "2026-11" };
 const openai = { cache: "openai", source: "developers.openai.com/api/docs/pricing", as_of: "2026-11" };
-const gemini = { cache: "gemini", source: "ai.google.dev/gemini-api/docs/pricing", as_of: "2026-11" };
+// Answers recorded in 2025-11 read implicit caches in steps of about 2,048 tokens.
+const gemini = { cache: "gemini", step_tokens: 2048, source: "ai.google.dev/gemini-api/docs/pricing", as_of: "2026-11" };
 
 /** The models that are known. Others are counted in tokens alone, unless `--prices` has them. */
 export const MODEL_PRICES: readonly ModelPrice[] = [

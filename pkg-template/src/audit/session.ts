@@ -49,6 +49,7 @@ export class Session {
   readonly #models: string[] = [];
   #pricing: Pricing | undefined;
   #task = "";
+  #isTold = false;
   #first: number | undefined;
   #last: number | undefined;
   #longest = 0;
@@ -81,7 +82,7 @@ export class Session {
       const uses = this.#results.take(message, index, (ends[index] ?? 0) - (ends[index - 1] ?? 0));
       this.#sums.copied += uses.length;
       this.#replay.wrote(uses, all);
-      if (this.#task === "" && message.role === "user") this.#task = taskOf(message);
+      if (message.role === "user") this.#tell(message);
     }
   }
 
@@ -139,6 +140,14 @@ export class Session {
     };
   }
 
+  /** Notes what the session is about: the first words of the user, or of what an agent put around them. */
+  #tell(message: ChatMessage): void {
+    if (this.#isTold) return;
+    const text = textOfMessage(message);
+    this.#isTold = !CONTEXT.test(text);
+    if (this.#isTold || this.#task === "") this.#task = taskOf(text);
+  }
+
   #enter(call: Call, entry: Entry): void {
     const sums = this.#sums;
     sums.calls += 1;
@@ -153,7 +162,11 @@ export class Session {
     else sums.usd = (sums.usd ?? 0) + entry.usd;
     if (entry.compared) {
       const { cached, recorded_cached, uncached, recorded_uncached } = entry.compared;
-      sums.forecast = addForecast(sums.forecast, { calls: 1, cached_tokens: cached, recorded_cached_tokens: recorded_cached, uncached_tokens: uncached, recorded_uncached_tokens: recorded_uncached });
+      const isMissed = entry.broke?.why === "provider";
+      sums.forecast = addForecast(sums.forecast, {
+        calls: 1, cached_tokens: cached, recorded_cached_tokens: recorded_cached, uncached_tokens: uncached, recorded_uncached_tokens: recorded_uncached,
+        missed_calls: isMissed ? 1 : 0, missed_tokens: isMissed ? Math.max(0, cached - recorded_cached) : 0,
+      });
     }
     if (!entry.broke) return;
     const usd = this.#usd(entry.broke.cost);
@@ -182,9 +195,8 @@ export class Session {
   }
 }
 
-function taskOf(message: ChatMessage): string {
-  const text = textOfMessage(message);
-  if (CONTEXT.test(text)) return "";
-  const line = redactSecrets(text.slice(0, 10 * TASK)).replace(/\s+/g, " ").trim();
+function taskOf(text: string): string {
+  const line = redactSecrets(text.slice(0, 10 * TASK))
+    .replace(/<[^<>]{1,40}>/g, " ").replace(/\s+/g, " ").trim();
   return line.length > TASK ? `${line.slice(0, TASK - 1)}…` : line;
 }

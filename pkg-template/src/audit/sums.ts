@@ -61,7 +61,7 @@ function addStrategy(to: AuditSums, more: StrategySums): void {
   if (more.over !== undefined) found.over = (found.over ?? 0) + more.over;
 }
 
-type Compared = Pick<ForecastSums, "calls" | "cached_tokens" | "recorded_cached_tokens" | "uncached_tokens" | "recorded_uncached_tokens">;
+type Compared = Pick<ForecastSums, "calls" | "cached_tokens" | "recorded_cached_tokens" | "uncached_tokens" | "recorded_uncached_tokens" | "missed_calls" | "missed_tokens">;
 
 /** Adds what was compared, and says by how much the forecast is off. */
 export function addForecast(to: ForecastSums | undefined, more: Compared): ForecastSums {
@@ -71,7 +71,7 @@ export function addForecast(to: ForecastSums | undefined, more: Compared): Forec
   const prompts = recorded_cached_tokens + recorded_uncached_tokens;
   const percent = (forecast: number, recorded: number): number => (prompts === 0 ? 0 : (100 * (forecast - recorded)) / prompts);
   return {
-    calls: sum("calls"), cached_tokens, recorded_cached_tokens, uncached_tokens, recorded_uncached_tokens,
+    calls: sum("calls"), cached_tokens, recorded_cached_tokens, uncached_tokens, recorded_uncached_tokens, missed_calls: sum("missed_calls"), missed_tokens: sum("missed_tokens"),
     cached_error_percent: percent(cached_tokens, recorded_cached_tokens),
     uncached_error_percent: percent(uncached_tokens, recorded_uncached_tokens),
   };

@@ -2,7 +2,7 @@
 import { cell, safe, table } from "../cli/print.js";
 import type { Paint } from "../cli/print.js";
 import type { AuditReport, AuditSums, BreakReason, StrategySums } from "./types.js";
-import { BREAKS, STRATEGIES, changed, counted, dollars, percent, short } from "./words.js";
+import { BREAKS, STRATEGIES, changed, counted, dollars, percent, short, shortId } from "./words.js";
 
 const MAX_SESSIONS = 15;
 const MAX_REPEATS = 5;
@@ -48,9 +48,9 @@ function sessions({ sessions: all, budgets }: AuditReport, paint: Paint): string
     return found ? changed(found.share) : "";
   };
   const rows = all.slice(0, MAX_SESSIONS).map((one) => [
-    cell(one.session.slice(0, 8), 8),
+    shortId(one.session),
     cell(one.parent === undefined ? one.agent : `${one.agent} ↳`, 14),
-    cell(one.task, 26),
+    cell(one.task, 22),
     String(one.calls),
     short(one.tokens),
     percent(one.repeated_tokens, one.tokens),
@@ -68,7 +68,7 @@ function breaks({ total, breaks: dearest }: AuditReport, paint: Paint): string {
   if (reasons.length === 0) return "";
   const rows = reasons.map(([why, { calls, tokens, usd }]) => [BREAKS[why as BreakReason], String(calls), short(tokens), dollars(usd)]);
   const [first] = dearest;
-  const told = first && first.tokens > 0 ? `\n${paint(`the dearest: call ${first.call} of ${cell(first.session.slice(0, 8), 8)}${first.at === undefined ? "" : `, ${first.at.slice(0, 16).replace("T", " ")}`}: ${short(first.tokens)} tokens`, "dim")}` : "";
+  const told = first && first.tokens > 0 ? `\n${paint(`the dearest: call ${first.call} of ${shortId(first.session)}${first.at === undefined ? "" : `, ${first.at.slice(0, 16).replace("T", " ")}`}: ${short(first.tokens)} tokens`, "dim")}` : "";
   return `${paint("Calls that lost the cache", "bold")}\n${table(["why", "calls", "paid again", "lost"], rows, paint, [1, 2, 3])}${told}`;
 }
 
@@ -126,7 +126,8 @@ function forecast({ total }: AuditReport, paint: Paint): string {
     ["read from the cache", short(told.cached_tokens), short(told.recorded_cached_tokens), error(told.cached_error_percent)],
     ["not from the cache", short(told.uncached_tokens), short(told.recorded_uncached_tokens), error(told.uncached_error_percent)],
   ];
-  return `${paint(`Forecast beside the provider's count, ${counted(told.calls, "call")}`, "bold")}\n${table(["tokens", "forecast", "recorded", "of the prompts"], rows, paint, [1, 2, 3])}`;
+  const missed = told.missed_calls > 0 ? `\n${paint(`${counted(told.missed_calls, "call")} found less than half of what was expected, for no reason that the log says: ${short(told.missed_tokens)} tokens`, "dim")}` : "";
+  return `${paint(`Forecast beside the provider's count, ${counted(told.calls, "call")}`, "bold")}\n${table(["tokens", "forecast", "recorded", "of the prompts"], rows, paint, [1, 2, 3])}${missed}`;
 }
 
 function problems({ problems: all, problem_count: count }: AuditReport, paint: Paint): string {

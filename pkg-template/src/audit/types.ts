@@ -97,6 +97,9 @@ export interface ForecastSums {
   recorded_cached_tokens: number;
   uncached_tokens: number;
   recorded_uncached_tokens: number;
+  /** Calls that found less than half of that, though the log says no reason, and the tokens that they lacked. */
+  missed_calls: number;
+  missed_tokens: number;
   /** By how much the forecast is above what was recorded, in percent of the prompts. */
   cached_error_percent: number;
   uncached_error_percent: number;

@@ -1,4 +1,5 @@
 // The words and figures of reports.
+import { safe } from "../cli/print.js";
 import type { BreakReason, StrategySums } from "./types.js";
 
 /** Why a call did not find the cache. */
@@ -9,6 +10,7 @@ export const BREAKS: Readonly<Record<BreakReason, string>> = {
   tools: "the list of tools changed",
   instructions: "the instructions changed",
   model: "another model",
+  route: "the router asked another provider",
   provider: "the provider did not have it; the log says no reason",
 };
 
@@ -36,6 +38,17 @@ export function dollars(usd: number | undefined): string {
 
 export function percent(part: number, of: number): string {
   return of === 0 ? "-" : `${Math.round((100 * part) / of)} %`;
+}
+
+/** Characters of a session's name. */
+const ID = 14;
+
+/** Enough of a session's name to tell it: the beginning of a UUID, the end of other names. */
+export function shortId(session: string): string {
+  const name = safe(session).replaceAll("\n", " ");
+  if (/^[0-9a-f]{8}-[0-9a-f]{4}-/.test(name)) return name.slice(0, 8);
+  const points = [...name];
+  return points.length > ID ? `…${points.slice(1 - ID).join("")}` : name;
 }
 
 /** A number and what it counts. */

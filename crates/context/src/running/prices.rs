@@ -37,7 +37,7 @@ pub struct PriceModel {
 }
 
 /// The price model of a provider.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProviderPrices {
     /// By which it is asked for.
     pub name: &'static str,

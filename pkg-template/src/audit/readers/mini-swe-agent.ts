@@ -30,10 +30,10 @@ async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
       const { role, content, extra } = message;
       if (role === "assistant") {
         const response = fieldsOf(at(extra, "response"));
-        const call = { at: heard, model: textOf(response["model"]) ?? model, usage: chatUsage(fieldsOf(response["usage"])) };
+        const call = { at: heard, model: textOf(response["model"]) ?? model, usage: chatUsage(fieldsOf(response["usage"])), provider: textOf(response["provider"]) };
         yield { kind: "call", conversation: CONVERSATION, call };
       }
-      heard = timeOf(at(extra, "timestamp")) ?? timeOf(message["timestamp"]) ?? heard;
+      heard = timeOf(at(extra, "timestamp")) ?? timeOf(message["timestamp"]) ?? timeOf(at(extra, "response", "created")) ?? heard;
       const chat = messageOf(message, number, waiting);
       waiting = role === "assistant" ? commandId(message, number) : undefined;
       if (chat) yield { kind: "messages", conversation: CONVERSATION, messages: [chat] };

@@ -56,7 +56,7 @@ function asRequest(entry: Fields, body: Fields): Request {
     instructions: system == null ? undefined : typeof system === "string" ? system : JSON.stringify(system),
     tools: listOf(body["tools"]).length > 0 ? JSON.stringify(body["tools"]) : undefined,
     id: textOf(body["prompt_cache_key"]) ?? textOf(at(body["metadata"], "user_id")) ?? textOf(entry["conversation_id"]) ?? textOf(entry["session_id"]),
-    call: { at: time, model: textOf(body["model"]) ?? textOf(answer["model"]), usage, key: textOf(answer["id"]) },
+    call: { at: time, model: textOf(body["model"]) ?? textOf(answer["model"]), usage, provider: textOf(answer["provider"]), key: textOf(answer["id"]) },
     convert: (messages, known) => toChat(messages, format, known),
   };
 }
