@@ -33,6 +33,7 @@ export const AGENT_OF = {
   "task.traj.json": "mini-swe-agent",
   "openhands-old.json": "openhands",
   "openhands-new.jsonl": "openhands",
+  "openhands-events": "openhands",
   "opencode-storage": "opencode",
 };
 
@@ -86,6 +87,7 @@ export function inEveryFormat() {
     "task.traj.json": miniSweAgent(),
     "openhands-old.json": openHandsOld(),
     "openhands-new.jsonl": openHandsNew(),
+    "openhands-events": openHandsEvents(),
     "opencode-storage": openCodeStorage(),
   };
 }
@@ -150,6 +152,14 @@ function openHandsNew() {
   history.push({ kind: "MessageEvent", timestamp: at(60), source: "agent", llm_response_id: "answer_4", llm_message: { role: "assistant", content: [{ type: "text", text: ANSWER }] } });
   const token_usages = INPUT.map((input, n) => ({ model: MODEL, response_id: `answer_${n}`, prompt_tokens: input, completion_tokens: OUTPUT[n], cache_read_tokens: CACHED[n], cache_write_tokens: 0 }));
   return json({ instance_id: "one", history, metrics: { token_usages } });
+}
+
+/** The same with a file for each event, by their paths. */
+function openHandsEvents() {
+  const { history, metrics } = JSON.parse(openHandsNew());
+  const files = { "base_state.json": json({ id: "one", stats: { usage_to_metrics: { agent: metrics } } }) };
+  for (const [n, event] of history.entries()) files[`events/event-${String(n).padStart(5, "0")}-x.json`] = json(event);
+  return files;
 }
 
 /** Files of the folder `storage`, by their paths. */

@@ -10,6 +10,7 @@ import type { Pricing } from "./pricing.js";
 import type { ModelPrice } from "./model-prices.js";
 import { READERS } from "./readers/index.js";
 import { readStorage } from "./readers/opencode.js";
+import { readEvents } from "./readers/openhands.js";
 import { Session } from "./session.js";
 import type { Shared } from "./session.js";
 import { addSums, noSums, rounded, setShares } from "./sums.js";
@@ -70,10 +71,10 @@ class Auditor {
 
   async files({ files, problems }: FoundFiles): Promise<void> {
     for (const { file, reason } of problems) this.#problem(file, undefined, reason);
-    for (const { path, isStorage } of files) {
+    for (const { path, folderOf } of files) {
       this.#files += 1;
       try {
-        if (isStorage) await this.#events(path, "opencode", readStorage(path));
+        if (folderOf) await this.#events(path, folderOf, folderOf === "opencode" ? readStorage(path) : readEvents(path));
         else await this.#file(path);
       } catch (error) {
         const { code } = error as { readonly code?: string };

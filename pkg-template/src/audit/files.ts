@@ -1,5 +1,6 @@
 // Which files are read: those that are named, and those of formats that are known below folders.
 import { readdirSync, statSync } from "node:fs";
+import { EVENT_FILE } from "./readers/openhands.js";
 
 /** Entries of folders that are looked at. */
 const MAX_ENTRIES = 1_000_000;
@@ -11,8 +12,8 @@ const DATABASES: readonly (readonly [of: RegExp, hint: string])[] = [[/(^|[/\\])
 
 /** What of the named files and folders is read. */
 export interface FoundFiles {
-  /** In the order of their names. `storage` is a folder of OpenCode, which is one session per file of many. */
-  readonly files: readonly { readonly path: string; readonly isStorage: boolean; readonly isNamed: boolean }[];
+  /** In the order of their names. A folder whose files are parts of sessions is read as a whole, by the reader of its format. */
+  readonly files: readonly { readonly path: string; readonly folderOf?: "opencode" | "openhands" }[];
   readonly problems: readonly { readonly file: string; readonly reason: string }[];
 }
 
@@ -37,7 +38,11 @@ export function findFiles(paths: readonly string[]): FoundFiles {
     }
     const names = new Set(here.filter((entry) => entry.isDirectory()).map(({ name }) => name));
     if (names.has("session") && names.has("message") && names.has("part")) {
-      files.push({ path: folder, isStorage: true, isNamed: false });
+      files.push({ path: folder, folderOf: "opencode" });
+      return;
+    }
+    if (here.some(({ name }) => EVENT_FILE.test(name))) {
+      files.push({ path: folder, folderOf: "openhands" });
       return;
     }
     for (const entry of [...here].sort((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -50,7 +55,7 @@ export function findFiles(paths: readonly string[]): FoundFiles {
       if (!entry.isFile()) continue;
       const database = DATABASES.find(([of]) => of.test(path));
       if (database) problems.push({ file: path, reason: database[1] });
-      else if (READ.test(entry.name)) files.push({ path, isStorage: false, isNamed: false });
+      else if (READ.test(entry.name)) files.push({ path });
       else others.set(ending(entry.name), (others.get(ending(entry.name)) ?? 0) + 1);
     }
   };
@@ -61,7 +66,7 @@ export function findFiles(paths: readonly string[]): FoundFiles {
     else {
       const database = DATABASES.find(([of]) => of.test(path));
       if (database) problems.push({ file: path, reason: database[1] });
-      else files.push({ path, isStorage: false, isNamed: true });
+      else files.push({ path });
     }
   }
   const passed = [...others].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([name, count]) => `${count} ${name}`);

@@ -3,6 +3,9 @@ import { safe } from "../cli/print.js";
 import type { AuditReport, BreakReason, StrategySums } from "./types.js";
 import { BREAKS, STRATEGIES, changed, counted, dollars, percent, short, shortId } from "./words.js";
 
+/** Conversations that are listed. */
+const MAX_SESSIONS = 500;
+
 const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --new: #3b7dd8; --old: #2e9e6b; --again: #d9702b; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
@@ -35,7 +38,7 @@ export function auditHtml(report: AuditReport): string {
 <p>${counted(total.calls, "call")} of models in ${counted(files, "file")} (${short(bytes)} bytes), ${short(total.tokens)} tokens of prompts${total.output_tokens > 0 ? ` and ${short(total.output_tokens)} of answers` : ""}.${total.unpriced_calls > 0 ? ` ${counted(total.unpriced_calls, "call")} are of models without a price.` : ""}</p>
 ${bar(total)}
 <p class="key"><span><i class="new"></i>new: ${short(total.new_tokens)}</span><span><i class="old"></i>read from the cache: ${short(total.repeated_tokens)}</span><span><i class="again"></i>sent before, paid again: ${short(total.rewritten_tokens)}</span></p>
-${[strategies(report), sessions(report), models(report), breaks(report), results(report), repeats(report), forecast(report), problems(report)].filter((part) => part !== "").join("\n")}
+${[strategies(report), breaks(report), results(report), repeats(report), forecast(report), models(report), sessions(report), problems(report)].filter((part) => part !== "").join("\n")}
 </body>
 </html>
 `;
@@ -75,7 +78,7 @@ function strategies({ total, budgets }: AuditReport): string {
 }
 
 function sessions({ sessions: all }: AuditReport): string {
-  const rows = all.map((one): Cell[] => [
+  const rows = all.slice(0, MAX_SESSIONS).map((one): Cell[] => [
     { html: `<code>${escaped(shortId(one.session))}</code>` },
     one.parent === undefined ? one.agent : `${one.agent}, subagent`,
     one.task,
@@ -85,7 +88,7 @@ function sessions({ sessions: all }: AuditReport): string {
     { html: bar(one) },
     n(dollars(one.usd)),
   ]);
-  return table("Conversations, the dearest first", ["session", "agent", "task", "begun", n("calls"), n("tokens"), "", n("paid")], rows);
+  return table("Conversations, the dearest first", ["session", "agent", "task", "begun", n("calls"), n("tokens"), "", n("paid")], rows, all.length > rows.length ? `The first ${rows.length} of ${all.length}; --json lists all.` : "");
 }
 
 function models({ models: all }: AuditReport): string {

@@ -1,9 +1,9 @@
 // Sessions of OpenCode: what `opencode export` writes, and the folder `storage` of versions before 1.2, with a file for each session,
 // message and part.
-import { readFileSync, readdirSync } from "node:fs";
 import type { ChatMessage, RecordedUsage, Reader, SessionEvent, Source } from "../events.js";
 import { at, countOf, fieldsOf, listOf, textOf, timeOf } from "../json-fields.js";
 import type { Fields } from "../json-fields.js";
+import { jsonAt, namesIn } from "./folder.js";
 
 export const opencode: Reader = {
   name: "opencode",
@@ -47,22 +47,6 @@ function* storedSession(folder: string, info: Fields): Generator<SessionEvent> {
   });
   for (const reason of problems) yield { kind: "problem", reason };
   yield* sessionEvents(info, messages);
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).map(({ name }) => name).sort();
-  } catch {
-    return []; // a session without messages has no folder for them
-  }
-}
-
-function jsonAt(folder: string, path: string): Fields | string {
-  try {
-    return fieldsOf(JSON.parse(new TextDecoder().decode(readFileSync(`${folder}/${path}`))));
-  } catch (error) {
-    return (error as { readonly code?: string }).code ?? "it is not valid JSON";
-  }
 }
 
 function* sessionEvents(info: Fields, messages: readonly unknown[]): Generator<SessionEvent> {

@@ -1,8 +1,10 @@
-// Trajectories of OpenHands: a list of events, alone, as `history` or `trajectory` of a result, or with one event per line. Events have
+// Trajectories of OpenHands: a list of events, alone, as `history` or `trajectory` of a result, with one event per line, or in version 1
+// with a file for each event in a folder `events`. Events have
 // `action` and `observation`, or in version 1 a `kind`.
 import type { ChatCall, ChatMessage, RecordedUsage, Reader, SessionEvent, Source } from "../events.js";
 import { at, countOf, fieldsOf, listOf, textOf, timeOf } from "../json-fields.js";
 import type { Fields } from "../json-fields.js";
+import { jsonAt, namesIn } from "./folder.js";
 import { chatUsage } from "./provider-usage.js";
 
 const CONVERSATION = "main";
@@ -39,6 +41,24 @@ async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
   }
   if (run) yield* run.end();
 }
+
+/** Reads a folder with a file for each event; what calls cost stands in a file beside it. */
+export async function* readEvents(folder: string): AsyncGenerator<SessionEvent> {
+  const state = jsonAt(folder, "../base_state.json");
+  const usages = typeof state === "string" ? [] : Object.values(fieldsOf(at(state, "stats", "usage_to_metrics"))).flatMap((metrics) => listOf(at(metrics, "token_usages")));
+  const run = new Run({ token_usages: usages }, typeof state === "string" ? undefined : textOf(at(state, "agent", "llm", "model")));
+  const session = (typeof state === "string" ? undefined : textOf(state["id"])) ?? folder.split(/[\\/]/).at(-2) ?? folder;
+  yield { kind: "begin", conversation: CONVERSATION, session };
+  for (const name of namesIn(folder).filter((one) => EVENT_FILE.test(one))) {
+    const event = jsonAt(folder, name);
+    if (typeof event === "string") yield { kind: "problem", reason: `${name}: ${event}` };
+    else yield* run.take(event);
+  }
+  yield* run.end();
+}
+
+/** Names of such files. */
+export const EVENT_FILE = /^event-\d+.*\.json$/;
 
 /** An answer of the model as far as it is known. */
 interface Answer {
