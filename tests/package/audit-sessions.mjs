@@ -320,3 +320,21 @@ export function* manyConversations(count, bytes) {
     }
   }
 }
+
+/** What a log may have in place of what it should. */
+const ODD = [null, 0, -1, "", "x", [], {}, [[]], { a: 1 }, true, 1e308, "\ud800", "2026-13-99T00:00:00Z", ["a", null], { type: "text" }];
+
+/** A text of JSON or JSON Lines in which values were replaced, left out or put in twice; the same for the same seed. */
+export function damaged(text, seed) {
+  let state = seed;
+  const random = (below) => (state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff) % below;
+  const isHit = () => random(1000) < 4 + (seed % 25);
+  const damage = (value) => {
+    if (isHit()) return ODD[random(ODD.length)];
+    if (Array.isArray(value)) return value.flatMap((one) => (isHit() ? [damage(one), damage(one)] : [damage(one)]));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).filter(() => !isHit()).map(([key, one]) => [key, damage(one)]));
+  };
+  const damagedLine = (line) => json(damage(JSON.parse(line)));
+  return text.trimStart().includes("\n{") ? text.trim().split("\n").map(damagedLine).join("\n") : damagedLine(text);
+}

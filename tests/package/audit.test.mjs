@@ -237,6 +237,18 @@ test("what cannot be read is named with its line, and the rest is read", async (
   }
 });
 
+test("whatever a log has in place of what it should, the rest is read", async () => {
+  const texts = Object.entries(written.inEveryFormat()).filter(([, text]) => typeof text === "string");
+  for (const name of Object.keys(RECORDED)) texts.push([name, await readFile(join(folder, "recorded", name), "utf8")]);
+  for (let round = 1; round <= 4; round += 1) {
+    for (const [at, [name, text]] of texts.entries()) await file(written.damaged(text, round * 7 + at), `hostile-${round}/${at}-${name}`);
+    const { total, sessions, problems } = await report([`hostile-${round}`, "--budgets", "8000"]);
+    assert.ok(total.calls > 0 && problems.length > 0);
+    for (const one of [total, ...sessions]) near(one.new_tokens + one.repeated_tokens + one.rewritten_tokens, one.tokens, "tokens");
+    assert.doesNotMatch(JSON.stringify({ total, sessions }), /null|NaN/);
+  }
+});
+
 test("bad usage, bad prices, and nothing to audit", async () => {
   await file("{", "bad.json");
   await file('{"models":[{"match":"x","input":-1}]}', "range.json");

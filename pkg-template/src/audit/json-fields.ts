@@ -1,5 +1,16 @@
 // Fields of JSON that somebody else wrote: what is not as expected is absent.
 
+import { wellFormed } from "../boundary/repairs.js";
+
+/** An escape by which JSON may write half of a surrogate pair. */
+const SURROGATE = /\\ud[89a-f]/i;
+
+/** Parses JSON whose texts the engine takes; throws where it is none. */
+export function parseJson(text: string): unknown {
+  const repair = (_: string, value: unknown): unknown => (typeof value === "string" ? wellFormed(value) : value);
+  return JSON.parse(text, SURROGATE.test(text) ? repair : undefined) as unknown;
+}
+
 /** An object of JSON. */
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -51,7 +62,7 @@ export function timeOf(value: unknown): number | undefined {
 export function parsed(value: unknown): unknown {
   if (typeof value !== "string") return value;
   try {
-    return JSON.parse(value) as unknown;
+    return parseJson(value);
   } catch {
     return value;
   }

@@ -1,5 +1,6 @@
 // What plain ways to keep a conversation short would have sent. Each says how many tokens a call has, and how many of them repeat the
 // call before from its beginning on.
+import { wellFormed } from "../boundary/repairs.js";
 import { countTokens } from "../manager/text.js";
 import { textOfMessage } from "./chat.js";
 import type { Call } from "./conversation.js";
@@ -139,5 +140,5 @@ function savedOf(message: ChatMessage): number {
 }
 
 function shortened(text: string): string {
-  return text.length <= 2 * END ? text : `${text.slice(0, END)}\n[…]\n${text.slice(-END)}`;
+  return text.length <= 2 * END ? text : wellFormed(`${text.slice(0, END)}\n[…]\n${text.slice(-END)}`);
 }

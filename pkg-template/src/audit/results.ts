@@ -1,5 +1,6 @@
 // The results of tools in a conversation: what each cost while it was sent, how much of it was used again, and what was read twice.
 import { TextHash } from "../adapters/text-hash.js";
+import { wellFormed } from "../boundary/repairs.js";
 import { redactSecrets } from "../manager/text.js";
 import { textOfMessage } from "./chat.js";
 import type { ChatMessage } from "./events.js";
@@ -102,9 +103,12 @@ export class Results {
     const gone = this.#live.filter(({ index }) => index >= to);
     this.#live = this.#live.filter(({ index }) => index < to);
     for (const live of gone) this.#end(live);
-    if (to > 0) return;
-    this.#strings = new Map();
-    this.#calls = new Map();
+    if (to === 0) [this.#strings, this.#calls] = [new Map(), new Map()];
+    for (const [string, from] of this.#strings) {
+      const first = from.result?.index ?? -1;
+      if (first >= to) this.#strings.delete(string);
+      else if (from.last >= to) from.last = Math.max(first, to - 1);
+    }
   }
 
   /** What was read more than once. */
@@ -116,7 +120,7 @@ export class Results {
   #came(message: ChatMessage, index: number, tokens: number): void {
     const call = this.#calls.get(message.tool_call_id ?? "") ?? { tool: "unknown", arguments: "" };
     const text = textOfMessage(message);
-    const label = { tool: call.tool.slice(0, LABEL), arguments: labelOf(call.arguments) };
+    const label = { tool: wellFormed(call.tool.slice(0, LABEL)), arguments: labelOf(call.arguments) };
     const live: Live = { index, label, tokens, lines: 0, used: new Set(), strings: 0, since: this.#count, last_used: this.#count, first: 0, start: 0, used_at: 0, factor: 1 };
     live.lines = this.#remember(text, live, index);
     this.#live.push(live);
@@ -204,7 +208,7 @@ export class Results {
 function labelOf(given: string): string {
   const json = fieldsOf(parsed(given));
   const values = Object.values(json).map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
-  const text = (values.length > 0 ? values.join(" ") : given).slice(0, 4 * LABEL);
+  const text = wellFormed((values.length > 0 ? values.join(" ") : given).slice(0, 4 * LABEL));
   const line = redactSecrets(text).replace(/\s+/g, " ").trim();
-  return line.length > LABEL ? `${line.slice(0, LABEL - 1)}…` : line;
+  return line.length > LABEL ? wellFormed(`${line.slice(0, LABEL - 1)}…`) : line;
 }

@@ -1,6 +1,7 @@
 // One conversation, audited while it is read.
+import { wellFormed } from "../boundary/repairs.js";
 import { redactSecrets } from "../manager/text.js";
-import { textOfMessage } from "./chat.js";
+import { repaired, textOfMessage } from "./chat.js";
 import { Conversation } from "./conversation.js";
 import type { Call } from "./conversation.js";
 import type { BackReason, ChatMessage, RecordedCall } from "./events.js";
@@ -76,7 +77,7 @@ export class Session {
 
   add(messages: readonly ChatMessage[]): void {
     const { messages: all, ends } = this.#conversation;
-    for (const message of messages) {
+    for (const message of messages.map(repaired)) {
       this.#conversation.add([message]);
       const index = all.length - 1;
       const uses = this.#results.take(message, index, (ends[index] ?? 0) - (ends[index - 1] ?? 0));
@@ -196,7 +197,7 @@ export class Session {
 }
 
 function taskOf(text: string): string {
-  const line = redactSecrets(text.slice(0, 10 * TASK))
+  const line = redactSecrets(wellFormed(text.slice(0, 10 * TASK)))
     .replace(/<[^<>]{1,40}>/g, " ").replace(/\s+/g, " ").trim();
-  return line.length > TASK ? `${line.slice(0, TASK - 1)}…` : line;
+  return line.length > TASK ? wellFormed(`${line.slice(0, TASK - 1)}…`) : line;
 }

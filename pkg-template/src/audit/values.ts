@@ -2,6 +2,7 @@
 import { open } from "node:fs/promises";
 import process from "node:process";
 import type { FileValue } from "./events.js";
+import { parseJson } from "./json-fields.js";
 
 /** Bytes that are read at once. */
 const CHUNK = 1 << 20;
@@ -132,7 +133,7 @@ function* wholeOf(document: readonly Line[], watch: Watch): Generator<FileValue>
 function parsedLine({ text, isCut }: Line): { readonly value: unknown } | undefined {
   if (isCut) return undefined;
   try {
-    return { value: JSON.parse(text) as unknown };
+    return { value: parseJson(text) };
   } catch {
     return undefined;
   }

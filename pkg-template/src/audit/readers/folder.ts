@@ -1,6 +1,6 @@
 // Sessions of which each message or event is a file.
 import { readFileSync, readdirSync } from "node:fs";
-import { fieldsOf } from "../json-fields.js";
+import { fieldsOf, parseJson } from "../json-fields.js";
 import type { Fields } from "../json-fields.js";
 
 /** The names in a folder, in order; none where it is not there. */
@@ -15,7 +15,7 @@ export function namesIn(folder: string): readonly string[] {
 /** An object of JSON, or why there is none. */
 export function jsonAt(folder: string, path: string): Fields | string {
   try {
-    return fieldsOf(JSON.parse(new TextDecoder().decode(readFileSync(`${folder}/${path}`))));
+    return fieldsOf(parseJson(new TextDecoder().decode(readFileSync(`${folder}/${path}`))));
   } catch (error) {
     return (error as { readonly code?: string }).code ?? "it is not valid JSON";
   }

@@ -100,7 +100,7 @@ class Run {
       const message = fieldsOf(at(listOf(response["choices"])[0], "message"));
       if (this.#answer && this.#answer.calls.length === 0) {
         this.#answer.text = textOf(message["content"]) ?? "";
-        this.#answer.calls.push(...(listOf(message["tool_calls"]) as ChatCall[]));
+        this.#answer.calls.push(...(listOf(message["tool_calls"]).map(fieldsOf) as unknown as ChatCall[]));
       }
     }
     if (action === "system") yield* this.#said("system", textOf(at(args, "content")) ?? "", event);
