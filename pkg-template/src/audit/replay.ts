@@ -38,8 +38,7 @@ class Ours {
   readonly #budget: number;
   #loop: AgentLoop | undefined;
   /** Calls that were too short to replay, and what they cost. */
-  #aside: { readonly call: Call; readonly count: number }[] = [];
-  #asideCost = 0;
+  #aside: { readonly call: Call; readonly count: number; readonly everything: number }[] = [];
   #cost = 0;
   #without = 0;
   #cuts = 0;
@@ -63,8 +62,7 @@ class Ours {
       return;
     }
     if (!this.#loop && call.head + (call.ends.at(-1) ?? 0) < Math.min(LEAST_TOKENS, this.#budget * LEAST_SHARE)) {
-      this.#aside.push({ call, count: call.messages.length });
-      this.#asideCost += everything;
+      this.#aside.push({ call, count: call.messages.length, everything });
       return;
     }
     if (!this.#loop) this.#catchUp(call);
@@ -85,8 +83,8 @@ class Ours {
 
   #catchUp({ messages, pricing }: Call): void {
     this.#loop = new AgentLoop({ budget_tokens: this.#budget, prices: pricing.cache });
-    for (const { call, count } of this.#aside) this.#step(call, messages.slice(0, count), 0);
-    [this.#aside, this.#asideCost] = [[], 0];
+    for (const { call, count, everything } of this.#aside) this.#step(call, messages.slice(0, count), everything);
+    this.#aside = [];
   }
 
   #step(call: Call, messages: readonly ChatMessage[], everything: number): void {
@@ -115,9 +113,11 @@ class Ours {
   }
 
   #begin(): void {
-    this.#cost += this.#asideCost;
-    this.#without += this.#asideCost;
-    [this.#aside, this.#asideCost] = [[], 0];
+    for (const { everything } of this.#aside) {
+      this.#cost += everything;
+      this.#without += everything;
+    }
+    this.#aside = [];
     if (!this.#loop) return;
     const { cost, cost_without, cuts } = this.#loop.costs();
     this.#cost += cost;
