@@ -338,3 +338,70 @@ export function damaged(text, seed) {
   const damagedLine = (line) => json(damage(JSON.parse(line)));
   return text.trimStart().includes("\n{") ? text.trim().split("\n").map(damagedLine).join("\n") : damagedLine(text);
 }
+
+/** Forms that agents wrote in other versions, and what happens in their sessions: files, and what the audit counts in each. */
+export function otherForms() {
+  const said = (role, text) => ({ type: "message", role, content: [{ type: role === "assistant" ? "output_text" : "input_text", text }] });
+  const shell = (n) => [{ type: "function_call", call_id: id(n), name: "shell", arguments: "{\"command\":[\"ls\"]}" }, { type: "function_call_output", call_id: id(n), output: `files ${prose(30, n)}` }];
+  const wrapped = (payload, n) => ({ timestamp: at(n), type: "response_item", payload });
+  const count = (input, n) => ({ timestamp: at(n), type: "event_msg", payload: { type: "token_count", info: { total_token_usage: { total_tokens: input * 10 + n }, last_token_usage: { input_tokens: input, cached_input_tokens: 0, output_tokens: 5 } } } });
+  const twice = (input, n) => [count(input, n), count(input, n)];
+  const tokens = (input) => ({ input, output: 5, cached: 0, thoughts: 2, tool: 0, total: input + 7 });
+  return {
+    // Items without anything around them, and no counts.
+    "rollout-old.jsonl": { text: [{ id: "1", timestamp: at(0), instructions: "Be brief." }, said("user", "Look."), ...shell(1), ...shell(2), said("assistant", "Done.")], calls: 3, results: 2, tokens: undefined },
+    // A count is told twice, a turn is rolled back, the session is a subagent's.
+    "rollout-rolled.jsonl": {
+      text: [
+        { timestamp: at(0), type: "session_meta", payload: { id: "s", source: { subagent: { thread_spawn: { parent_thread_id: "p" } } } } },
+        { timestamp: at(0), type: "turn_context", payload: { model: "gpt-5" } },
+        ...[said("user", "First."), said("assistant", "One.")].map(wrapped), ...twice(100, 3),
+        ...[said("user", "Second."), said("assistant", "Two.")].map(wrapped), ...twice(200, 5),
+        { timestamp: at(6), type: "event_msg", payload: { type: "thread_rolled_back", num_turns: 1 } },
+        ...[said("user", "Third."), said("assistant", "Three.")].map(wrapped), ...twice(201, 8),
+      ],
+      calls: 3, results: 0, tokens: 501, edits: 1, parent: "p",
+    },
+    // A document, whose calls have their results.
+    "session-old.json": {
+      text: {
+        sessionId: "g", projectHash: "h", startTime: at(0),
+        messages: [
+          { id: "1", timestamp: at(0), type: "user", content: "Look." },
+          { id: "2", timestamp: at(5), type: "gemini", content: "", model: "gemini-2.5-flash", tokens: tokens(300), toolCalls: [{ id: "t", name: "read_file", args: { path: "a" }, result: [{ functionResponse: { id: "t", name: "read_file", response: { output: "text" } } }] }] },
+          { id: "3", timestamp: at(6), type: "info", content: "A note." },
+          { id: "4", timestamp: at(9), type: "gemini", content: "Done.", model: "gemini-2.5-flash", tokens: tokens(400) },
+        ],
+      },
+      calls: 2, results: 1, tokens: 700,
+    },
+    // A summary from which the session goes on, and a message of two steps.
+    "compacted.json": {
+      text: {
+        info: { id: "ses_2", parentID: "ses_1", time: { created: START } },
+        messages: [
+          { info: { role: "user", time: { created: START } }, parts: [{ type: "text", text: "Look." }] },
+          {
+            info: { id: "m1", role: "assistant", modelID: "gpt-5", time: { created: START, completed: START + 9000 } },
+            parts: [
+              { type: "step-start" }, { type: "tool", tool: "read", callID: "c1", state: { status: "completed", input: { path: "a" }, output: prose(40, 1), time: { end: START + 3000 } } }, { type: "step-finish", tokens: { input: 500, output: 5, cache: { read: 0, write: 0 } } },
+              { type: "step-start" }, { type: "text", text: "Done." }, { type: "step-finish", tokens: { input: 600, output: 5, cache: { read: 0, write: 0 } } },
+            ],
+          },
+          { info: { id: "m2", role: "assistant", summary: true, modelID: "gpt-5", tokens: { input: 700, output: 5, cache: { read: 0, write: 0 } }, time: { created: START } }, parts: [{ type: "text", text: "It was looked at." }] },
+          { info: { role: "user", time: { created: START } }, parts: [{ type: "text", text: "Go on." }] },
+          { info: { id: "m3", role: "assistant", modelID: "gpt-5", tokens: { input: 300, output: 5, cache: { read: 0, write: 0 } }, time: { created: START } }, parts: [{ type: "text", text: "Yes." }] },
+        ],
+      },
+      calls: 4, results: 1, tokens: 2100, compactions: 1, parent: "ses_1",
+    },
+    // A stream as text, and the body of a request as text.
+    "streamed.jsonl": {
+      text: [{
+        timestamp: START / 1000, request: json({ model: "claude-haiku-4-5", max_tokens: 9, messages: [{ role: "user", content: [{ type: "text", text: "Look." }] }] }),
+        response: `event: message_start\ndata: ${json({ type: "message_start", message: { id: "m", usage: { input_tokens: 40, cache_read_input_tokens: 0, cache_creation_input_tokens: 60, output_tokens: 1 } } })}\n\nevent: message_delta\ndata: ${json({ type: "message_delta", usage: { output_tokens: 9 } })}\n\n`,
+      }],
+      calls: 1, results: 0, tokens: 100, output: 9,
+    },
+  };
+}

@@ -115,6 +115,19 @@ test("one conversation in every format is the same calls, results and money", as
   }
 });
 
+test("forms of other versions, and what happens in sessions", async () => {
+  for (const [name, { text, calls, results, tokens, output, edits = 0, compactions = 0, parent }] of Object.entries(written.otherForms())) {
+    const path = await file(Array.isArray(text) ? lines(text) : JSON.stringify(text, null, 2), `forms/${name}`);
+    const { total, sessions, problems } = await report([path, "--budgets", "none"]);
+    assert.deepEqual(problems, [], name);
+    assert.deepEqual([total.calls, total.results.count, total.edits, total.compactions], [calls, results, edits, compactions], name);
+    if (tokens === undefined) assert.equal(total.counted_calls, 0, name);
+    else assert.equal(total.tokens, tokens, name);
+    if (output !== undefined) assert.equal(total.output_tokens, output, name);
+    assert.equal(sessions[0].parent, parent, name);
+  }
+});
+
 test("calls that lost the cache, and by what", async () => {
   const { log, broken } = written.brokenLog();
   const { total, breaks } = await report([await file(lines(log)), "--budgets", "none"]);

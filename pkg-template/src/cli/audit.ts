@@ -17,7 +17,7 @@ const MOST_BUDGETS = 8;
 const LEAST_BUDGET = 1000;
 const MOST_BUDGET = 10_000_000;
 /** Progress is told for more than that, in megabytes. */
-const STEP = 64;
+const STEP = 16;
 
 /** Runs the command; returns what to print. */
 export async function audit({ files, values }: CommandLine): Promise<Printed> {
