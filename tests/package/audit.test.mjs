@@ -240,12 +240,13 @@ test("what cannot be read is named with its line, and the rest is read", async (
   await file("{\n  this is no JSON\n}\n", "damaged/several.json");
   await file('{"name":"nothing of that kind"}', "damaged/settings.json");
   await file("text", "damaged/notes.txt");
+  await file('{"input":"src/index.js","messages":["a"]}', "damaged/build.json");
   await file("", "damaged/opencode.db");
   const { total, problems, problem_count: count } = await report(["damaged", "missing.jsonl", "--budgets", "none"]);
   assert.equal(total.calls, 6);
   assert.equal(count, problems.length);
   const told = problems.map(({ file: name, line, reason }) => `${name}:${line ?? ""} ${reason}`);
-  for (const expected of [/^damaged\/rollout-1.jsonl:3 the line is not valid JSON$/, /^damaged\/other.json:1 the line is not valid JSON$/, /^damaged\/several.json:1 the file is neither JSON Lines nor JSON$/, /^damaged\/settings.json: no format/, /1 \.txt$/, /^damaged\/opencode.db: .*opencode export/, /^missing.jsonl: there is no such file/]) {
+  for (const expected of [/^damaged\/rollout-1.jsonl:3 the line is not valid JSON$/, /^damaged\/other.json:1 the line is not valid JSON$/, /^damaged\/several.json:1 the file is neither JSON Lines nor JSON$/, /^damaged\/settings.json: no format/, /^damaged\/build.json: no format/, /1 \.txt$/, /^damaged\/opencode.db: .*opencode export/, /^missing.jsonl: there is no such file/]) {
     assert.ok(told.some((one) => expected.test(one)), `${expected} in ${told.join("\n")}`);
   }
 });

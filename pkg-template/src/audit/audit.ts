@@ -27,7 +27,7 @@ export interface AuditOptions {
 }
 
 /** Values that tell whose file it is. */
-const FIRST = 8;
+const FIRST = 64;
 /** Dearest results, breaks and repeats that are told, and problems. */
 const TOP = 10;
 const MAX_PROBLEMS = 100;

@@ -39,7 +39,13 @@ async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
 function requestOf(entry: Fields): Fields | undefined {
   const request = fieldsOf(parsed(entry["request"]));
   const candidates = [request, parsed(request["body"]), parsed(entry["request_body"]), parsed(entry["body"]), entry].map(fieldsOf);
-  return candidates.find((body) => Array.isArray(body["messages"]) || Array.isArray(body["contents"]) || typeof body["input"] === "string" || Array.isArray(body["input"]));
+  return candidates.find(isBody);
+}
+
+/** Many documents have messages or an input: a request names its model, or has contents with parts. */
+function isBody({ model, messages, contents, input }: Fields): boolean {
+  if (Array.isArray(contents)) return listOf(contents).every((content) => Array.isArray(fieldsOf(content)["parts"]));
+  return typeof model === "string" && (Array.isArray(messages) || typeof input === "string" || Array.isArray(input));
 }
 
 function asRequest(entry: Fields, body: Fields): Request {
