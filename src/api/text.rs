@@ -5,6 +5,7 @@ use serde_json::json;
 use super::{done, unknown};
 use contextweaver_base::{Result, limits};
 use contextweaver_context::report::BuildReport;
+use contextweaver_context::{PROVIDERS, ProviderPrices};
 use contextweaver_model::BuildStats;
 use contextweaver_model::json::{self, Fields};
 use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
@@ -27,6 +28,12 @@ pub fn text_call(operation: &str, arguments: &str) -> Result<String> {
         "drilldown_tool" => json!(contextweaver_content::drilldown_tool()),
         "recall_tool" => json!(contextweaver_content::recall_tool()),
         "tokenize" => json!({ "tokens": tokenize::tokenize(&fields.string("text")?) }),
+        "price_models" => PROVIDERS
+            .iter()
+            .map(|ProviderPrices { name, prices, source, as_of }| {
+                json!({ "name": name, "prices": prices, "source": source, "as_of": as_of })
+            })
+            .collect(),
         "report" => {
             let stats: BuildStats = fields.get("stats")?;
             let phase = fields.opt_string("phase")?;

@@ -769,7 +769,7 @@ test("a file of something else is named, with the command that makes items of it
 
 test("help of a command is that of the command alone", async () => {
   const all = (await cli(["--help"])).stdout;
-  const commands = ["init", "build", "drilldown", "recall", "route", "lint", "diff", "convert", "decisions", "serve", "gateway", "demo"];
+  const commands = ["init", "build", "audit", "drilldown", "recall", "route", "lint", "diff", "convert", "decisions", "serve", "gateway", "demo"];
   for (const command of commands) {
     const { code, stdout, stderr } = await cli([command, "--help"]);
     assert.deepEqual([code, stderr], [0, ""]);

@@ -164,8 +164,8 @@ fn with_page(dirs: &Dirs, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Outcome<()>
 fn carried(dirs: &Dirs, build: Build, facade: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Outcome<()> {
     for file in files_below(facade)? {
         let relative = file.strip_prefix(facade).unwrap_or(&file);
-        // The program is for Node.
-        if relative.starts_with("cli") {
+        // The program is for Node, and so is what it alone has.
+        if relative.starts_with("cli") || relative.starts_with("audit") {
             continue;
         }
         let bytes = read(&file)?;
@@ -266,6 +266,8 @@ fn node(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<PathBuf> {
     let mut command = Command::new(dirs.npm_bin("esbuild"));
     command.args(["--bundle", "--splitting", "--format=esm", "--platform=node", "--target=node20"]);
     command.args(["--external:@modelcontextprotocol/*", "--log-level=warning", "--chunk-names=shared-[hash]"]);
+    // What adapters share imports the package by its name; the program has it in its own bundle.
+    command.arg(format!("--alias:contextweaver={}", source.join("index.js").display()));
     command.arg(format!("--outdir={}", out.display()));
     command.args(entries(variant).iter().map(|name| format!("{name}={}", source.join(format!("{name}.js")).display())));
     command.arg(format!("cli={}", source.join("cli/main.js").display()));

@@ -89,6 +89,8 @@ export interface AgentLoopTurn<F extends MessageFormat> {
   readonly chosen?: ChosenTools;
   /** The model that is going to be called: another one has nothing of the prompt in its cache. */
   readonly model?: string | undefined;
+  /** Milliseconds since 1970 of the call, where it is not made now. Default: the present. */
+  readonly now?: number | undefined;
   /** Whose prices it has, where the format of the messages does not tell. */
   readonly prices?: "openai" | "anthropic" | "gemini" | "deepseek" | undefined;
   readonly translated?: (step: Omit<AgentLoopStep<F>, "warnings">) => readonly MessageWarning[];
@@ -360,7 +362,7 @@ export class AgentLoop {
   #compile<F extends MessageFormat>(
     format: F,
     synced: SyncedMessages,
-    { query: asked, called, demanded = [], reserved_tokens = 0, before = "", chosen, model, prices, translated }: AgentLoopTurn<F>,
+    { query: asked, called, demanded = [], reserved_tokens = 0, before = "", chosen, model, now = Date.now(), prices, translated }: AgentLoopTurn<F>,
     warnings: readonly MessageWarning[],
   ): AgentLoopStep<F> {
     const query = wellFormed(asked);
@@ -380,7 +382,7 @@ export class AgentLoop {
       reserved_tokens: kept.tokens + reserved_tokens,
       ...(!chosen && { hidden_tokens: reading.tokens - kept.tokens }),
       head: this.#head(kept.names, `${model ?? ""} ${before}`),
-      now: Date.now(),
+      now,
       ...(this.#pins && { pin: [...this.#pins] }),
       ...(prices && { prices }),
       ...(model !== undefined && { model }),

@@ -1,6 +1,7 @@
 // The command line program.
 import process from "node:process";
 import { ContextWeaverError, version } from "../index.js";
+import { audit } from "./audit.js";
 import { build } from "./build.js";
 import { convert } from "./convert.js";
 import { decisions } from "./decisions.js";
@@ -39,6 +40,8 @@ async function run(line: CommandLine): Promise<string | Printed> {
       return line.files[0] === undefined ? USAGE : usageOf(line.files[0]);
     case "version":
       return `${version()}\n`;
+    case "audit":
+      return audit(line);
     case "drilldown":
       return drilldown(line);
     case "recall":

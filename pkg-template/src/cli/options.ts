@@ -17,6 +17,8 @@ export class UsageError extends Error {
 const SYNOPSIS: Readonly<Record<string, string>> = {
   init: `contextweaver init [options]                        a running example for the framework of this folder's project`,
   build: `contextweaver build <session.jsonl | -> [options]   one item per line, or a list; - reads standard input`,
+  audit: `contextweaver audit <files or folders | ->... [options]
+                                                      what recorded sessions of agents cost, and would cost`,
   drilldown: `contextweaver drilldown <snapshot.json | -> [handle] [options]
                                                       artifacts of a snapshot, their views, or a part of one`,
   recall: `contextweaver recall <snapshot.json | -> <query> [options]
@@ -59,6 +61,13 @@ const HELP: Readonly<Record<string, string>> = {
   --profile <name>      fast, balanced or accurate
   --no-redact           leave secrets in the prompt
   --explain             say for every item why it was kept or dropped
+`,
+  audit: `Options of audit; it reads sessions of Claude Code, Codex, OpenCode, Gemini CLI, mini-swe-agent and OpenHands, logs of requests
+to the APIs of OpenAI, Anthropic and Gemini, and spans of OpenTelemetry
+  --budgets <tokens>    with contextweaver and with plain policies, at so many tokens of a prompt (default: 32000,64000,128000);
+                        none for no comparison
+  --prices <file>       prices of models as JSON, before those that are known
+  --html <file>         write the report as one HTML file, too
 `,
   drilldown: `Options of drilldown; a snapshot is what JSON.stringify(manager) wrote
   --views               list the views of every artifact
@@ -156,8 +165,7 @@ Usage
 ${COMMANDS.map((command) => `  ${SYNOPSIS[command]}\n`).join("")}  contextweaver <command> --help                      the help of a command alone
   contextweaver --help | --version
 `,
-  ...["init", "build", "drilldown", "recall"].map((command) => HELP[command]),
-  ...["init", "build", "drilldown", "inspect"].map((command) => HELP[command]),
+  ...["init", "build", "audit", "drilldown", "recall", "inspect"].map((command) => HELP[command]),
   TOOL_LISTS,
   ...["route", "lint", "diff", "convert", "decisions", "serve", "gateway"].map((command) => HELP[command]),
   `Options of all but demo, inspect and serve, where --color is the only one\n${COMMON}`,
@@ -221,6 +229,9 @@ const OPTIONS = {
   mode: { type: "string" },
   http: { type: "boolean" },
   inspect: { type: "boolean" },
+  budgets: { type: "string" },
+  prices: { type: "string" },
+  html: { type: "string" },
   framework: { type: "string" },
   list: { type: "boolean" },
   force: { type: "boolean" },
@@ -235,6 +246,7 @@ const OPTIONS_OF_LINT = { ...OPTIONS, pin: { type: "boolean" } } as const;
 const OF_COMMAND: Readonly<Record<string, string>> = {
   init: "framework list force json",
   build: "phase query tag budget pin header footer profile no-redact explain json",
+  audit: "budgets prices html json",
   drilldown: "views lines rows search path head selector max-tokens json",
   recall: "max-tokens json",
   inspect: "port no-open",

@@ -71,3 +71,24 @@ export function buildReport(options: {
 }): BuildReport {
   return run("report", fields(options));
 }
+
+/** What providers take for tokens that repeat the prompt before, as the engine has it. @internal */
+export interface ProviderPrices {
+  readonly name: string;
+  /** In prices of a token that is neither read from a cache nor written to one. */
+  readonly prices: {
+    readonly cached: number;
+    readonly written: number;
+    readonly least_tokens: number;
+    readonly step_tokens: number;
+    readonly kept_seconds: number;
+  };
+  readonly source: string;
+  /** YYYY-MM. */
+  readonly as_of: string;
+}
+
+/** Lists the price models that the engine knows by name. @internal */
+export function priceModels(): readonly ProviderPrices[] {
+  return run("price_models", {});
+}

@@ -1,0 +1,212 @@
+// Audits files of recorded sessions: readers say what happened, sessions account for it, one file after the other.
+import type { AuditProblem, AuditReport, AuditSums, BreakReport, ModelReport, RepeatedResult, ResultReport, SessionReport } from "./types.js";
+import type { FileValue, Reader, SessionEvent } from "./events.js";
+import { findFiles } from "./files.js";
+import type { FoundFiles } from "./files.js";
+import { Factors } from "./ledger.js";
+import type { Entry } from "./ledger.js";
+import { PriceBook } from "./pricing.js";
+import type { Pricing } from "./pricing.js";
+import type { ModelPrice } from "./model-prices.js";
+import { READERS } from "./readers/index.js";
+import { readStorage } from "./readers/opencode.js";
+import { readEvents } from "./readers/openhands.js";
+import { Session } from "./session.js";
+import type { Shared } from "./session.js";
+import { addSums, noSums, rounded, setShares } from "./sums.js";
+import { valuesOf } from "./values.js";
+
+/** How sessions are audited. */
+export interface AuditOptions {
+  /** Tokens of a prompt with contextweaver, and with the plain policies; none for no comparison. */
+  readonly budgets: readonly number[];
+  /** Prices of models, before those that are known. */
+  readonly prices?: readonly ModelPrice[];
+  /** Is told after each megabyte that was read. */
+  readonly onProgress?: (progress: { readonly bytes: number; readonly files: number; readonly sessions: number }) => void;
+}
+
+/** Values that tell whose file it is. */
+const FIRST = 64;
+/** Dearest results, breaks and repeats that are told, and problems. */
+const TOP = 10;
+const MAX_PROBLEMS = 100;
+
+/** Audits files, and what is below folders. */
+export async function audit(paths: readonly string[], options: AuditOptions): Promise<AuditReport> {
+  const auditor = new Auditor(options);
+  await auditor.files(findFiles(paths));
+  return auditor.report();
+}
+
+class Auditor {
+  readonly #options: AuditOptions;
+  readonly #shared: Shared;
+  readonly #sessions: SessionReport[] = [];
+  readonly #total: AuditSums = noSums();
+  readonly #models = new Map<string, ModelReport>();
+  readonly #results: ResultReport[] = [];
+  readonly #breaks: BreakReport[] = [];
+  readonly #repeats: (RepeatedResult & { readonly cost: number })[] = [];
+  readonly #problems: AuditProblem[] = [];
+  #problemCount = 0;
+  #files = 0;
+  #bytes = 0;
+  #lineCharacters = 0;
+  #peak = 0;
+
+  constructor(options: AuditOptions) {
+    this.#options = options;
+    this.#shared = {
+      book: new PriceBook(options.prices),
+      factors: new Factors(),
+      budgets: options.budgets,
+      counted: new Set(),
+      result: (result) => keepDearest(this.#results, result),
+      broke: (broke) => keepDearest(this.#breaks, broke),
+      repeated: (repeated) => keepDearest(this.#repeats, repeated),
+      model: (name, pricing, entry) => this.#model(name, pricing, entry),
+    };
+  }
+
+  async files({ files, problems }: FoundFiles): Promise<void> {
+    for (const { file, reason } of problems) this.#problem(file, undefined, reason);
+    for (const { path, folderOf } of files) {
+      this.#files += 1;
+      try {
+        if (folderOf) await this.#events(path, folderOf, folderOf === "opencode" ? readStorage(path) : readEvents(path));
+        else await this.#file(path);
+      } catch (error) {
+        const { code } = error as { readonly code?: string };
+        // What the system says of a file concerns that file; all else is a fault of ours.
+        if (!/^E[A-Z]+$/.test(code ?? "")) throw error;
+        this.#problem(path, undefined, `cannot be read: ${code}`);
+      }
+    }
+  }
+
+  report(): AuditReport {
+    this.#sessions.sort((a, b) => priceOf(b) - priceOf(a) || (a.session < b.session ? -1 : 1));
+    setShares(this.#total);
+    return rounded({
+      version: 1,
+      files: this.#files,
+      bytes: this.#bytes,
+      peak_characters: this.#peak,
+      budgets: [...this.#options.budgets],
+      total: this.#total,
+      models: [...this.#models.values()].sort((a, b) => b.cost - a.cost || (a.model < b.model ? -1 : 1)),
+      sessions: this.#sessions,
+      results: this.#results,
+      breaks: this.#breaks,
+      repeats: this.#repeats.map(({ cost: _, ...repeated }) => repeated),
+      problems: this.#problems,
+      problem_count: this.#problemCount,
+    });
+  }
+
+  async #file(path: string): Promise<void> {
+    const told = Math.floor(this.#bytes / PROGRESS);
+    let progress = told;
+    const values = valuesOf(path, {
+      problem: (line, reason) => this.#problem(path, line, reason),
+      bytes: (count) => {
+        this.#bytes += count;
+        if (Math.floor(this.#bytes / PROGRESS) === progress) return;
+        progress = Math.floor(this.#bytes / PROGRESS);
+        this.#options.onProgress?.({ bytes: this.#bytes, files: this.#files, sessions: this.#sessions.length });
+      },
+      held: (characters) => {
+        this.#lineCharacters = characters;
+      },
+    });
+    const first: FileValue[] = [];
+    let reader: Reader | undefined;
+    // Notes may stand before what tells whose file it is.
+    while (!reader && first.length < FIRST) {
+      const next = await values.next();
+      if (next.done) break;
+      first.push(next.value);
+      const seen = first.map(({ value }) => value);
+      reader = READERS.find((one) => one.recognise(seen, path));
+    }
+    if (!reader) {
+      await values.return(undefined);
+      if (first.length > 0) this.#problem(path, undefined, "no format of recorded sessions that is known");
+      return;
+    }
+    await this.#events(path, reader.name, reader.read({ path, values: joined(first, values) }));
+  }
+
+  async #events(file: string, agent: string, events: AsyncGenerator<SessionEvent>): Promise<void> {
+    const open = new Map<string, Session>();
+    const end = (name: string): void => {
+      const report = open.get(name)?.end();
+      open.delete(name);
+      if (!report) return;
+      addSums(this.#total, report);
+      this.#sessions.push(report);
+    };
+    for await (const event of events) {
+      if (event.kind === "problem") {
+        this.#problem(file, event.line, event.reason);
+        continue;
+      }
+      const { conversation } = event;
+      if (event.kind === "begin") {
+        end(conversation);
+        open.set(conversation, new Session({ file, agent, session: event.session, parent: event.parent }, this.#shared));
+        continue;
+      }
+      const session = open.get(conversation);
+      if (event.kind === "end") end(conversation);
+      else if (event.kind === "messages") session?.add(event.messages);
+      else if (event.kind === "back") session?.back(event.to, event.why);
+      else if (event.kind === "head") session?.head(event.instructions, event.tools);
+      else session?.call(event.call);
+      let held = this.#lineCharacters;
+      for (const one of open.values()) held += one.held;
+      this.#peak = Math.max(this.#peak, held);
+    }
+    for (const name of [...open.keys()]) end(name);
+  }
+
+  #model(name: string, pricing: Pricing, { tokens, output, cost, usd }: Entry): void {
+    let model = this.#models.get(name);
+    if (!model) {
+      model = { model: name, calls: 0, tokens: 0, output_tokens: 0, cost: 0 };
+      const { model: price, cache } = pricing;
+      if (price) model.price = { input: price.input, output: price.output, cached: price.input * cache.cached, written: price.input * cache.written, source: price.source, as_of: price.as_of };
+      this.#models.set(name, model);
+    }
+    model.calls += 1;
+    model.tokens += tokens;
+    model.output_tokens += output;
+    model.cost += cost;
+    if (usd !== undefined) model.usd = (model.usd ?? 0) + usd;
+  }
+
+  #problem(file: string, line: number | undefined, reason: string): void {
+    this.#problemCount += 1;
+    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ file, ...(line !== undefined && { line }), reason });
+  }
+}
+
+/** Bytes after which progress is told. */
+const PROGRESS = 1_000_000;
+
+async function* joined(first: readonly FileValue[], rest: AsyncIterable<FileValue>): AsyncGenerator<FileValue> {
+  yield* first;
+  yield* rest;
+}
+
+/** The price by which the dearest are found; a token of a model without a price counts as one of a dollar a million. */
+const priceOf = ({ cost, usd }: { readonly cost: number; readonly usd?: number | undefined }): number => usd ?? cost / 1_000_000;
+
+/** Keeps the dearest of many in order. */
+function keepDearest<T extends { readonly cost: number; readonly usd?: number }>(list: T[], one: T): void {
+  if (list.length === TOP && priceOf(list.at(-1) as T) >= priceOf(one)) return;
+  const place = list.findIndex((other) => priceOf(other) < priceOf(one));
+  list.splice(place === -1 ? list.length : place, 0, one);
+  if (list.length > TOP) list.pop();
+}

@@ -1,0 +1,17 @@
+// What the answers of providers' APIs say that a call cost.
+import type { RecordedUsage } from "../events.js";
+import { at, countOf } from "../json-fields.js";
+import type { Fields } from "../json-fields.js";
+import { usageOf as anthropicUsage } from "./claude-code.js";
+
+/** Of chat completions, of Responses, of Anthropic or of Gemini; undefined of what is none. */
+export function chatUsage(usage: Fields): RecordedUsage | undefined {
+  if (countOf(usage["cache_read_input_tokens"]) !== undefined && countOf(usage["prompt_tokens"]) === undefined) return anthropicUsage(usage);
+  const input = countOf(usage["prompt_tokens"]) ?? countOf(usage["input_tokens"]) ?? countOf(usage["promptTokenCount"]);
+  if (input === undefined) return undefined;
+  const details = usage["prompt_tokens_details"] ?? usage["input_tokens_details"];
+  const cached = countOf(at(details, "cached_tokens")) ?? countOf(usage["prompt_cache_hit_tokens"]) ?? countOf(usage["cache_read_input_tokens"]) ?? countOf(usage["cachedContentTokenCount"]);
+  const written = countOf(usage["cache_creation_input_tokens"]);
+  const output = countOf(usage["completion_tokens"]) ?? countOf(usage["output_tokens"]) ?? countOf(usage["candidatesTokenCount"]);
+  return { input, cached, written, output };
+}

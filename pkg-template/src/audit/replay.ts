@@ -1,0 +1,177 @@
+// The same calls with contextweaver, and with plain policies, beside sending everything.
+import { AgentLoop } from "../adapters/agent-loop.js";
+import { ContextWeaverError } from "../boundary/errors.js";
+import { textOfMessage } from "./chat.js";
+import type { Call } from "./conversation.js";
+import type { ChatMessage } from "./events.js";
+import { ClearedResults, Everything, HeadAndTail, NewestThatFit } from "./policies.js";
+import type { Policy, Sent } from "./policies.js";
+import type { StrategySums } from "./types.js";
+
+/** A shorter prompt is sent as it is, whatever the budget: replaying a conversation begins when it is longer, or takes this share. */
+const LEAST_TOKENS = 8_000;
+const LEAST_SHARE = 1 / 4;
+
+/** Instructions and tools that take more than this share of a budget leave none that one would set: such calls go out as recorded. */
+const MOST_HEAD = 1 / 2;
+
+/** What a strategy came to in one conversation. */
+export interface Outcome extends Pick<StrategySums, "name" | "budget" | "cuts" | "over" | "shown"> {
+  /** Price of the calls, and of sending everything, by the same count. */
+  readonly cost: number;
+  readonly without: number;
+}
+
+/** A string that a step of the model copies from a result, and the first and the newest message before it that have it. */
+export interface Use {
+  readonly text: string;
+  readonly places: readonly number[];
+}
+
+/** The price of a call. What was counted in another file costs nothing here. */
+function priceOf({ pricing, isCold, isCopy }: Call, { tokens, prefix }: Sent): number {
+  return isCopy ? 0 : pricing.cost(tokens, isCold ? 0 : pricing.hit(Math.min(prefix, tokens)));
+}
+
+/** A conversation with contextweaver at one budget, with the default options of the adapters. */
+class Ours {
+  readonly #budget: number;
+  #loop: AgentLoop | undefined;
+  /** Calls that were too short to replay, and what they cost. */
+  #aside: { readonly call: Call; readonly count: number; readonly everything: number }[] = [];
+  #cost = 0;
+  #without = 0;
+  #cuts = 0;
+  #over = 0;
+  #now = 0;
+  /** What was sent last, and its text once it was asked for. */
+  #sent: readonly ChatMessage[] = [];
+  #text: string | undefined;
+  #shown = 0;
+
+  constructor(budget: number) {
+    this.#budget = budget;
+  }
+
+  called(call: Call, everything: number): void {
+    const isOver = call.head > this.#budget * MOST_HEAD;
+    // What the client has compacted or edited is another conversation to begin with.
+    if (isOver || call.shared < call.before) this.#begin();
+    if (isOver) {
+      this.#asRecorded(call.messages, everything);
+      return;
+    }
+    if (!this.#loop && call.head + (call.ends.at(-1) ?? 0) < Math.min(LEAST_TOKENS, this.#budget * LEAST_SHARE)) {
+      this.#aside.push({ call, count: call.messages.length, everything });
+      return;
+    }
+    if (!this.#loop) this.#catchUp(call);
+    this.#step(call, call.messages, everything);
+  }
+
+  /** The model wrote its answer to the call: does the prompt have what it copied? */
+  wrote(uses: readonly Use[]): void {
+    if (this.#loop && uses.length > 0) this.#text ??= this.#sent.map((message) => `${textOfMessage(message)}\n${(message.tool_calls ?? []).map((call) => call.function.arguments).join("\n")}`).join("\n");
+    const text = this.#loop ? this.#text : undefined;
+    this.#shown += uses.filter((use) => text === undefined || text.includes(use.text)).length;
+  }
+
+  end(): Outcome {
+    this.#begin();
+    return { name: "contextweaver", budget: this.#budget, cost: this.#cost, without: this.#without, cuts: this.#cuts, over: this.#over, shown: this.#shown };
+  }
+
+  #catchUp({ messages, pricing }: Call): void {
+    this.#loop = new AgentLoop({ budget_tokens: this.#budget, prices: pricing.cache });
+    for (const { call, count, everything } of this.#aside) this.#step(call, messages.slice(0, count), everything);
+    this.#aside = [];
+  }
+
+  #step(call: Call, messages: readonly ChatMessage[], everything: number): void {
+    const { head, head_key: before, model, at, isCopy } = call;
+    this.#now = at ?? this.#now;
+    const isPaid = isCopy ? this.#loop?.costs() : undefined;
+    try {
+      const step = this.#loop?.step("openai-chat", messages, { ...lastTurn(messages), reserved_tokens: Math.round(head), model, now: this.#now, before });
+      [this.#sent, this.#text] = [(step?.built.messages ?? []) as unknown as readonly ChatMessage[], undefined];
+    } catch (error) {
+      if (!ContextWeaverError.is(error)) throw error;
+      this.#asRecorded(messages, everything);
+      return;
+    }
+    if (!isPaid || !this.#loop) return;
+    const { cost, cost_without } = this.#loop.costs();
+    this.#cost -= cost - isPaid.cost;
+    this.#without -= cost_without - isPaid.cost_without;
+  }
+
+  #asRecorded(messages: readonly ChatMessage[], everything: number): void {
+    [this.#sent, this.#text] = [messages, undefined];
+    this.#over += 1;
+    this.#cost += everything;
+    this.#without += everything;
+  }
+
+  #begin(): void {
+    for (const { everything } of this.#aside) {
+      this.#cost += everything;
+      this.#without += everything;
+    }
+    this.#aside = [];
+    if (!this.#loop) return;
+    const { cost, cost_without, cuts } = this.#loop.costs();
+    this.#cost += cost;
+    this.#without += cost_without;
+    this.#cuts += cuts;
+    this.#loop.free();
+    this.#loop = undefined;
+  }
+}
+
+/** What the user asked last, and the tools that were called since. */
+function lastTurn(messages: readonly ChatMessage[]): { readonly query: string; readonly called: readonly string[] } {
+  const last = messages.map(({ role }) => role).lastIndexOf("user");
+  const calls = messages.slice(last + 1).flatMap(({ tool_calls }) => tool_calls ?? []);
+  const asked = messages[last];
+  return { query: asked ? textOfMessage(asked) : "", called: calls.map((call) => call.function.name) };
+}
+
+/** Plays the calls of one conversation through all strategies. */
+export class Replay {
+  readonly #ours: readonly Ours[];
+  readonly #policies: readonly { readonly name: StrategySums["name"]; readonly budget?: number; readonly policy: Policy; cost: number; shown: number; isOver: boolean }[];
+  readonly #everything = new Everything();
+  #without = 0;
+
+  constructor(budgets: readonly number[]) {
+    this.#ours = budgets.map((budget) => new Ours(budget));
+    this.#policies = budgets.length === 0 ? [] : [
+      ...budgets.map((budget) => ({ name: "newest" as const, budget, policy: new NewestThatFit(budget), cost: 0, shown: 0, isOver: false })),
+      ...budgets.map((budget) => ({ name: "clear" as const, budget, policy: new ClearedResults(budget), cost: 0, shown: 0, isOver: false })),
+      { name: "head-tail" as const, policy: new HeadAndTail(), cost: 0, shown: 0, isOver: false },
+    ];
+  }
+
+  called(call: Call): void {
+    // A summary of the conversation is not part of it.
+    if (this.#ours.length === 0 || call.isSummary === true) return;
+    const everything = priceOf(call, this.#everything.sent(call));
+    this.#without += everything;
+    for (const ours of this.#ours) ours.called(call, everything);
+    for (const one of this.#policies) {
+      const price = priceOf(call, one.policy.sent(call));
+      one.isOver = call.head > (one.budget ?? Infinity) * MOST_HEAD;
+      one.cost += one.isOver ? everything : price;
+    }
+  }
+
+  /** The model wrote an answer, which copies from results. */
+  wrote(uses: readonly Use[], messages: readonly ChatMessage[]): void {
+    for (const ours of this.#ours) ours.wrote(uses);
+    for (const one of this.#policies) one.shown += uses.filter(({ text, places }) => one.isOver || places.some((place) => one.policy.shows(text, place, messages[place] as ChatMessage))).length;
+  }
+
+  end(): readonly Outcome[] {
+    return [...this.#ours.map((ours) => ours.end()), ...this.#policies.map(({ name, budget, cost, shown }) => ({ name, ...(budget !== undefined && { budget }), cost, without: this.#without, shown }))];
+  }
+}
