@@ -1,0 +1,65 @@
+// By what the conversation of a request is known: the credential, what agents send for it, and a running hash of its messages.
+import { TextHash } from "../adapters/text-hash.js";
+import type { Fields } from "./dialect.js";
+import { SESSION_HEADER } from "./headers.js";
+
+/** Headers by which agents name a session. */
+const HEADERS = ["session_id", "session-id", "x-session-id", "conversation_id", "x-conversation-id", "x-claude-code-session-id", "x-session-affinity"];
+/** Where credentials stand. */
+const CREDENTIALS = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
+
+/** The digest of a text, which says nothing of it. */
+async function digest(text: string): Promise<string> {
+  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/**
+ * Names the sessions of one credential that a request may belong to: what is of another key, API or address never meets. `secret` is
+ * made anew by each process, so that nobody can try keys against a name.
+ */
+export async function groupOf(headers: Headers, body: Fields, about: string, secret: string): Promise<string> {
+  const credentials = CREDENTIALS.map((name) => headers.get(name) ?? "");
+  return digest(JSON.stringify([secret, about, credentials, sessionOf(headers, body)]));
+}
+
+function sessionOf(headers: Headers, body: Fields): readonly unknown[] {
+  const own = headers.get(SESSION_HEADER);
+  if (own !== null) return ["own", own];
+  const { prompt_cache_key: key, metadata } = body;
+  const user = ((metadata ?? {}) as Fields)["user_id"];
+  return [...HEADERS.map((name) => headers.get(name)), typeof key === "string" ? key : null, typeof user === "string" ? user : null];
+}
+
+/** Marks of a cache, which move on from call to call. */
+const MARK = "cache_control";
+
+/** What each message of a conversation is known by, and its size in UTF-16 units. */
+export function printsOf(messages: readonly object[]): readonly Print[] {
+  return messages.map((message) => {
+    const json = JSON.stringify(message);
+    const bare = json.includes(MARK) ? JSON.stringify(message, (key, value: unknown) => (key === MARK ? undefined : value)) : json;
+    return { hash: new TextHash().add(bare), units: json.length };
+  });
+}
+
+/** What a message is known by. */
+export interface Print {
+  readonly hash: string;
+  readonly units: number;
+}
+
+/** How many messages two conversations begin with alike. */
+export function commonPrints(one: readonly Print[], other: readonly Print[]): number {
+  const most = Math.min(one.length, other.length);
+  let count = 0;
+  while (count < most && one[count]?.hash === other[count]?.hash) count += 1;
+  return count;
+}
+
+/** Names what stands before the messages: instructions and the names of tools. */
+export function headOf(body: Fields): string {
+  const { system, instructions, tools } = body;
+  const names = Array.isArray(tools) ? (tools as readonly (Fields | null)[]).map((tool) => ((tool?.["function"] ?? tool ?? {}) as Fields)["name"] ?? tool?.["type"]) : [];
+  return new TextHash().add(JSON.stringify([system ?? null, instructions ?? null, names], (key, value: unknown) => (key === MARK ? undefined : value)));
+}
