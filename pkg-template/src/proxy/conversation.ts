@@ -79,11 +79,14 @@ export class Conversation {
   #kept: readonly KeptAnswer[] = [];
   /** Rounds of an answer that never came to its end: the same request goes on behind them. */
   #pending: Pending | undefined;
+  /** Tokens of the tools that are added, for which there is room from the beginning. */
+  readonly #own: number;
   #tools: { readonly text: string; readonly tokens: number } = { text: "", tokens: 0 };
 
   constructor(dialect: Dialect, options: ConversationOptions) {
     this.dialect = dialect;
     this.#options = options;
+    this.#own = framedTokens(OFFERS.map((tool) => JSON.stringify(dialect.offer(tool))));
     const { budget_tokens, thrift, mask, prices } = options;
     this.#loop = new AgentLoop({
       budget_tokens,
@@ -139,9 +142,12 @@ export class Conversation {
     const isWhole = said.length === 0 && !this.#isCut && !isWanted && tokens_without <= this.#room(body);
     this.#gap = isWhole ? Math.max(0, tokens_without - tokens) : 0;
     this.#isCut ||= !isWhole;
-    if (isWhole) return { text, isWhole, tokens: tokens_without, tokens_without };
+    if (isWhole) {
+      const sent = tokens_without - this.#own;
+      return { text, isWhole, tokens: sent, tokens_without: sent };
+    }
     const changed = this.#written(request, built.messages, built.system, tools);
-    return { text: changed, isWhole, tokens, tokens_without, ...(cut !== undefined && { cut }) };
+    return { text: changed, isWhole, tokens, tokens_without: Math.max(tokens, tokens_without - this.#own), ...(cut !== undefined && { cut }) };
   }
 
   #step(request: Request, messages: readonly object[], system: unknown) {
@@ -172,8 +178,7 @@ export class Conversation {
   #toolsOf(text: string, body: Fields): { readonly tokens: number; readonly names: string } {
     const json = body["tools"] === undefined ? "" : (memberText(text, "tools") ?? "");
     if (json !== this.#tools.text || this.#tools.tokens === 0) {
-      const own = OFFERS.map((tool) => JSON.stringify(this.dialect.offer(tool)));
-      this.#tools = { text: json, tokens: framedTokens([...objectsOf(body["tools"]).map((tool) => JSON.stringify(tool)), ...own]) };
+      this.#tools = { text: json, tokens: framedTokens(objectsOf(body["tools"]).map((tool) => JSON.stringify(tool))) + this.#own };
     }
     return { tokens: this.#tools.tokens, names: new TextHash().add(json) };
   }
