@@ -25,7 +25,7 @@ function chatEvents({ text = "", calls = [] }, id, model, { stream_options: opti
 const itemsOf = ({ text = "", calls = [], thinking }, id) => [
   ...(thinking ? [{ type: "reasoning", id: `rs_${id}`, summary: [{ type: "summary_text", text: thinking }], encrypted_content: `ENC-${id}` }] : []),
   ...(text === "" ? [] : [{ type: "message", id: `msg_${id}`, role: "assistant", status: "completed", content: [{ type: "output_text", text, annotations: [], logprobs: [] }] }]),
-  ...calls.map((call) => ({ type: "function_call", id: `fc_${call.id}`, call_id: call.id, name: call.name, arguments: JSON.stringify(call.input), status: "completed" })),
+  ...calls.map((call) => (call.custom !== undefined ? { type: "custom_tool_call", id: `ct_${call.id}`, call_id: call.id, name: call.name, input: call.custom, status: "completed" } : { type: "function_call", id: `fc_${call.id}`, call_id: call.id, name: call.name, arguments: JSON.stringify(call.input), status: "completed" })),
 ];
 
 const responseOf = (said, id, model) => ({
@@ -47,6 +47,7 @@ function responseEvents(said, id, model) {
       events.push({ type: "response.output_text.done", ...at, content_index: 0, text: item.content[0].text, logprobs: [] }, { type: "response.content_part.done", ...at, content_index: 0, part: item.content[0] });
     }
     if (item.type === "reasoning") events.push({ type: "response.reasoning_summary_part.added", ...at, summary_index: 0, part: { type: "summary_text", text: "" } }, { type: "response.reasoning_summary_text.delta", ...at, summary_index: 0, delta: item.summary[0].text }, { type: "response.reasoning_summary_part.done", ...at, summary_index: 0, part: item.summary[0] });
+    if (item.type === "custom_tool_call") events.push({ type: "response.custom_tool_call_input.delta", ...at, delta: item.input }, { type: "response.custom_tool_call_input.done", ...at, input: item.input });
     if (item.type === "function_call") {
       events.push(...pieces(item.arguments).map((delta) => ({ type: "response.function_call_arguments.delta", ...at, delta })));
       events.push({ type: "response.function_call_arguments.done", ...at, name: item.name, arguments: item.arguments });

@@ -45,10 +45,18 @@ export async function started(values: CommandLine["values"], { host, port, token
     upstreams: { ...upstreams, ...named },
     mask: values["mask"] === true,
     ...(thrift !== undefined && { thrift }),
+    on_error: (error) => void process.stderr.write(`contextweaver proxy: ${safe(placeOf(error))}\n`),
     ...(values["verbose"] === true && { on_request: (entry) => void process.stderr.write(`${safe(lineOf(entry))}\n`) }),
   });
   const address = await listen(host, port, (incoming, outgoing) => proxy(webRequest(incoming, outgoing)));
   return { proxy, address };
+}
+
+/** What went wrong and where, without its message, which may quote what was said. */
+function placeOf(error: unknown): string {
+  const { name, code, stack } = error as { readonly name?: string; readonly code?: string; readonly stack?: string };
+  const at = stack?.split("\n").find((line) => /^\s+at /.test(line));
+  return `a request passed as it came: ${code ?? name ?? "error"}${at === undefined ? "" : ` ${at.trim()}`}`;
 }
 
 /** What is said of a request: no text of it, and no key. */

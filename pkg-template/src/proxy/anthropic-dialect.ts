@@ -32,7 +32,7 @@ function read(body: Fields): Asked | string {
   if (body["thread"] !== undefined && body["thread"] !== false) return "held";
   const messages = body["messages"] as readonly object[];
   const { query } = lastTurn(messages);
-  return { messages, query, ...(body["system"] !== undefined && { system: body["system"] }) };
+  return { messages, query, leading: 0, ...(body["system"] !== undefined && { system: body["system"] }) };
 }
 
 function resultOf({ id, output }: AnsweredCall): object {

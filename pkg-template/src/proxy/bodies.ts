@@ -20,7 +20,8 @@ export async function readUpTo(body: ReadableStream<Uint8Array> | null, most: nu
   return { bytes: joined(parts, size) };
 }
 
-function joined(parts: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+/** Parts as one. */
+export function joined(parts: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size);
   let at = 0;
   for (const part of parts) {
@@ -51,9 +52,21 @@ export function streamOf(parts: AsyncGenerator<Uint8Array, void>, cancelled: (re
       else controller.enqueue(next.value);
     },
     async cancel(reason) {
+      // What waits for more is told first that nothing comes.
       await cancelled(reason);
+      void parts.return().catch(() => undefined);
     },
   });
+}
+
+/** The parts of a body as they come. Whoever stops reading ends it. */
+export async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void> {
+  const reader = body?.getReader();
+  try {
+    for (let part = await reader?.read(); reader && part && !part.done; part = await reader.read()) yield part.value;
+  } finally {
+    void reader?.cancel().catch(() => undefined);
+  }
 }
 
 /** The JSON object that bytes say; undefined where they say none. */

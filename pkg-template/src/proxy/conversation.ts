@@ -8,6 +8,7 @@ import { objectsOf } from "./dialect.js";
 import { memberText, withMembers } from "./json-members.js";
 import { commonPrints } from "./sessions.js";
 import type { Print } from "./sessions.js";
+import type { RunningStep, StoredItem } from "contextweaver";
 
 /** The tools that are added. */
 const OFFERS = [drilldownOffer(), recallOffer()];
@@ -53,6 +54,12 @@ export class Unchangeable extends Error {
   }
 }
 
+/** What stands beside the dialogue: tools and instructions. */
+interface Beside {
+  readonly hash: string;
+  readonly tokens: number;
+}
+
 interface Pending {
   readonly count: number;
   readonly said: readonly object[];
@@ -74,6 +81,8 @@ export class Conversation {
   /** Whether the provider refused what was changed: from then on nothing is. */
   isRefused = false;
   #isCut = false;
+  /** What was sent last of a prompt that is shorter than what came. */
+  #sent: { readonly messages: readonly object[]; readonly system?: unknown; readonly tools: readonly object[] } | undefined;
   /** Tokens by which the whole conversation was more than what is kept of it, as long as it is sent whole. */
   #gap = 0;
   #kept: readonly KeptAnswer[] = [];
@@ -81,7 +90,12 @@ export class Conversation {
   #pending: Pending | undefined;
   /** Tokens of the tools that are added, for which there is room from the beginning. */
   readonly #own: number;
-  #tools: { readonly text: string; readonly tokens: number } = { text: "", tokens: 0 };
+  #beside: Beside | undefined;
+  /** What stood before the dialogue in the last prompt that was not what came. */
+  #headSent: string | undefined;
+  /** What the account of the log counts too much: of cuts, and of what everything would have cost. */
+  #headCosts = 0;
+  #same = 0;
 
   constructor(dialect: Dialect, options: ConversationOptions) {
     this.dialect = dialect;
@@ -91,6 +105,7 @@ export class Conversation {
     this.#loop = new AgentLoop({
       budget_tokens,
       thrift,
+      pin: isFixed,
       manager: { redact_secrets: mask, limits: { eviction: "lru" } },
       ...(prices && { prices }),
     });
@@ -101,8 +116,21 @@ export class Conversation {
     return this.#isCut;
   }
 
+  /** What the calls cost, by the account of the log with what is known here alone. */
   costs(): LoopCosts {
-    return this.#loop.costs();
+    const costs = this.#loop.costs();
+    return { ...costs, cost: costs.cost - this.#headCosts, cost_without: costs.cost_without - this.#same };
+  }
+
+  /** Takes what the account of the log cannot know of a step: that all was sent as it came, and that a cut leaves what stands before the dialogue. */
+  #account(step: Built["step"], isWhole: boolean): void {
+    if (!step) return;
+    const { cost, cost_without, tokens, cut } = step;
+    if (isWhole) this.#same += cost_without - cost;
+    const head = this.#beside;
+    const isKept = cut !== undefined && cut !== "cold" && head !== undefined && this.#headSent === head.hash;
+    if (!isWhole && isKept && head.tokens >= LEAST_HEAD) this.#headCosts += Math.max(0, head.tokens * (cost / tokens - CACHED));
+    this.#headSent = isWhole ? undefined : head?.hash;
   }
 
   free(): void {
@@ -134,7 +162,9 @@ export class Conversation {
     if (given !== undefined && given !== null && !Array.isArray(given)) throw new Unchangeable("unread");
     const tools = objectsOf(given);
     if (tools.some(isOwnTool)) throw new Unchangeable("tool_name_taken");
-    const { messages, system } = this.#bare([...this.#whole(asked.messages), ...said], asked);
+    const { messages: all, system } = this.#bare([...this.#whole(asked.messages), ...said], asked);
+    const messages = all.slice(asked.leading);
+    const leading = all.slice(0, asked.leading);
     const { built, tokens, tokens_without } = this.#step(request, messages, system);
     const cut = built.step?.cut;
     // A cut that nothing forces is made where it was asked to save.
@@ -142,31 +172,32 @@ export class Conversation {
     const isWhole = said.length === 0 && !this.#isCut && !isWanted && tokens_without <= this.#room(body);
     this.#gap = isWhole ? Math.max(0, tokens_without - tokens) : 0;
     this.#isCut ||= !isWhole;
+    this.#account(built.step, isWhole);
     if (isWhole) {
       const sent = tokens_without - this.#own;
       return { text, isWhole, tokens: sent, tokens_without: sent };
     }
-    const changed = this.#written(request, built.messages, built.system, tools);
+    const changed = this.#written(request, [...leading, ...built.messages], built.system, tools);
     return { text: changed, isWhole, tokens, tokens_without: Math.max(tokens, tokens_without - this.#own), ...(cut !== undefined && { cut }) };
   }
 
   #step(request: Request, messages: readonly object[], system: unknown) {
-    const { text, body, asked } = request;
+    const { body, asked } = request;
     const model = String(body["model"] ?? "model");
-    const { tokens, names } = this.#toolsOf(text, body);
+    const beside = this.#besideOf(request);
     const step = this.#loop.step(this.dialect.format, messages, {
       query: asked.query,
       called: [],
       model,
       ...(!this.#options.prices && { prices: pricesOf(model) }),
       ...(system !== undefined && { system }),
-      before: `${asked.before ?? ""} ${names}`,
-      reserved_tokens: framedTokens(asked.before === undefined ? [] : [asked.before]) + this.#gap,
-      chosen: { names: [...OWN_TOOLS], tokens, left_out: [] },
+      before: beside.hash,
+      reserved_tokens: this.#gap,
+      chosen: { names: [...OWN_TOOLS], tokens: beside.tokens, left_out: [] },
     });
     const { step: running, tokens: prompt } = step.built;
-    const beside = tokens + framedTokens(asked.before === undefined ? [] : [asked.before]);
-    return { built: step.built as Built, tokens: prompt + beside, tokens_without: Math.max(prompt + beside, (running?.tokens_without ?? 0) - this.#gap) };
+    const tokens = prompt + beside.tokens;
+    return { built: step.built as Built, tokens, tokens_without: Math.max(tokens, (running?.tokens_without ?? 0) - this.#gap) };
   }
 
   /** Tokens of the estimator that a request may have. */
@@ -174,13 +205,17 @@ export class Conversation {
     return Math.floor(this.#options.budget_tokens / this.#loop.factorOf(String(body["model"] ?? "model")));
   }
 
-  /** Tokens of the client's tools and of those that are added, and what tells them from others. */
-  #toolsOf(text: string, body: Fields): { readonly tokens: number; readonly names: string } {
-    const json = body["tools"] === undefined ? "" : (memberText(text, "tools") ?? "");
-    if (json !== this.#tools.text || this.#tools.tokens === 0) {
-      this.#tools = { text: json, tokens: framedTokens(objectsOf(body["tools"]).map((tool) => JSON.stringify(tool))) + this.#own };
+  /** Tokens of what stands beside the dialogue, those of the tools that are added among them, and what tells it from another. */
+  #besideOf({ text, body, asked, prints }: Request): Beside {
+    const { before = "", leading, messages } = asked;
+    const hash = new TextHash();
+    for (const part of [memberText(text, "tools") ?? "", before, ...prints.slice(0, leading).map((print) => print.hash)]) hash.add(part);
+    const value = hash.add("");
+    if (this.#beside?.hash !== value) {
+      const texts = [...objectsOf(body["tools"]), ...messages.slice(0, leading)].map((one) => JSON.stringify(one));
+      this.#beside = { hash: value, tokens: this.#own + framedTokens(before === "" ? texts : [...texts, before]) };
     }
-    return { tokens: this.#tools.tokens, names: new TextHash().add(json) };
+    return this.#beside;
   }
 
   /** The conversation with what the client's history lacks. */
@@ -199,13 +234,27 @@ export class Conversation {
   }
 
   #written({ text, body }: Request, messages: readonly object[], system: unknown, tools: readonly object[]): string {
-    const offered = [...tools, ...OFFERS.map((tool) => this.dialect.offer(tool))] as Fields[];
-    const sent = this.dialect.format === "anthropic" ? this.#marks.put({ messages, system, tools: offered }, { automatic: body["cache_control"], settings: body }) : { messages, system, tools: offered };
-    const members = new Map([[this.dialect.field, JSON.stringify(sent.messages)], ["tools", JSON.stringify(sent.tools)]]);
+    const own = OFFERS.map((tool) => this.dialect.offer(tool)) as Fields[];
+    const placed = tools.length === 0 ? this.dialect.offered?.(messages, own) : undefined;
+    const offered = { messages: placed ?? messages, system, tools: placed ? [] : [...(tools as readonly Fields[]), ...own] };
+    const sent = this.dialect.format === "anthropic" ? this.#marks.put(offered, { automatic: body["cache_control"], settings: body }) : offered;
+    this.#sent = sent;
+    const members = new Map<string, string>([[this.dialect.field, JSON.stringify(sent.messages)]]);
+    if (sent.tools.length > 0) members.set("tools", JSON.stringify(sent.tools));
     if (sent.system !== undefined) members.set("system", JSON.stringify(sent.system));
     const changed = withMembers(text, members);
     if (changed === undefined) throw new Unchangeable("unread");
     return changed;
+  }
+
+  /** What counts the tokens of a request that goes on behind what was sent last; undefined where that is not known. */
+  counted({ text, asked, prints }: Request): string | undefined {
+    const { length } = this.prints;
+    if (!this.#isCut || !this.#sent || commonPrints(this.prints, prints) < length) return undefined;
+    const { messages, system, tools } = this.#sent;
+    const members = new Map([[this.dialect.field, JSON.stringify([...messages, ...asked.messages.slice(length)])], ["tools", JSON.stringify(tools)]]);
+    if (system !== undefined) members.set("system", JSON.stringify(system));
+    return withMembers(text, members);
   }
 
   /** Answers calls of added tools. */
@@ -244,13 +293,30 @@ export class Conversation {
   }
 }
 
+/** Tokens that every provider keeps of a prompt, and the price that all of them have for one that they kept. */
+const LEAST_HEAD = 2_048;
+const CACHED = 0.1;
+
 /** What is said to a model that reads on and on. */
 const ENOUGH = "Nothing more is read for this answer. Go on with what you have; you can read again in the next one.";
+
+/** Opaque parts that are of the dialogue: reasoning, and what the provider itself has run. */
+const OF_DIALOGUE = /reasoning|thinking|_call$|_output$|^server_tool_use$|_tool_result$/;
+
+/**
+ * Whether an item stays in every prompt: instructions, and what is no part of the dialogue, such as tools that are told of in it, or
+ * what a provider has made of a longer conversation.
+ */
+function isFixed({ kind, metadata }: StoredItem): boolean {
+  if (kind === "policy") return true;
+  const { message } = (metadata?.["_contextweaver"] ?? {}) as { readonly message?: { readonly parts?: unknown } };
+  return objectsOf(message?.parts).some(({ kind: part, original }) => part === "opaque" && !OF_DIALOGUE.test(String(((original ?? {}) as Fields)["type"])));
+}
 
 interface Built {
   readonly messages: readonly object[];
   readonly system?: unknown;
-  readonly step?: { readonly cut?: string; readonly hides: boolean };
+  readonly step?: RunningStep;
 }
 
 function isOwnTool(tool: Fields): boolean {

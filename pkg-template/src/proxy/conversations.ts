@@ -37,6 +37,12 @@ export class Conversations {
     return [...this.#known.keys()];
   }
 
+  /** Finds the conversation that a request goes on with. */
+  find(group: string, dialect: Dialect, request: Request): Conversation | undefined {
+    const near = this.#nearest(group, dialect, request);
+    return near && isContinued(near, request) ? near : undefined;
+  }
+
   /** Finds the conversation that a request goes on with, or begins one. */
   of(group: string, dialect: Dialect, request: Request): Conversation {
     const near = this.#nearest(group, dialect, request);

@@ -13,6 +13,8 @@ export interface Asked {
   readonly system?: unknown;
   /** Instructions that stand before the messages and are sent as they are. */
   readonly before?: string;
+  /** How many of the messages stand before the dialogue, and are sent as they are, too. */
+  readonly leading: number;
   /** What the user asked last. */
   readonly query: string;
 }
@@ -83,6 +85,8 @@ export interface Dialect {
   read(body: Fields): Asked | string;
   /** Writes the definition of a tool. */
   offer(tool: DescribedTool): object;
+  /** Puts tools that are added behind the client's, where the client has its own. Absent where that is `tools` alone. */
+  offered?(messages: readonly object[], own: readonly object[]): readonly object[] | undefined;
   answer(own: ReadonlySet<string>): AnswerMaker;
   /** Writes results as they stand in the next request. */
   results(answered: readonly AnsweredCall[]): readonly object[];
@@ -106,6 +110,12 @@ export function isSameText(one: string, other: string): boolean {
 /** Whether two lists have the same names. */
 export function isSameSet(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((name) => other.includes(name));
+}
+
+/** How many messages stand before the dialogue: instructions, and what is no message of anybody, such as tools that are told of there. */
+export function leading(messages: readonly object[], isOther: (message: Fields) => boolean): number {
+  const first = (messages as readonly Fields[]).findIndex((message) => !["system", "developer"].includes(String(message["role"])) && !isOther(message));
+  return Math.max(first, 0);
 }
 
 /** A list of objects, or none. */

@@ -12,35 +12,45 @@ export interface StreamEvent {
 
 /** UTF-16 units of an event that are waited for. */
 const MOST_UNITS = 2 ** 24;
+/** What an event ends with. */
+const END = /\r\n\r\n|\n\n|\r\r/;
+const ENDS = new RegExp(END, "g");
+const LONGEST_END = 4;
 
 /** Cuts text into events. */
 export class EventReader {
   readonly #decoder = new TextDecoder();
-  #rest = "";
-  /** Where nothing was found yet. */
-  #searched = 0;
+  /** Pieces in which no event ends, and the last units of them: the end of an event may be torn. */
+  #pieces: string[] = [];
+  #units = 0;
+  #last = "";
 
   /** Takes bytes, and returns the events that are whole. Throws where one is too long to wait for: {@link EventReader.rest} has it. */
   take(bytes: Uint8Array): StreamEvent[] {
-    this.#rest += this.#decoder.decode(bytes, { stream: true });
+    const piece = this.#decoder.decode(bytes, { stream: true });
+    this.#pieces.push(piece);
+    this.#units += piece.length;
+    const near = this.#last + piece;
+    this.#last = near.slice(-(LONGEST_END - 1));
     const events: StreamEvent[] = [];
-    const end = /\r\n\r\n|\n\n|\r\r/g;
-    let at = 0;
-    end.lastIndex = Math.max(0, this.#searched - 3);
-    for (let found = end.exec(this.#rest); found; found = end.exec(this.#rest)) {
-      events.push(eventOf(this.#rest.slice(at, end.lastIndex)));
-      at = end.lastIndex;
+    if (END.test(near)) {
+      const text = this.#pieces.join("");
+      let at = 0;
+      for (const { 0: end, index } of text.matchAll(ENDS)) {
+        events.push(eventOf(text.slice(at, index + end.length)));
+        at = index + end.length;
+      }
+      const rest = text.slice(at);
+      [this.#pieces, this.#units, this.#last] = [[rest], rest.length, rest.slice(-(LONGEST_END - 1))];
     }
-    this.#rest = this.#rest.slice(at);
-    this.#searched = this.#rest.length;
-    if (this.#rest.length > MOST_UNITS) throw new RangeError("an event is too long");
+    if (this.#units > MOST_UNITS) throw new RangeError("an event is too long");
     return events;
   }
 
   /** What is not whole: the end of a stream that was cut off. */
   rest(): string {
-    const rest = this.#rest + this.#decoder.decode();
-    this.#rest = "";
+    const rest = this.#pieces.join("") + this.#decoder.decode();
+    [this.#pieces, this.#units, this.#last] = [[], 0, ""];
     return rest;
   }
 }

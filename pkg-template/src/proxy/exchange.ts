@@ -1,5 +1,5 @@
 // One request of a conversation: what is sent for it, in as many rounds with the model as it takes, and the one answer that the client gets.
-import { bodyOf, objectOf, readUpTo, streamOf } from "./bodies.js";
+import { bodyOf, chunksOf, joined, objectOf, readUpTo, streamOf } from "./bodies.js";
 import { OWN_TOOLS } from "./conversation.js";
 import type { Conversation, Outgoing, Request as Asked } from "./conversation.js";
 import type { AnswerMaker, Fields, RoundEnd } from "./dialect.js";
@@ -17,6 +17,8 @@ export interface ExchangeContext {
   readonly send: (body: string | Uint8Array<ArrayBuffer>) => Promise<Response>;
   /** Ends what is under way at the provider. */
   readonly abort: (reason: unknown) => void;
+  /** Is told what went wrong here. */
+  readonly failed: (error: unknown) => void;
   /** Is called once, when the client has all or went. */
   readonly ended: () => void;
 }
@@ -48,14 +50,17 @@ export class Exchange {
   }
 
   /** Passes an answer on: as it comes where nothing was added to the request, which only reads what it cost. */
-  async answer(first: Response, outgoing: Outgoing, status: string): Promise<Response> {
+  answer(first: Response, outgoing: Outgoing, status: string): Response | Promise<Response> {
     const headers = responseHeaders(first.headers, status);
     const init = { status: first.status, statusText: first.statusText, headers };
     const { body } = first;
-    if (!body || !first.ok) return this.#passed(first, init);
-    if (isStream(first)) return new Response(this.#stream(outgoing.isWhole ? this.#observed(body) : this.#told(body)), init);
-    if (outgoing.isWhole) return this.#passed(first, init);
-    return this.#whole(first, init);
+    if (!body) {
+      this.#over();
+      return new Response(null, init);
+    }
+    if (!first.ok) return new Response(this.#stream(chunksOf(body)), init);
+    if (outgoing.isWhole) return new Response(this.#stream(isStream(first) ? this.#observed(body) : this.#copied(body)), init);
+    return isStream(first) ? new Response(this.#stream(this.#told(body)), init) : this.#whole(first, init);
   }
 
   #over(): void {
@@ -79,23 +84,19 @@ export class Exchange {
     });
   }
 
-  /** Passes an answer on that is no stream, or no answer. What is large is not held; of the rest the cost is read. */
-  async #passed(response: Response, init: ResponseInit): Promise<Response> {
-    if (!response.ok || !response.body) {
-      return new Response(response.body && this.#stream(chunksOf(response.body)), init);
+  /** Passes an answer on that comes at once, and reads what it cost behind it. */
+  async *#copied(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+    const parts: Uint8Array[] = [];
+    let size = 0;
+    for await (const part of chunksOf(body)) {
+      yield part;
+      size += part.length;
+      if (size <= MOST_ANSWER) parts.push(part);
     }
-    const read = await readUpTo(response.body, MOST_ANSWER);
-    const said = read.rest ? undefined : objectOf(read.bytes);
-    if (said) {
-      this.#maker.whole(said.body);
-      this.#observe(this.#maker.end());
-    }
-    const rest = bodyOf(read);
-    if (rest instanceof Uint8Array) {
-      this.#over();
-      return new Response(rest, init);
-    }
-    return new Response(this.#stream(chunksOf(rest)), init);
+    const said = size <= MOST_ANSWER ? objectOf(joined(parts, size)) : undefined;
+    if (!said) return;
+    this.#maker.whole(said.body);
+    this.#observe(this.#maker.end());
   }
 
   /** Passes a stream on byte for byte, and reads what it cost behind it. */
@@ -123,13 +124,17 @@ export class Exchange {
   async *#told(first: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
     for (let body: ReadableStream<Uint8Array> | null = first; body; ) {
       const events = new EventReader();
+      let isRead = true;
       for await (const part of chunksOf(body)) {
-        let text = "";
-        for (const event of events.take(part)) text += this.#maker.event(event);
-        if (text !== "") yield ENCODER.encode(text);
+        const text = isRead ? this.#read(events, part) : undefined;
+        if (text === undefined) {
+          yield isRead ? ENCODER.encode(events.rest()) : part;
+          isRead = false;
+        } else if (text !== "") yield ENCODER.encode(text);
       }
       const torn = events.rest();
       if (torn !== "") yield ENCODER.encode(torn);
+      if (!isRead) return;
       const next = await this.#next(this.#maker.end());
       if (!next) {
         yield ENCODER.encode(this.#maker.close());
@@ -140,6 +145,18 @@ export class Exchange {
         yield ENCODER.encode(await this.#failure(next));
         return;
       }
+    }
+  }
+
+  /** What the client is told of a part; undefined of an event that is too long to be read, which passes as it comes. */
+  #read(events: EventReader, part: Uint8Array): string | undefined {
+    try {
+      let text = "";
+      for (const event of events.take(part)) text += this.#maker.event(event);
+      return text;
+    } catch (error) {
+      if (error instanceof RangeError) return undefined;
+      throw error;
     }
   }
 
@@ -200,16 +217,12 @@ export class Exchange {
     const { conversation } = this.#context;
     try {
       return conversation.send(request, this.#said).text;
-    } catch {
+    } catch (error) {
+      this.#context.failed(error);
       this.#said = [];
       return request.text;
     }
   }
-}
-
-async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void> {
-  const reader = body?.getReader();
-  for (let part = await reader?.read(); reader && part && !part.done; part = await reader.read()) yield part.value;
 }
 
 /** What a body asks of a model, for a log. */

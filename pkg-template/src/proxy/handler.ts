@@ -18,6 +18,7 @@ import type { ProxyApi, Route } from "./routes.js";
 import { groupOf, headOf, printsOf } from "./sessions.js";
 import { StatsBook } from "./stats.js";
 import type { ProxyStats } from "./stats.js";
+import { quietly } from "../telemetry/quietly.js";
 import { ContextWeaverError } from "contextweaver";
 
 /** Answers requests of agents: those of a model by the provider, with a prompt that keeps to the budget. */
@@ -29,7 +30,9 @@ export interface Proxy {
   free(): void;
 }
 
-const DIALECTS: Readonly<Partial<Record<ProxyApi, Dialect>>> = { "openai-chat": CHAT, "openai-responses": RESPONSES, anthropic: ANTHROPIC };
+const DIALECTS: Readonly<Partial<Record<ProxyApi, Dialect>>> = { "openai-chat": CHAT, "openai-responses": RESPONSES, anthropic: ANTHROPIC, "anthropic-count": ANTHROPIC };
+/** Counts what a call would send. */
+const COUNT: ProxyApi = "anthropic-count";
 /** What a provider answers to what it does not take. */
 const REFUSALS = [400, 413, 422];
 /** What is answered when the provider cannot be reached. */
@@ -124,6 +127,7 @@ class Handling {
   async #called(passage: Passage): Promise<Response> {
     const { request, route } = passage;
     const dialect = route.api && DIALECTS[route.api];
+    const isCount = route.api === COUNT;
     if (!dialect) return this.#passed(passage, request.body);
     const own = request.headers.get(BYPASS_HEADER);
     if (own !== null && own !== "0") return this.#passed(passage, request.body, "requested");
@@ -131,42 +135,79 @@ class Handling {
     const read = await readUpTo(request.body, this.#options.limits.max_body_bytes).catch(() => undefined);
     if (!read) return told(CLIENT_GONE, "the request broke off");
     if (read.rest) return this.#passed(passage, bodyOf(read), "too_large");
+    if (isCount) return this.#counted(passage, dialect, read.bytes);
     const prepared = await this.#prepared(passage, dialect, read);
     return typeof prepared === "string" ? this.#passed(passage, read.bytes, prepared) : this.#exchanged(passage, read, prepared);
   }
 
+  /** Counts what is sent of a conversation that is shortened; another is counted as it came. */
+  async #counted(passage: Passage, dialect: Dialect, bytes: Uint8Array<ArrayBuffer>): Promise<Response> {
+    const read = await this.#read(passage, dialect, bytes).catch(() => "unread");
+    const text = typeof read === "string" ? undefined : this.#conversations.find(read.group, dialect, read.asked)?.counted(read.asked);
+    if (text === undefined) return this.#passed(passage, bytes);
+    const response = await this.#sent(passage, text);
+    if (REFUSALS.includes(response.status)) {
+      await response.body?.cancel();
+      return this.#passed(passage, bytes);
+    }
+    this.#stats.passed += 1;
+    return new Response(response.body, { status: response.status, headers: responseHeaders(response.headers, "shortened") });
+  }
+
+  /** Reads a request and whose it is; a text says why it cannot be changed. */
+  async #read({ request, route }: Passage, dialect: Dialect, bytes: Uint8Array): Promise<{ readonly group: string; readonly asked: Asked } | string> {
+    const said = objectOf(bytes);
+    const asked = said && dialect.read(said.body);
+    if (!said || !asked) return "unread";
+    if (typeof asked === "string") return asked;
+    this.#secret ??= crypto.randomUUID();
+    const group = await groupOf(request.headers, said.body, `${dialect.format} ${route.target.origin}`, this.#secret);
+    return { group, asked: { ...said, asked, prints: printsOf(asked.messages), head: headOf(said.body) } };
+  }
+
   /** Says what is sent, or why it is what came. */
-  async #prepared({ request, route }: Passage, dialect: Dialect, { bytes }: ReadBody): Promise<Prepared | string> {
+  async #prepared(passage: Passage, dialect: Dialect, { bytes }: ReadBody): Promise<Prepared | string> {
     try {
-      const said = objectOf(bytes);
-      const asked = said && dialect.read(said.body);
-      if (!said || !asked) return "unread";
-      if (typeof asked === "string") return asked;
-      this.#secret ??= crypto.randomUUID();
-      const group = await groupOf(request.headers, said.body, `${dialect.format} ${route.target.origin}`, this.#secret);
-      const one: Asked = { ...said, asked, prints: printsOf(asked.messages), head: headOf(said.body) };
-      const conversation = this.#conversations.of(group, dialect, one);
-      if (conversation.isRefused) return "refused";
-      const outgoing = conversation.begin(one);
-      return { conversation, asked: one, outgoing };
+      const read = await this.#read(passage, dialect, bytes);
+      if (typeof read === "string") return read;
+      const conversation = this.#conversations.of(read.group, dialect, read.asked);
+      return conversation.isRefused ? "refused" : this.#begun(conversation, read.asked);
     } catch (error) {
-      return reasonOf(error);
+      return this.#reason(error);
     } finally {
       this.#conversations.prune();
+    }
+  }
+
+  /** Begins with a request of a conversation, which stays in memory until it is answered. */
+  #begun(conversation: Conversation, asked: Asked): Prepared {
+    conversation.busy += 1;
+    try {
+      return { conversation, asked, outgoing: conversation.begin(asked) };
+    } catch (error) {
+      conversation.busy -= 1;
+      throw error;
     }
   }
 
   async #exchanged(passage: Passage, { bytes }: ReadBody, prepared: Prepared): Promise<Response> {
     const { conversation, asked, outgoing } = prepared;
     const send = (body: string | Uint8Array<ArrayBuffer>): Promise<Response> => this.#sent(passage, body);
-    conversation.busy += 1;
-    const ended = (): void => void (conversation.busy -= 1);
-    let response = await send(outgoing.isWhole ? bytes : outgoing.text);
+    let isOver = false;
+    const ended = (): void => {
+      if (!isOver) conversation.busy -= 1;
+      isOver = true;
+    };
+    // A client that goes before anything comes reads nothing to its end.
+    passage.gone.signal.addEventListener("abort", ended, { once: true });
+    const response = await send(outgoing.isWhole ? bytes : outgoing.text);
     if (!outgoing.isWhole && REFUSALS.includes(response.status)) {
       await response.body?.cancel();
-      conversation.isRefused = true;
       ended();
-      return this.#passed(passage, bytes, "refused");
+      const original = await this.#passed(passage, bytes, "refused");
+      // What is refused as it came, too, was not refused for what was changed.
+      conversation.isRefused = original.ok;
+      return original;
     }
     const exchange = new Exchange({
       conversation,
@@ -175,6 +216,7 @@ class Handling {
       max_rounds: this.#options.max_rounds,
       send,
       abort: (reason) => passage.gone.abort(reason),
+      failed: (error) => this.#failed(error),
       ended,
     });
     const { isWhole, tokens, tokens_without, cut } = outgoing;
@@ -210,9 +252,21 @@ class Handling {
     }
   }
 
+  /** Why a request passes as it came: a word, as messages of errors may quote what was said. */
+  #reason(error: unknown): string {
+    if (error instanceof Unchangeable) return error.reason;
+    this.#failed(error);
+    return ContextWeaverError.is(error) ? error.code.toLowerCase() : "internal";
+  }
+
+  #failed(error: unknown): void {
+    quietly(() => this.#options.on_error?.(error));
+  }
+
   #log({ request, route }: Passage, entry: Omit<ProxyLogEntry, "method" | "path" | "provider">): void {
     const { pathname } = new URL(request.url);
-    this.#options.on_request?.({ method: request.method, path: route.api === undefined ? "other" : pathname, provider: route.provider, ...entry });
+    const path = route.api === undefined ? "other" : pathname;
+    quietly(() => this.#options.on_request?.({ method: request.method, path, provider: route.provider, ...entry }));
   }
 }
 
@@ -221,11 +275,3 @@ function told(status: number, message: string): Response {
   const error = { type: "error", error: { type: "contextweaver_proxy", code: status, message } };
   return Response.json(error, { status: status, headers: { [STATUS_HEADER]: "failed" } });
 }
-
-/** Why a request passes as it came: a word, as messages of errors may quote what was said. */
-function reasonOf(error: unknown): string {
-  if (error instanceof Unchangeable) return error.reason;
-  if (ContextWeaverError.is(error)) return error.code.toLowerCase();
-  return "internal";
-}
-

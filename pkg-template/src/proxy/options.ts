@@ -35,6 +35,8 @@ export interface ProxyOptions {
   readonly fetch?: (request: Request) => Promise<Response>;
   /** Is told of each request when its answer begins: names and counts, no text and no key. */
   readonly on_request?: (entry: ProxyLogEntry) => void;
+  /** Is told what went wrong here when a request passes as it came for that. Messages may quote what was said: keep them to yourself. */
+  readonly on_error?: (error: unknown) => void;
 }
 
 /** Bounds of what a proxy keeps. */
@@ -74,9 +76,10 @@ export interface CheckedOptions extends Required<Pick<ProxyOptions, "budget_toke
   readonly hosts: readonly string[] | undefined;
   readonly send: (request: Request) => Promise<Response>;
   readonly on_request: ((entry: ProxyLogEntry) => void) | undefined;
+  readonly on_error: ((error: unknown) => void) | undefined;
 }
 
-const NAMES = ["budget_tokens", "upstreams", "thrift", "prices", "mask", "max_rounds", "limits", "token", "origins", "hosts", "fetch", "on_request"];
+const NAMES = ["budget_tokens", "upstreams", "thrift", "prices", "mask", "max_rounds", "limits", "token", "origins", "hosts", "fetch", "on_request", "on_error"];
 const LIMITS = { max_conversations: 200, max_units: 2 ** 28, max_body_bytes: 2 ** 25 };
 const PRICES = ["openai", "anthropic", "gemini", "deepseek"];
 const LEAST_BUDGET = 2_000;
@@ -90,7 +93,7 @@ function refuse(path: string, expected: string, hint?: string): never {
 export function checkedOptions(given: ProxyOptions): CheckedOptions {
   if (typeof given !== "object" || (given as unknown) === null) refuse("", "options", "{ budget_tokens: 60000, token: false }");
   unknown(Object.keys(given), NAMES, "");
-  const { budget_tokens, upstreams = {}, thrift = 0, prices, mask = false, max_rounds = 8, limits = {}, hosts, on_request } = given;
+  const { budget_tokens, upstreams = {}, thrift = 0, prices, mask = false, max_rounds = 8, limits = {}, hosts, on_request, on_error } = given;
   const send = given.fetch ?? ((request: Request) => fetch(request));
   if (budget_tokens === undefined) throw new ContextWeaverError("MISSING_FIELD", "missing field `budget_tokens`", { path: "/budget_tokens", hint: "the most that a call of a model may have, such as 60000" });
   whole(budget_tokens, "/budget_tokens", LEAST_BUDGET, MOST_BUDGET);
@@ -98,12 +101,12 @@ export function checkedOptions(given: ProxyOptions): CheckedOptions {
   if (typeof thrift !== "number" || !(thrift >= 0 && thrift <= 1)) refuse("/thrift", "a number from 0 to 1");
   if (prices !== undefined && !PRICES.includes(prices)) refuse("/prices", `one of ${PRICES.join(", ")}`);
   if (typeof mask !== "boolean") refuse("/mask", "true or false");
-  for (const [name, value] of [["/fetch", send], ["/on_request", on_request ?? send]] as const) if (typeof value !== "function") refuse(name, "a function");
+  for (const [name, value] of [["/fetch", send], ["/on_request", on_request ?? send], ["/on_error", on_error ?? send]] as const) if (typeof value !== "function") refuse(name, "a function");
   if (hosts !== undefined && !(Array.isArray(hosts) && hosts.every((host) => typeof host === "string"))) refuse("/hosts", "a list of names");
   unknown(Object.keys(limits), Object.keys(LIMITS), "/limits");
   const bounds = { ...LIMITS, ...limits };
   for (const [name, value] of Object.entries(bounds)) whole(value, `/limits/${name}`, 1, Number.MAX_SAFE_INTEGER);
-  return { budget_tokens, thrift, prices, mask, max_rounds, limits: bounds, hosts: hosts?.map((host) => host.toLowerCase()), send, on_request, upstreams: addresses(upstreams) };
+  return { budget_tokens, thrift, prices, mask, max_rounds, limits: bounds, hosts: hosts?.map((host) => host.toLowerCase()), send, on_request, on_error, upstreams: addresses(upstreams) };
 }
 
 function unknown(names: readonly string[], known: readonly string[], path: string): void {

@@ -1,7 +1,7 @@
 // OpenAI's responses, whole and as events.
 import { lastTurn } from "../adapters/openai-turn.js";
 import { sumOf } from "../adapters/usage-sum.js";
-import { errorOf, isSameSet, isSameText, objectsOf } from "./dialect.js";
+import { errorOf, isSameSet, isSameText, leading, objectsOf } from "./dialect.js";
 import type { AnswerMaker, Asked, Dialect, Fields, OwnCall, RoundEnd, Visible } from "./dialect.js";
 import { dataOf, rewritten } from "./event-stream.js";
 import type { StreamEvent } from "./event-stream.js";
@@ -11,6 +11,12 @@ export const RESPONSES: Dialect = {
   field: "input",
   read,
   offer: ({ name, description, schema }) => ({ type: "function", name, description, parameters: schema, strict: false }),
+  offered(messages, own) {
+    const items = messages as readonly Fields[];
+    const at = items.map(({ type }) => type).lastIndexOf(TOOLS_ITEM);
+    const { tools } = items[at] ?? {};
+    return Array.isArray(tools) ? items.map((item, place) => (place === at ? { ...item, tools: [...(tools as unknown[]), ...own] } : item)) : undefined;
+  },
   answer: (own) => new ResponsesAnswer(own),
   results: (answered) => answered.map(({ id, output }) => ({ type: "function_call_output", call_id: id, output })),
   putBack(messages, at, { said, beside, ids, text }) {
@@ -36,7 +42,12 @@ function read(body: Fields): Asked | string {
   if (body["previous_response_id"] != null || body["conversation"] != null || body["prompt"] != null || background === true) return "held";
   const messages = typeof input === "string" ? [{ role: "user", content: input }] : (input as readonly object[]);
   if (!Array.isArray(messages)) return "unread";
-  return { messages, query: lastTurn(messages).query, ...(typeof instructions === "string" && { before: instructions }) };
+  return { messages, query: lastTurn(messages).query, leading: leading(messages, isOfNobody), ...(typeof instructions === "string" && { before: instructions }) };
+}
+
+/** Whether an item is no part of the dialogue: neither a message, nor what a model thought or called, nor a result. */
+function isOfNobody({ type, role }: Fields): boolean {
+  return role === undefined && type !== "message" && type !== "reasoning" && !/_(?:call|output)$/.test(String(type));
 }
 
 function isOfModel({ type, role }: Fields): boolean {
@@ -53,6 +64,8 @@ function textsOf(items: readonly Fields[]): string {
   return messages.map(({ content }) => (typeof content === "string" ? content : objectsOf(content).map(({ text }) => String(text ?? "")).join(""))).join("");
 }
 
+/** An item with tools, for agents that tell of them in the conversation. */
+const TOOLS_ITEM = "additional_tools";
 const END = ["response.completed", "response.incomplete", "response.failed"];
 const BEGIN = ["response.created", "response.in_progress", "response.queued"];
 

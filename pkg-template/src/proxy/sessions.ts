@@ -4,7 +4,7 @@ import type { Fields } from "./dialect.js";
 import { SESSION_HEADER } from "./headers.js";
 
 /** Headers by which agents name a session. */
-const HEADERS = ["session_id", "session-id", "x-session-id", "conversation_id", "x-conversation-id", "x-claude-code-session-id", "x-session-affinity"];
+const HEADERS = ["session_id", "session-id", "x-session-id", "thread-id", "thread_id", "conversation_id", "x-conversation-id", "x-claude-code-session-id", "x-session-affinity"];
 /** Where credentials stand. */
 const CREDENTIALS = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
 
