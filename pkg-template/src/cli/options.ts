@@ -146,8 +146,8 @@ convert session: a recorded session of MCP, one JSON object per line, becomes it
   --host <name>         default: 127.0.0.1
   --token <text>        what clients must send as x-contextweaver-token (default: CONTEXTWEAVER_TOKEN); needed beyond this machine
 `,
-  run: `Options of run; they stand before --, behind it stands the agent with its own
-  --budget, --thrift, --openai, --anthropic, --gemini, --mask, --verbose: as of proxy; addresses that the environment has are taken
+  run: `run takes --budget, --thrift, --openai, --anthropic, --gemini, --mask and --verbose of proxy before --; behind it stands the agent
+with its own arguments. Where OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL is set, it stands behind the proxy.
 `,
   demo: "",
 };
