@@ -71,13 +71,21 @@ test("Proxy: agents of one key whose requests come in turn each have their own p
 
 test("Proxy: what one key has stored no other reads, in the same session and the same words", async () => {
   const handle = "artifact:result:agent_1";
-  const reads = (body) => (body.messages.at(-1).content.some?.(({ tool_use_id: id }) => id === "agent_8") && body.tools.length > 1 ? { calls: [{ id: "look", name: "drilldown", input: { handle, selector: { type: "lines", start: 0, end: 2 } } }] } : undefined);
+  const reads = ({ messages, tools }) => {
+    const answers = (id) => messages.at(-1).content.some?.(({ tool_use_id: one }) => one === id);
+    if (answers("look")) return { calls: [{ id: "agent_9", name: "read", input: { n: 9 } }] };
+    return answers("agent_8") && tools.length > 1 ? { calls: [{ id: "look", name: "drilldown", input: { handle, selector: { type: "lines", start: 0, end: 2 } } }] } : undefined;
+  };
   const { ask, handler, sent } = setting({}, reads);
   const body = { metadata: { user_id: "u" } };
   const first = new Agent("agent", ask, { body, headers: { "x-api-key": "key-a" } });
   for (let step = 0; step < 9; step += 1) await first.step();
   assert.match(sent.at(-1).text, /agent 1\.0 .*agent 1\.1 .*\(lines 0-1 of /);
-  // The same conversation, but for the result, by another key.
+  // The very same conversation by another key: what was read for the first is not put back for it.
+  const copied = await ask({ system: first.system, messages: first.messages, ...body }, { "x-api-key": "key-c" });
+  assert.ok(copied.status.endsWith("cut=first") && !copied.sent.includes('"look"'), copied.status);
+  assert.ok((await first.step()).sent.includes('"look"'));
+  // The same conversation, but for the result, by a third.
   const second = new Agent("agent", ask, { body, headers: { "x-api-key": "key-b" } });
   for (let step = 0; step < 9; step += 1) {
     const secret = second.messages.findIndex((message) => JSON.stringify(message).includes("agent 1.0 "));
@@ -86,7 +94,7 @@ test("Proxy: what one key has stored no other reads, in the same session and the
   }
   assert.ok(!sent.filter(({ headers }) => headers["x-api-key"] === "key-b").some(({ text }, at) => at > 0 && text.includes("agent 1.1 ")));
   assert.match(sent.at(-1).text, /mine 1\.0 .*mine 1\.1 .*\(lines 0-1 of /);
-  assert.equal(handler.stats().conversations, 2);
+  assert.equal(handler.stats().conversations, 3);
   handler.free();
 });
 
