@@ -1,12 +1,14 @@
 // Agents on the official SDKs, as their users write them: each asks a model through a client, runs the calls, and goes on until there are none.
 import Anthropic from "@anthropic-ai/sdk";
+import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 
-const MODELS = { chat: "gpt-5", responses: "gpt-5", messages: "claude-sonnet-4-5" };
+const MODELS = { chat: "gpt-5", responses: "gpt-5", messages: "claude-opus-5", contents: "gemini-3-pro" };
 const KEY = "sk-secret-of-the-user";
 
 /** What each SDK calls a model by. `fetch` takes a `Request`. */
 const clientOf = (api, fetch, options = {}) => {
+  if (api === "contents") return new GoogleGenAI({ apiKey: KEY, httpOptions: { baseUrl: "http://127.0.0.1:8323" } });
   const given = { apiKey: KEY, maxRetries: 0, ...options, fetch: (url, init) => fetch(new Request(url, { ...init, ...(init?.body && { duplex: "half" }) })) };
   return api === "messages" ? new Anthropic({ baseURL: "http://127.0.0.1:8323", ...given }) : new OpenAI({ baseURL: "http://127.0.0.1:8323/v1", ...given });
 };
@@ -75,11 +77,40 @@ export function agentOf(api, isStream, { fetch, tools, instructions, model = MOD
       return calls.length > 0 ? undefined : message.content.filter(({ type }) => type === "text").map(({ text }) => text).join("");
     },
   };
+  // This SDK takes no `fetch`.
+  const asked = async (ask) => {
+    const { fetch: before } = globalThis;
+    globalThis.fetch = (url, init) => fetch(new Request(url, init));
+    try {
+      return await ask();
+    } finally {
+      globalThis.fetch = before;
+    }
+  };
+  rounds.contents = async () => {
+    const body = { model, contents: [...history], config: { ...(signal && { abortSignal: signal }), systemInstruction: instructions, tools: [{ functionDeclarations: tools.map(({ name, description, schema }) => ({ name, description, parametersJsonSchema: schema })) }] } };
+    const parts = [];
+    const take = (answer) => {
+      onEvent({ candidates: answer.candidates, usageMetadata: answer.usageMetadata });
+      parts.push(...(answer.candidates?.[0]?.content?.parts ?? []));
+      return answer;
+    };
+    await asked(async () => {
+      if (!isStream) return onAnswer(take(await client.models.generateContent(body)));
+      let last;
+      for await (const chunk of await client.models.generateContentStream(body)) last = take(chunk);
+      return onAnswer(last);
+    });
+    history.push({ role: "model", parts });
+    const calls = parts.flatMap(({ functionCall: call }) => call ?? []);
+    if (calls.length > 0) history.push({ role: "user", parts: await Promise.all(calls.map(async ({ id, name, args }) => ({ functionResponse: { ...(id && { id }), name, response: { output: await run(name, args) } } }))) });
+    return calls.length > 0 ? undefined : parts.flatMap(({ text, thought }) => (thought ? [] : (text ?? ""))).join("");
+  };
   return {
     history,
     key: KEY,
     async ask(text) {
-      if (text !== undefined) history.push({ role: "user", content: text });
+      if (text !== undefined) history.push(api === "contents" ? { role: "user", parts: [{ text }] } : { role: "user", content: text });
       for (;;) {
         const said = await rounds[api]();
         if (said !== undefined) return said;
@@ -89,4 +120,4 @@ export function agentOf(api, isStream, { fetch, tools, instructions, model = MOD
 }
 
 /** The languages, whole and as streams. */
-export const WAYS = ["chat", "responses", "messages"].flatMap((api) => [[api, false], [api, true]]);
+export const WAYS = ["chat", "responses", "messages", "contents"].flatMap((api) => [[api, false], [api, true]]);

@@ -77,6 +77,20 @@ function messageEvents(said, id, model) {
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
 }
 
+const contentOf = ({ text = "", calls = [], thinking }, id, modelVersion) => ({
+  candidates: [{ index: 0, finishReason: "STOP", content: { role: "model", parts: [...(thinking ? [{ text: thinking, thought: true }] : []), ...(text === "" ? [] : [{ text }]), ...calls.map((call, at) => ({ functionCall: { name: call.name, args: call.input }, ...(at === 0 && thinking && { thoughtSignature: `SIG-${id}` }) }))] } }],
+  usageMetadata: { promptTokenCount: USAGE.read, cachedContentTokenCount: USAGE.cached, candidatesTokenCount: 9, totalTokenCount: USAGE.read + 9 },
+  modelVersion,
+  responseId: id,
+});
+
+function contentEvents(said, id, model) {
+  const { candidates: [{ content, ...end }], ...rest } = contentOf(said, id, model);
+  const parts = content.parts.flatMap((part) => (part.text === undefined ? [part] : pieces(part.text).map((text) => ({ ...part, text }))));
+  const chunk = (list, more) => `data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts: list }, ...more, index: 0 }], ...rest })}\r\n\r\n`;
+  return [...parts.slice(0, -1).map((part) => chunk([part])), chunk(parts.slice(-1), end)];
+}
+
 const LANGUAGES = {
   "/v1/chat/completions": { whole: chatAnswer, events: chatEvents },
   "/v1/responses": { whole: responseOf, events: responseEvents },
@@ -109,12 +123,13 @@ export function scriptedProvider(next, how) {
     const text = await request.text();
     const one = { method: request.method, path: url.pathname, search: url.search, host: url.host, text, headers: Object.fromEntries(request.headers), signal: request.signal, get body() { return JSON.parse(text); } };
     sent.push(one);
-    const language = LANGUAGES[url.pathname];
+    const [, named, how] = /\/models\/([^:]+):(\w+)$/.exec(url.pathname) ?? [];
+    const language = LANGUAGES[url.pathname] ?? (/enerateContent$/.test(how) ? { whole: contentOf, events: contentEvents } : undefined);
     if (!language) return Response.json({ path: url.pathname, text });
     const said = await next(one.body, one);
     if (said instanceof Response) return said;
     const id = `${url.pathname.split("/")[2]}_${(count += 1)}`;
-    const { stream, model } = one.body;
+    const { stream = how === "streamGenerateContent", model = named } = one.body;
     if (!stream) return Response.json(language.whole(said, id, model));
     return new Response(streamed(language.events(said, id, model, one.body), how), { headers: { "content-type": "text/event-stream; charset=utf-8" } });
   };
@@ -122,4 +137,4 @@ export function scriptedProvider(next, how) {
 }
 
 /** How the events of an answer are written, for a test of their grammar. */
-export const eventsOf = (path, said, id, model, body) => LANGUAGES[path].events(said, id, model, body);
+export const eventsOf = (path, said, id, model, body) => (LANGUAGES[path]?.events ?? contentEvents)(said, id, model, body);

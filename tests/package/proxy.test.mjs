@@ -13,10 +13,10 @@ const folder = await project("proxy", { "entry.mjs": `export * from "contextweav
 const { proxy, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 const BUDGET = 16_000;
-const FORMATS = { chat: "openai-chat", responses: "openai-responses", messages: "anthropic" };
+const FORMATS = { chat: "openai-chat", responses: "openai-responses", messages: "anthropic", contents: "gemini" };
 const OWN = ["drilldown", "recall"];
-const listOf = (body) => body.messages ?? body.input;
-const namesOf = ({ tools = [] }) => tools.map((tool) => tool.function?.name ?? tool.name);
+const listOf = (body) => body.messages ?? body.input ?? body.contents;
+const namesOf = ({ tools = [] }) => tools.flatMap((tool) => tool.functionDeclarations ?? [tool]).map((tool) => tool.function?.name ?? tool.name);
 const withoutMarks = (value) => JSON.stringify(value, (key, one) => (key === "cache_control" ? undefined : one));
 const tools = RUN_TOOLS.map((tool) => ({ ...tool, run: ({ part }) => partOf(part) }));
 
@@ -45,7 +45,7 @@ function readingModel() {
       const text = textsOf(listOf(body)).join("\n");
       const last = JSON.stringify(listOf(body).at(-1));
       // Once what was read before left the prompt, it is read again: by itself, and beside a call of the agent's.
-      const [, handle] = /drilldown (artifact:result:p\d+) /.exec(text) ?? [];
+      const [, handle] = /drilldown (artifact:result:\w+) /.exec(text) ?? [];
       if (!isReading && read.length < 6 && handle !== undefined && namesOf(body).includes("drilldown") && !last.includes("lines 2-5 of")) {
         isReading = true;
         const call = { id: `own${read.length}`, name: "drilldown", input: { handle, selector: { type: "lines", start: 2, end: 6 } } };
@@ -103,7 +103,7 @@ for (const [api, isStream] of WAYS) {
     let cuts = 0;
     for (const [at, body] of bodies.entries()) {
       assert.equal(PROVIDER_RULES[FORMATS[api]]({ ...body, messages: listOf(body) }), undefined, `call ${at}`);
-      withinBudget(textsOf([listOf(body), body.system ?? body.instructions ?? ""], ["cache_control", "encrypted_content", "signature"]).concat((body.tools ?? []).map((tool) => JSON.stringify(tool))), countTokens, BUDGET);
+      withinBudget(textsOf([listOf(body), body.system ?? body.instructions ?? body.systemInstruction ?? ""], ["cache_control", "encrypted_content", "signature", "thoughtSignature"]).concat((body.tools ?? []).map((tool) => JSON.stringify(tool))), countTokens, BUDGET);
       const [list, before] = [listOf(body), at > 0 ? listOf(bodies[at - 1]) : []].map((one) => one.map(withoutMarks));
       const isPrefix = before.every((message, place) => message === list[place]);
       if (!isPrefix) cuts += 1;
@@ -114,7 +114,8 @@ for (const [api, isStream] of WAYS) {
     assert.ok(cuts >= 3 && cuts <= 12, `${cuts} cuts`);
     // What was read stands in the prompts behind it, until a cut.
     for (const { call } of model.read) {
-      const holding = bodies.filter((body) => JSON.stringify(listOf(body)).includes(`"${call.id}"`));
+      const named = api === "contents" ? `"functionCall":{"name":"drilldown","args":${JSON.stringify(call.input)}}` : `"${call.id}"`;
+      const holding = bodies.filter((body) => JSON.stringify(listOf(body)).includes(named));
       assert.ok(holding.length >= 1, `${call.id} is not put back`);
       assert.match(JSON.stringify(holding[0]), /lines 2-5 of/);
     }

@@ -233,10 +233,10 @@ export class Conversation {
     return this.dialect.format === "anthropic" ? this.#marks.take(messages, system) : { messages, system };
   }
 
-  #written({ text, body }: Request, messages: readonly object[], system: unknown, tools: readonly object[]): string {
+  #written({ text, body }: Request, messages: readonly object[], system: unknown, tools: readonly Fields[]): string {
     const own = OFFERS.map((tool) => this.dialect.offer(tool)) as Fields[];
-    const placed = tools.length === 0 ? this.dialect.offered?.(messages, own) : undefined;
-    const offered = { messages: placed ?? messages, system, tools: placed ? [] : [...(tools as readonly Fields[]), ...own] };
+    const placed = this.dialect.place?.(messages, tools, own) ?? { messages, tools: [...tools, ...own] };
+    const offered = { ...placed, system, tools: placed.tools as readonly Fields[] };
     const sent = this.dialect.format === "anthropic" ? this.#marks.put(offered, { automatic: body["cache_control"], settings: body }) : offered;
     this.#sent = sent;
     const members = new Map<string, string>([[this.dialect.field, JSON.stringify(sent.messages)]]);
@@ -321,5 +321,5 @@ interface Built {
 
 function isOwnTool(tool: Fields): boolean {
   const { name } = (tool["function"] ?? tool) as Fields;
-  return OWN_TOOLS.has(String(name));
+  return OWN_TOOLS.has(String(name)) || objectsOf(tool["functionDeclarations"]).some(isOwnTool);
 }

@@ -76,17 +76,23 @@ export interface KeptAnswer extends Visible {
   readonly beside: readonly object[];
 }
 
+/** A conversation with the tools of it. */
+export interface PlacedTools {
+  readonly messages: readonly object[];
+  readonly tools: readonly object[];
+}
+
 /** The language of an API. */
 export interface Dialect {
-  readonly format: "openai-chat" | "openai-responses" | "anthropic";
+  readonly format: "openai-chat" | "openai-responses" | "anthropic" | "gemini";
   /** The member with the conversation. */
-  readonly field: "messages" | "input";
+  readonly field: "messages" | "input" | "contents";
   /** Reads a request; a text says why it cannot be changed. */
   read(body: Fields): Asked | string;
   /** Writes the definition of a tool. */
   offer(tool: DescribedTool): object;
-  /** Puts tools that are added behind the client's, where the client has its own. Absent where that is `tools` alone. */
-  offered?(messages: readonly object[], own: readonly object[]): readonly object[] | undefined;
+  /** Puts tools that are added behind the client's, in `tools` or where the client has its own. Default: behind `tools`. */
+  place?(messages: readonly object[], tools: readonly Fields[], own: readonly object[]): PlacedTools;
   answer(own: ReadonlySet<string>): AnswerMaker;
   /** Writes results as they stand in the next request. */
   results(answered: readonly AnsweredCall[]): readonly object[];

@@ -9,6 +9,7 @@ import { Unchangeable } from "./conversation.js";
 import type { Conversation, Outgoing, Request as Asked } from "./conversation.js";
 import type { Dialect } from "./dialect.js";
 import { Exchange, modelOf } from "./exchange.js";
+import { GEMINI } from "./gemini-dialect.js";
 import { BYPASS_HEADER, STATUS_HEADER, TOKEN_HEADER, requestHeaders, responseHeaders } from "./headers.js";
 import { checkedOptions } from "./options.js";
 import type { CheckedOptions, ProxyLogEntry, ProxyOptions } from "./options.js";
@@ -30,7 +31,7 @@ export interface Proxy {
   free(): void;
 }
 
-const DIALECTS: Readonly<Partial<Record<ProxyApi, Dialect>>> = { "openai-chat": CHAT, "openai-responses": RESPONSES, anthropic: ANTHROPIC, "anthropic-count": ANTHROPIC };
+const DIALECTS: Readonly<Partial<Record<ProxyApi, Dialect>>> = { "openai-chat": CHAT, "openai-responses": RESPONSES, anthropic: ANTHROPIC, "anthropic-count": ANTHROPIC, gemini: GEMINI };
 /** Counts what a call would send. */
 const COUNT: ProxyApi = "anthropic-count";
 /** What a provider answers to what it does not take. */
@@ -160,9 +161,10 @@ class Handling {
     const asked = said && dialect.read(said.body);
     if (!said || !asked) return "unread";
     if (typeof asked === "string") return asked;
+    const body = route.model === undefined ? said.body : { ...said.body, model: route.model };
     this.#secret ??= crypto.randomUUID();
-    const group = await groupOf(request.headers, said.body, `${dialect.format} ${route.target.origin}`, this.#secret);
-    return { group, asked: { ...said, asked, prints: printsOf(asked.messages), head: headOf(said.body) } };
+    const group = await groupOf(request.headers, route.target, said.body, dialect.format, this.#secret);
+    return { group, asked: { text: said.text, body, asked, prints: printsOf(asked.messages), head: headOf(said.body) } };
   }
 
   /** Says what is sent, or why it is what came. */

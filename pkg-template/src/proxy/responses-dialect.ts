@@ -11,11 +11,12 @@ export const RESPONSES: Dialect = {
   field: "input",
   read,
   offer: ({ name, description, schema }) => ({ type: "function", name, description, parameters: schema, strict: false }),
-  offered(messages, own) {
+  place(messages, given, own) {
     const items = messages as readonly Fields[];
-    const at = items.map(({ type }) => type).lastIndexOf(TOOLS_ITEM);
+    const at = given.length > 0 ? -1 : items.map(({ type }) => type).lastIndexOf(TOOLS_ITEM);
     const { tools } = items[at] ?? {};
-    return Array.isArray(tools) ? items.map((item, place) => (place === at ? { ...item, tools: [...(tools as unknown[]), ...own] } : item)) : undefined;
+    if (!Array.isArray(tools)) return { messages, tools: [...given, ...own] };
+    return { messages: items.map((item, place) => (place === at ? { ...item, tools: [...(tools as unknown[]), ...own] } : item)), tools: [] };
   },
   answer: (own) => new ResponsesAnswer(own),
   results: (answered) => answered.map(({ id, output }) => ({ type: "function_call_output", call_id: id, output })),

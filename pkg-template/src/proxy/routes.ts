@@ -5,7 +5,7 @@ export type ProxyProvider = "openai" | "anthropic" | "gemini";
 /** The addresses that stand behind the proxy. */
 export type Upstreams = Readonly<Record<ProxyProvider, URL>>;
 /** Calls whose conversation is read. */
-export type ProxyApi = "openai-chat" | "openai-responses" | "anthropic" | "anthropic-count";
+export type ProxyApi = "openai-chat" | "openai-responses" | "anthropic" | "anthropic-count" | "gemini";
 
 /** Where a request goes. */
 export interface Route {
@@ -13,6 +13,8 @@ export interface Route {
   readonly target: URL;
   /** Absent where it passes as it is. */
   readonly api?: ProxyApi;
+  /** The model, where the path names it. */
+  readonly model?: string;
 }
 
 /** The providers' own addresses. */
@@ -28,7 +30,8 @@ const APIS: Readonly<Record<string, ProxyApi>> = {
   "/v1/messages": "anthropic",
   "/v1/messages/count_tokens": "anthropic-count",
 };
-const OF_GEMINI = /^\/(?:v1beta|v1alpha|upload\/v1beta)(?:\/|$)|^\/v1\/.*:(?:stream)?[gG]enerateContent$/;
+const GENERATE = /^\/v1(?:beta|alpha)?\/(?:models|tunedModels)\/([^/:]+):(generate|streamGenerate)Content$/;
+const OF_GEMINI = /^\/(?:v1beta|v1alpha|upload\/v1beta)(?:\/|$)|^\/v1\/.*:(?:generate|streamGenerate)Content$/;
 const OF_ANTHROPIC = /^\/v1\/(?:messages|complete|skills)(?:\/|$)|^\/api\/(?:event_logging|oauth|claude_cli|claude_code)/;
 
 /** Says where a request goes; undefined for an address that could lead elsewhere at the provider than it says. */
@@ -40,7 +43,11 @@ export function routeOf(method: string, url: URL, headers: Headers, upstreams: U
   const target = new URL(base);
   target.pathname = `${base.pathname.replace(/\/$/, "")}${pathname}`;
   target.search = search;
-  const api = method === "POST" ? APIS[pathname] : undefined;
+  if (method !== "POST") return { provider, target };
+  const [, model, how] = GENERATE.exec(pathname) ?? [];
+  // Without `alt=sse` a stream is a list that is never whole.
+  if (model !== undefined) return { provider, target, ...((how === "generate" || url.searchParams.get("alt") === "sse") && { api: "gemini" }), model };
+  const api = APIS[pathname];
   return { provider, target, ...(api && { api }) };
 }
 

@@ -1,5 +1,6 @@
 // By what the conversation of a request is known: the credential, what agents send for it, and a running hash of its messages.
 import { TextHash } from "../adapters/text-hash.js";
+import { objectsOf } from "./dialect.js";
 import type { Fields } from "./dialect.js";
 import { SESSION_HEADER } from "./headers.js";
 
@@ -7,6 +8,9 @@ import { SESSION_HEADER } from "./headers.js";
 const HEADERS = ["session_id", "session-id", "x-session-id", "thread-id", "thread_id", "conversation_id", "x-conversation-id", "x-claude-code-session-id", "x-session-affinity"];
 /** Where credentials stand. */
 const CREDENTIALS = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
+
+/** The same in the query of an address. */
+const KEYS = ["key", "access_token"];
 
 /** The digest of a text, which says nothing of it. */
 async function digest(text: string): Promise<string> {
@@ -18,8 +22,8 @@ async function digest(text: string): Promise<string> {
  * Names the sessions of one credential that a request may belong to: what is of another key, API or address never meets. `secret` is
  * made anew by each process, so that nobody can try keys against a name.
  */
-export async function groupOf(headers: Headers, body: Fields, about: string, secret: string): Promise<string> {
-  const credentials = CREDENTIALS.map((name) => headers.get(name) ?? "");
+export async function groupOf(headers: Headers, { searchParams, origin }: URL, body: Fields, about: string, secret: string): Promise<string> {
+  const credentials = [...CREDENTIALS.map((name) => headers.get(name) ?? ""), ...KEYS.map((name) => searchParams.get(name) ?? ""), origin];
   return digest(JSON.stringify([secret, about, credentials, sessionOf(headers, body)]));
 }
 
@@ -59,7 +63,7 @@ export function commonPrints(one: readonly Print[], other: readonly Print[]): nu
 
 /** Names what stands before the messages: instructions and the names of tools. */
 export function headOf(body: Fields): string {
-  const { system, instructions, tools } = body;
-  const names = Array.isArray(tools) ? (tools as readonly (Fields | null)[]).map((tool) => ((tool?.["function"] ?? tool ?? {}) as Fields)["name"] ?? tool?.["type"]) : [];
-  return new TextHash().add(JSON.stringify([system ?? null, instructions ?? null, names], (key, value: unknown) => (key === MARK ? undefined : value)));
+  const { system, instructions, systemInstruction, tools } = body;
+  const names = objectsOf(tools).flatMap((tool) => (Array.isArray(tool["functionDeclarations"]) ? objectsOf(tool["functionDeclarations"]) : [tool])).map((tool) => ((tool["function"] ?? tool) as Fields)["name"] ?? tool["type"]);
+  return new TextHash().add(JSON.stringify([system ?? systemInstruction ?? null, instructions ?? null, names], (key, value: unknown) => (key === MARK ? undefined : value)));
 }
