@@ -147,7 +147,7 @@ export class Conversation {
   begin(request: Request): Outgoing {
     const { prints, head } = request;
     const common = commonPrints(this.prints, prints);
-    this.units += prints.slice(common).reduce((sum, { units }) => sum + units, 0);
+    this.units += prints.slice(common).reduce((sum, { text }) => sum + text.length, 0);
     this.#kept = this.#kept.filter(({ at }) => at <= common);
     const isAgain = common === prints.length && this.prints.length === prints.length;
     if (!isAgain) this.#pending = undefined;

@@ -3,6 +3,7 @@ import { Conversation } from "./conversation.js";
 import type { ConversationOptions, Request } from "./conversation.js";
 import type { Dialect } from "./dialect.js";
 import { commonPrints } from "./sessions.js";
+import type { Print } from "./sessions.js";
 import type { StatsBook } from "./stats.js";
 
 /** How many conversations are kept. */
@@ -35,6 +36,11 @@ export class Conversations {
   /** Those that are kept. */
   list(): readonly Conversation[] {
     return [...this.#known.keys()];
+  }
+
+  /** What the messages of a group's conversations are known by. */
+  *prints(group: string): Generator<readonly Print[]> {
+    for (const [{ prints }, of] of this.#known) if (of === group) yield prints;
   }
 
   /** Finds the conversation that a request goes on with. */

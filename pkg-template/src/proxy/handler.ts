@@ -13,10 +13,11 @@ import { GEMINI } from "./gemini-dialect.js";
 import { BYPASS_HEADER, STATUS_HEADER, TOKEN_HEADER, requestHeaders, responseHeaders } from "./headers.js";
 import { checkedOptions } from "./options.js";
 import type { CheckedOptions, ProxyLogEntry, ProxyOptions } from "./options.js";
+import { elementTexts } from "./json-members.js";
 import { RESPONSES } from "./responses-dialect.js";
 import { routeOf } from "./routes.js";
 import type { ProxyApi, Route } from "./routes.js";
-import { groupOf, headOf, printsOf } from "./sessions.js";
+import { groupOf, headOf, nearestPrints, printsOf } from "./sessions.js";
 import { StatsBook } from "./stats.js";
 import type { ProxyStats } from "./stats.js";
 import { quietly } from "../telemetry/quietly.js";
@@ -107,8 +108,10 @@ class Handling {
     if (!route) return told(400, "the path leads elsewhere than it says");
     this.#stats.requests += 1;
     const gone = new AbortController();
-    request.signal.addEventListener("abort", () => gone.abort(request.signal.reason), { once: true });
-    if (request.signal.aborted) gone.abort(request.signal.reason);
+    // Not every runtime tells when a client goes.
+    const { signal } = request as { readonly signal?: AbortSignal | null };
+    signal?.addEventListener("abort", () => gone.abort(signal.reason), { once: true });
+    if (signal?.aborted) gone.abort(signal.reason);
     return this.#called({ request, route, gone });
   }
 
@@ -164,7 +167,9 @@ class Handling {
     const body = route.model === undefined ? said.body : { ...said.body, model: route.model };
     this.#secret ??= crypto.randomUUID();
     const group = await groupOf(request.headers, route.target, said.body, dialect.format, this.#secret);
-    return { group, asked: { text: said.text, body, asked, prints: printsOf(asked.messages), head: headOf(said.body) } };
+    const texts = elementTexts(said.text, dialect.field);
+    const prints = printsOf(asked.messages, texts, nearestPrints(this.#conversations.prints(group), texts));
+    return { group, asked: { text: said.text, body, asked, prints, head: headOf(said.body) } };
   }
 
   /** Says what is sent, or why it is what came. */

@@ -32,6 +32,20 @@ export function memberText(text: string, name: string): string | undefined {
   return span && text.slice(span.start, span.end);
 }
 
+/** The elements of a list that is a member, as they were written; undefined where there is no such list. */
+export function elementTexts(text: string, name: string): readonly string[] | undefined {
+  const span = spansOf(text)?.get(name);
+  if (!span || text[span.start] !== "[") return undefined;
+  const elements: string[] = [];
+  for (let at = skipped(text, span.start + 1); text[at] !== "]" && at < span.end; ) {
+    const end = valueEnd(text, at);
+    elements.push(text.slice(at, end));
+    at = skipped(text, end);
+    if (text[at] === ",") at = skipped(text, at + 1);
+  }
+  return elements;
+}
+
 function spansOf(text: string): ReadonlyMap<string, Span> | undefined {
   const spans = new Map<string, Span>();
   let at = skipped(text, 0) + 1;

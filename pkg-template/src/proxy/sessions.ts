@@ -38,19 +38,35 @@ function sessionOf(headers: Headers, body: Fields): readonly unknown[] {
 /** Marks of a cache, which move on from call to call. */
 const MARK = "cache_control";
 
-/** What each message of a conversation is known by, and its size in UTF-16 units. */
-export function printsOf(messages: readonly object[]): readonly Print[] {
-  return messages.map((message) => {
-    const json = JSON.stringify(message);
-    const bare = json.includes(MARK) ? JSON.stringify(message, (key, value: unknown) => (key === MARK ? undefined : value)) : json;
-    return { hash: new TextHash().add(bare), units: json.length };
-  });
-}
-
 /** What a message is known by. */
 export interface Print {
   readonly hash: string;
-  readonly units: number;
+  /** As it was written, a part of the request that it stood in last. */
+  readonly text: string;
+}
+
+/** What each message of a conversation is known by. What stands as it was written before is not read again. */
+export function printsOf(messages: readonly object[], texts: readonly string[] | undefined, known: readonly Print[]): readonly Print[] {
+  const written = texts?.length === messages.length ? texts : messages.map((message) => JSON.stringify(message));
+  return written.map((text, at) => ({ text, hash: known[at]?.text === text ? known[at].hash : hashOf(text, messages[at] as object) }));
+}
+
+function hashOf(text: string, message: object): string {
+  // Marks of a cache move on from call to call; other white space is another message only for who compares bytes.
+  const bare = JSON.stringify(message, text.includes(MARK) ? (key, value: unknown) => (key === MARK ? undefined : value) : undefined);
+  return new TextHash().add(bare);
+}
+
+/** The conversation that begins most alike as it was written, for {@link printsOf}. */
+export function nearestPrints(candidates: Iterable<readonly Print[]>, texts: readonly string[] | undefined): readonly Print[] {
+  let found: readonly Print[] = [];
+  let most = 0;
+  for (const prints of candidates) {
+    let count = 0;
+    while (count < prints.length && prints[count]?.text === texts?.[count]) count += 1;
+    if (count > most) [found, most] = [prints, count];
+  }
+  return found;
 }
 
 /** How many messages two conversations begin with alike. */
