@@ -14,25 +14,26 @@ const clientOf = (api, fetch, options = {}) => {
 };
 
 /** An agent of one conversation: `ask` takes what the user says and returns what the agent answers. `tools` have `run`. */
-export function agentOf(api, isStream, { fetch, tools, instructions, model = MODELS[api], params = {}, client: options, signal, onAnswer = () => undefined, onEvent = () => undefined }) {
+export function agentOf(api, isStream, { fetch, tools, instructions, model = MODELS[api], params = {}, client: options, history: before = [], onAnswer = () => undefined, onEvent = () => undefined }) {
   const client = clientOf(api, fetch, options);
-  const history = [];
+  const history = [...before];
+  let signal;
   const run = async (name, input) => String(await tools.find((tool) => tool.name === name).run(input));
   const named = { model, ...params };
-  const request = signal && { signal };
+  const requestOptions = () => signal && { signal };
   const rounds = {
     chat: async () => {
       const body = { ...named, messages: [{ role: "system", content: instructions }, ...history], tools: tools.map(({ name, description, schema }) => ({ type: "function", function: { name, description, parameters: schema } })) };
       let message;
       if (isStream) {
-        const stream = client.chat.completions.stream({ ...body, stream_options: { include_usage: true } }, request);
+        const stream = client.chat.completions.stream({ ...body, stream_options: { include_usage: true } }, requestOptions());
         stream.on("chunk", onEvent);
         const answer = await stream.finalChatCompletion();
         onAnswer(answer);
         const { parsed: _, ...said } = answer.choices[0].message;
         message = { ...said, ...(said.tool_calls && { tool_calls: said.tool_calls.map(({ id, type, function: { name, arguments: args } }) => ({ id, type, function: { name, arguments: args } })) }) };
       } else {
-        const answer = await client.chat.completions.create(body, request);
+        const answer = await client.chat.completions.create(body, requestOptions());
         onAnswer(answer);
         message = answer.choices[0].message;
       }
@@ -45,14 +46,14 @@ export function agentOf(api, isStream, { fetch, tools, instructions, model = MOD
       let output = [];
       let response;
       if (isStream) {
-        for await (const event of await client.responses.create({ ...body, stream: true }, request)) {
+        for await (const event of await client.responses.create({ ...body, stream: true }, requestOptions())) {
           onEvent(event);
           if (event.type === "response.output_item.done") output.push(event.item);
           if (event.type === "response.failed") throw new Error(event.response.error.message);
           if (event.type === "response.completed") response = event.response;
         }
       } else {
-        response = await client.responses.create(body, request);
+        response = await client.responses.create(body, requestOptions());
         output = response.output;
       }
       onAnswer(response);
@@ -66,10 +67,10 @@ export function agentOf(api, isStream, { fetch, tools, instructions, model = MOD
       const body = { ...named, max_tokens: 1_000, system: [{ type: "text", text: instructions, cache_control: { type: "ephemeral" } }], messages: [...history], tools: tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })) };
       let message;
       if (isStream) {
-        const stream = client.messages.stream(body, request);
+        const stream = client.messages.stream(body, requestOptions());
         stream.on("streamEvent", onEvent);
         message = await stream.finalMessage();
-      } else message = await client.messages.create(body, request);
+      } else message = await client.messages.create(body, requestOptions());
       onAnswer(message);
       history.push({ role: "assistant", content: message.content });
       const calls = message.content.filter(({ type }) => type === "tool_use");
@@ -109,7 +110,9 @@ export function agentOf(api, isStream, { fetch, tools, instructions, model = MOD
   return {
     history,
     key: KEY,
-    async ask(text) {
+    /** Without a text it goes on where it stopped. */
+    async ask(text, abortSignal) {
+      signal = abortSignal;
       if (text !== undefined) history.push(api === "contents" ? { role: "user", parts: [{ text }] } : { role: "user", content: text });
       for (;;) {
         const said = await rounds[api]();

@@ -124,4 +124,44 @@ for (const [api, isStream] of WAYS) {
     assert.ok(costs.cost < 1.05 * costs.cost_without, `${costs.cost} of ${costs.cost_without}`);
     handler.free();
   });
+
+  test(`Proxy, ${way}: a session with an error, a client that goes, and one that comes back after a restart`, async () => {
+    const script = longRun();
+    const gone = new AbortController();
+    let event;
+    const next = () => {
+      event = { 12: "error", 20: "gone" }[sent.length];
+      if (event === "error") return Response.json({ error: { message: "try later" } }, { status: 500 });
+      if (event === "gone") return gone.abort(), { text: "for nobody" };
+      return script();
+    };
+    const { sent, fetch: ask, statuses, handler } = before(next);
+    // As the fetch of a runtime has it, nothing is read by who has gone.
+    const fetch = async (request) => {
+      const response = await ask(request);
+      if (event !== "gone") return response;
+      await response.body.cancel();
+      throw gone.signal.reason;
+    };
+    let agent = agentOf(api, isStream, { fetch, tools, instructions: RUN_INSTRUCTIONS });
+    const failures = [];
+    let answer;
+    while (answer === undefined) {
+      const signal = failures.length === 1 ? gone.signal : undefined;
+      answer = await agent.ask(sent.length === 0 ? TASK : undefined, signal).catch((error) => void failures.push(error));
+      // A process that comes back has what it recorded.
+      if (failures.length === 2) agent = agentOf(api, isStream, { fetch, tools, instructions: RUN_INSTRUCTIONS, history: JSON.parse(JSON.stringify(agent.history)) });
+    }
+    assert.match(answer, /settle_31_7/);
+    assert.equal(failures.length, 2, `${failures}`);
+    assert.equal(sent.length, RUN_STEPS + 2);
+    // Whoever asks again sends the same bytes.
+    assert.equal(sent[12].text, sent[11].text);
+    assert.equal(sent[20].text, sent[19].text);
+    const lists = sent.map(({ body }) => listOf(body).map(withoutMarks));
+    const rewritten = lists.filter((list, at) => at > 0 && !lists[at - 1].every((message, place) => message === list[place]));
+    assert.equal(rewritten.length, statuses.filter((status) => /cut=/.test(status)).length);
+    assert.equal(handler.stats().conversations, 1);
+    handler.free();
+  });
 }
