@@ -17,7 +17,7 @@ const FILES_AT_A_TIME = 3;
 /** Milliseconds after which a file hangs. */
 const LIMIT = process.env.CONTEXTWEAVER_TEST_LONG === "1" ? 3_600_000 : 600_000;
 /** Files that take minutes begin first, so that none runs alone at the end. */
-const LONGEST = ["message-oracles", "message-oracles-sdks", "page-firefox", "page-firefox-story", "page-firefox-tools", "gateway", "storage-attack", "gateway-inspector", "inspect", "cli", "random-logs", "quality-report"];
+const LONGEST = ["message-oracles", "message-oracles-sdks", "page-firefox", "page-firefox-story", "page-firefox-tools", "gateway", "proxy", "storage-attack", "gateway-inspector", "inspect", "cli", "random-logs", "quality-report"];
 
 const all = (await readdir(folder)).filter((name) => name.endsWith(END)).map((name) => name.slice(0, -END.length)).sort();
 const rank = (name) => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length);
