@@ -152,7 +152,14 @@ export class Conversation {
     const isAgain = common === prints.length && this.prints.length === prints.length;
     if (!isAgain) this.#pending = undefined;
     [this.prints, this.head] = [prints, head];
-    return this.send(request, this.#pending?.said ?? []);
+    try {
+      return this.send(request, this.pending);
+    } catch (error) {
+      if (error instanceof Unchangeable || (this.pending.length === 0 && this.#kept.length === 0)) throw error;
+      // What is put back is what a model said, which may be anything: the conversation goes on as the client has it.
+      [this.#pending, this.#kept] = [undefined, []];
+      return this.send(request, []);
+    }
   }
 
   /** Says what is sent for a request behind which something was said already. */
