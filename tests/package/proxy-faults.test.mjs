@@ -246,3 +246,15 @@ test("Proxy: an answer that comes at once and is too large to be read passes", a
   assert.equal(text.length, huge.length);
   handler.free();
 });
+
+test("Proxy: an answer that comes at once and breaks off is an error that the SDKs read", async () => {
+  const broken = () => new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from(`{"content":[`)), pull: (controller) => controller.error(new Error("cut")) });
+  const { handler, errors } = before(() => new Response(broken(), { headers: { "content-type": "application/json" } }));
+  const fetch = (url, init) => handler(new Request(url, init));
+  const client = new Anthropic({ apiKey: "k", baseURL: BASE, fetch, maxRetries: 0 });
+  await assert.rejects(client.messages.create(longBody("messages")), ({ status, message }) => (assert.equal(status, 502), assert.match(message, /broke off/), true));
+  assert.equal(errors.length, 1);
+  // What passes as it comes breaks off as it does.
+  await assert.rejects(client.messages.create({ model: "m", ...SHORT.messages }));
+  handler.free();
+});

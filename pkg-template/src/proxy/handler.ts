@@ -232,7 +232,14 @@ class Handling {
     const sent = isWhole ? "whole" : "shortened";
     const status = isWhole ? `whole; tokens=${tokens}` : `shortened; tokens=${tokens}; without=${tokens_without}${cut === undefined ? "" : `; cut=${cut}`}`;
     this.#log(passage, { status: response.status, sent, ...modelOf(asked.body), tokens, tokens_without, ...(cut !== undefined && !isWhole && { cut }) });
-    return exchange.answer(response, outgoing, status);
+    try {
+      return await exchange.answer(response, outgoing, status);
+    } catch (error) {
+      // Of an answer that comes at once nothing is told yet when it breaks off.
+      ended();
+      if (!passage.gone.signal.aborted) this.#failed(error);
+      return told(UNREACHABLE, "the provider's answer broke off");
+    }
   }
 
   /** Sends a request as it came. */
