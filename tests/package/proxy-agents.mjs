@@ -102,6 +102,8 @@ export function agentOf(api, isStream, { fetch, tools, instructions, model = MOD
       for await (const chunk of await client.models.generateContentStream(body)) last = take(chunk);
       return onAnswer(last);
     });
+    // Agents give ids to calls that have none.
+    for (const { functionCall: call } of parts) if (call) call.id ??= `own_${history.length}_${call.name}`;
     history.push({ role: "model", parts });
     const calls = parts.flatMap(({ functionCall: call }) => call ?? []);
     if (calls.length > 0) history.push({ role: "user", parts: await Promise.all(calls.map(async ({ id, name, args }) => ({ functionResponse: { ...(id && { id }), name, response: { output: await run(name, args) } } }))) });

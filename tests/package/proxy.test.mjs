@@ -104,6 +104,7 @@ for (const [api, isStream] of WAYS) {
     for (const [at, body] of bodies.entries()) {
       assert.equal(PROVIDER_RULES[FORMATS[api]]({ ...body, messages: listOf(body) }), undefined, `call ${at}`);
       withinBudget(textsOf([listOf(body), body.system ?? body.instructions ?? body.systemInstruction ?? ""], ["cache_control", "encrypted_content", "signature", "thoughtSignature"]).concat((body.tools ?? []).map((tool) => JSON.stringify(tool))), countTokens, BUDGET);
+      assert.ok(!JSON.stringify(body).includes("No result was recorded"), `call ${at}: a result of the client's is not with its call`);
       const [list, before] = [listOf(body), at > 0 ? listOf(bodies[at - 1]) : []].map((one) => one.map(withoutMarks));
       const isPrefix = before.every((message, place) => message === list[place]);
       if (!isPrefix) cuts += 1;

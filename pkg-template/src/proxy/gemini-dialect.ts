@@ -25,8 +25,9 @@ export const GEMINI: Dialect = {
     if (!isSaid) return undefined;
     const results = objectsOf(beside).flatMap((content) => objectsOf(content["parts"]));
     const next = contents[at + 1] as Fields | undefined;
-    if (results.length === 0) return { messages: said, taken: 1 };
-    return next ? { messages: [...said, { ...next, parts: [...results, ...objectsOf(next["parts"])] }], taken: 2 } : undefined;
+    const whole = asOfClient(said, parts);
+    if (results.length === 0) return { messages: whole, taken: 1 };
+    return next ? { messages: [...whole, { ...next, parts: [...results, ...objectsOf(next["parts"])] }], taken: 2 } : undefined;
   },
   failure: (status, body) => rewritten({ name: "" }, { error: { code: status, message: errorOf(status, body).message, status: ((body["error"] ?? {}) as Fields)["status"] ?? "INTERNAL" } }),
 };
@@ -49,7 +50,24 @@ function textsOf(parts: readonly Fields[]): string {
 
 /** What calls are known by: most have no id. */
 function namesOf(parts: readonly Fields[]): readonly string[] {
-  return parts.flatMap(({ functionCall: call }) => (call ? [`${String((call as Fields)["name"])} ${JSON.stringify((call as Fields)["args"] ?? {})}`] : []));
+  return parts.flatMap((part) => nameOf(part) ?? []);
+}
+
+function nameOf({ functionCall: call }: Fields): string | undefined {
+  return call ? `${String((call as Fields)["name"])} ${JSON.stringify((call as Fields)["args"] ?? {})}` : undefined;
+}
+
+/** What was said, with the client's own calls as the client has them: it may give ids to them, by which its results name them. */
+function asOfClient(said: readonly object[], parts: readonly Fields[]): readonly object[] {
+  const left = [...parts];
+  return (said as readonly Fields[]).map((content) => ({
+    ...content,
+    parts: objectsOf(content["parts"]).map((part) => {
+      const name = nameOf(part);
+      const at = name === undefined ? -1 : left.findIndex((one) => nameOf(one) === name);
+      return at === -1 ? part : left.splice(at, 1)[0];
+    }),
+  }));
 }
 
 function resultOf({ id, name, output }: AnsweredCall): object {
