@@ -54,7 +54,16 @@ test("Proxy: agents of one key whose requests come in turn each have their own p
     new Agent("twin2", ask, { task: "The same task." }),
   ];
   const last = new Map();
-  for (let step = 0; step < 9; step += 1) for (const agent of agents) last.set(agent.name, await agent.step());
+  const cuts = [];
+  for (let step = 0; step < 9; step += 1) {
+    for (const agent of agents) {
+      const done = await agent.step();
+      last.set(agent.name, done);
+      cuts.push(.../cut=(\w+)/.exec(done.status)?.slice(1) ?? []);
+    }
+  }
+  // None rewrites the log of another.
+  assert.deepEqual([...new Set(cuts)], ["full"]);
   for (const { name } of agents) {
     assert.ok(shortened(last.get(name)), name);
     for (const { name: other } of agents) assert.equal(last.get(name).sent.includes(`${other} `) && last.get(name).sent.includes(`"${other}_`), other === name, `${other} in ${name}`);
