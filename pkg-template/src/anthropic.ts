@@ -2,6 +2,7 @@
 // runner. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, addedOffers, callOffer, listOf, usageOf } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, OfferedTool } from "./adapters/agent-loop.js";
+import { lastTurn } from "./adapters/anthropic-turn.js";
 import { CacheMarks } from "./adapters/cache-marks.js";
 import type { Sent } from "./adapters/cache-marks.js";
 import { choiceOf } from "./adapters/forced-choice.js";
@@ -363,20 +364,6 @@ function nameOf(tool: unknown, at: number): string {
   }
   if (typeof called === "string") return called;
   throw new ContextWeaverError("INVALID_INPUT", "expected a tool with a name", { path: `/tools/${at}` });
-}
-
-/** What the user asked last, and the tools that were called since. */
-function lastTurn(messages: readonly object[]): { readonly query: string; readonly called: readonly string[] } {
-  const list = messages as readonly { readonly role?: unknown; readonly content?: unknown }[];
-  const blocksOf = (content: unknown): readonly Definition[] => (Array.isArray(content) ? (content as Definition[]) : [{ type: "text", text: content }]);
-  const asks = list.map(({ role, content }) => role === "user" && blocksOf(content).some(({ type }) => type !== "tool_result"));
-  const last = asks.lastIndexOf(true);
-  const texts = blocksOf(list[last]?.content).filter(({ type }) => type === "text");
-  const calls = list.slice(last + 1).flatMap(({ content }) => blocksOf(content)).filter(({ type }) => type === "tool_use");
-  return {
-    query: texts.map(({ text }) => String(text ?? "")).join("\n"),
-    called: calls.map(({ toolset_name: toolset, name }) => String(toolset ?? name)),
-  };
 }
 
 /** A request as the SDK's middleware gets it. */

@@ -6,6 +6,7 @@ import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/
 import type { CacheKeyOption } from "./adapters/cache-key.js";
 import { choiceOf } from "./adapters/forced-choice.js";
 import { FoundTools, MOST_FOUND, foundText } from "./adapters/tool-search.js";
+import { lastTurn, namesOf } from "./adapters/openai-turn.js";
 import { ContextWeaverError } from "contextweaver";
 import type { ContextManager, JsonObject } from "contextweaver";
 
@@ -389,28 +390,6 @@ function knownTool(tool: object, at: number): KnownTool {
 
 function definitionOf({ name, description, schema }: DescribedTool): Fields {
   return { name, description, parameters: schema };
-}
-
-/** What the user asked last, and the tools that were called since; of messages as of items. */
-function lastTurn(messages: readonly object[]): { readonly query: string; readonly called: readonly string[] } {
-  const list = messages as readonly Fields[];
-  const last = list.map(({ role }) => role).lastIndexOf("user");
-  const content = list[last]?.["content"];
-  const parts = Array.isArray(content) ? (content as Fields[]) : [{ text: content }];
-  const calls = list.slice(last + 1).flatMap((message) => (message["tool_calls"] as Fields[] | undefined) ?? (/_call$/.test(String(message["type"])) ? [message] : []));
-  return {
-    query: parts.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n"),
-    called: calls.flatMap((call) => namesOf(call)),
-  };
-}
-
-/** The names of tools in a call or a choice. */
-function namesOf(value: unknown): string[] {
-  if (typeof value !== "object" || value === null) return [];
-  const { type, name, function: inside, custom, allowed_tools: allowed, tools, server_label: server } = value as Fields;
-  if (type === "allowed_tools") return (((allowed as Fields | undefined)?.["tools"] ?? tools ?? []) as unknown[]).flatMap(namesOf);
-  const called = name ?? (inside as Fields | undefined)?.["name"] ?? (custom as Fields | undefined)?.["name"] ?? server ?? type;
-  return typeof called === "string" ? [called] : [];
 }
 
 /** Answers a call of an added tool, in the form of the call. */

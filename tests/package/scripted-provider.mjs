@@ -49,5 +49,6 @@ globalThis.fetch = async (address, { body, headers } = {}) => {
   const [at] = String(address?.url ?? address).split("?");
   const provider = PROVIDERS[at];
   if (!provider) throw new Error(`a snippet asks ${at}`);
-  return provider(JSON.parse(body), new Headers(headers).get("ai-language-model-streaming") === "true");
+  const text = body ?? (await address.text());
+  return provider(JSON.parse(text), new Headers(headers).get("ai-language-model-streaming") === "true");
 };

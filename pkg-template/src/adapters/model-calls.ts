@@ -11,6 +11,7 @@ import { takesMarks } from "./model-marks.js";
 import type { ModelMarks } from "./model-marks.js";
 import { promptMessage, readPart } from "./model-prompt.js";
 import type { Fields } from "./model-prompt.js";
+import { sumOf } from "./usage-sum.js";
 import type { JsonObject } from "contextweaver";
 
 /** A model of the SDK, as far as it is needed. */
@@ -331,18 +332,6 @@ class Said {
   content(): readonly Fields[] {
     return this.#parts;
   }
-}
-
-/** Adds numbers up wherever they stand; what the provider itself calls usage is that of the last call. */
-function sumOf(one: Fields, other: Fields | undefined): Fields {
-  const sums = Object.entries({ ...one, ...other }).map(([key, last]) => {
-    const first = one[key];
-    if (key === "raw" || other?.[key] === undefined) return [key, last ?? first];
-    if (typeof first === "number" && typeof last === "number") return [key, first + last];
-    const areRecords = typeof first === "object" && first !== null && typeof last === "object" && last !== null;
-    return [key, areRecords ? sumOf(first as Fields, last as Fields) : last];
-  });
-  return Object.fromEntries(sums) as Fields;
 }
 
 /** Whether two lists have the same tools: they are made anew for each call. */

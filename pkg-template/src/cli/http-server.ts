@@ -57,7 +57,9 @@ async function answer(handler: (incoming: Incoming, outgoing: Outgoing) => Promi
   } catch (error) {
     // What is told to nobody else: a defect, or a connection that broke.
     if (!outgoing.destroyed) process.stderr.write(`contextweaver: ${safe(redactSecrets(error instanceof Error ? error.message : String(error)))}\n`);
-    if (!outgoing.headersSent) outgoing.writeHead(500, {});
+    // An end would say that what broke off is whole.
+    if (outgoing.headersSent) return outgoing.destroy();
+    outgoing.writeHead(500, {});
     outgoing.end();
   }
 }

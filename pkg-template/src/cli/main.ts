@@ -16,8 +16,10 @@ import { USAGE, UsageError, parse, usageOf } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { safe } from "./print.js";
 import type { Printed } from "./print.js";
+import { proxyCommand } from "./proxy.js";
 import { recall } from "./recall.js";
 import { route } from "./route.js";
+import { runCommand } from "./run.js";
 import { serve } from "./serve.js";
 
 /** Runs the program; returns the exit code. */
@@ -62,6 +64,10 @@ async function run(line: CommandLine): Promise<string | Printed> {
       return inspect(line);
     case "gateway":
       return gatewayCommand(line);
+    case "proxy":
+      return proxyCommand(line);
+    case "run":
+      return runCommand(line);
     case "demo":
       return demo(line);
     case "init":

@@ -18,10 +18,13 @@ declare module "node:fs" {
 
 declare module "node:child_process" {
   interface Child {
-    on(event: "error", then: () => void): void;
+    on(event: "error", then: (error: { code?: string }) => void): void;
+    on(event: "close", then: (code: number | null, signal: string | null) => void): void;
+    kill(signal: string): boolean;
     unref(): void;
   }
   export function spawn(program: string, args: readonly string[], options: { stdio: "ignore"; detached: boolean }): Child;
+  export function spawn(program: string, args: readonly string[], options: { stdio: "inherit"; env: Readonly<Record<string, string | undefined>>; shell?: boolean }): Child;
 }
 
 declare module "node:fs/promises" {
@@ -66,8 +69,9 @@ declare module "node:process" {
     on(event: "error", listener: (error: { code?: string }) => void): void;
   }
   const process: {
-    readonly stdin: AsyncIterable<Uint8Array<ArrayBuffer>> & { once(event: "end" | "close", then: () => void): void };
+    readonly stdin: AsyncIterable<Uint8Array<ArrayBuffer>> & { readonly isTTY?: boolean; once(event: "end" | "close", then: () => void): void };
     once(event: "SIGINT" | "SIGTERM" | "SIGHUP", then: () => void): void;
+    on(event: "SIGINT" | "SIGTERM" | "SIGHUP", then: () => void): void;
     readonly stdout: Output;
     readonly stderr: Output;
     readonly env: Readonly<Record<string, string | undefined>>;
@@ -77,6 +81,10 @@ declare module "node:process" {
     kill(pid: number, signal: 0): void;
   };
   export default process;
+}
+
+declare module "node:os" {
+  export const constants: { readonly signals: Readonly<Record<string, number | undefined>> };
 }
 
 declare module "node:url" {
@@ -98,6 +106,7 @@ declare module "node:http" {
     flushHeaders(): void;
     write(chunk: Uint8Array | undefined): boolean;
     end(chunk?: Uint8Array): void;
+    destroy(): void;
     on(event: "close", then: () => void): void;
     once(event: "drain" | "close", then: () => void): void;
   }

@@ -40,6 +40,9 @@ const SYNOPSIS: Readonly<Record<string, string>> = {
                                                       any MCP servers behind one small front; doctor says what is
                                                       wrong with a configuration, accept <server> [tool] takes tools
                                                       out of quarantine`,
+  proxy: `contextweaver proxy [options]                       one endpoint before the providers of models, which keeps each
+                                                      conversation of an agent within a token budget`,
+  run: `contextweaver run [options] -- <agent> [arguments]  an agent behind such a proxy; at the end what was saved`,
   demo: `contextweaver demo [--session <file>]               all four phases on a recorded session, and queries to 232 tools`,
 };
 
@@ -142,6 +145,19 @@ convert session: a recorded session of MCP, one JSON object per line, becomes it
   --login-port <number> where the browser comes back to after a login to a server, on 127.0.0.1 (default: any that is free)
   --inspect             print servers, tools and tokens saved of the gateway that runs on --port, or of --config
 `,
+  proxy: `Options of proxy; it runs until it is stopped
+  --budget <tokens>     most tokens of a call of a model (default: 60000)
+  --thrift <share>      from 0, which cuts a prompt when it must, to 1, which saves what it can (default: 0)
+  --openai <address>    what stands in place of https://api.openai.com; --anthropic and --gemini the same
+  --mask                mask secrets in prompts that are made shorter
+  --verbose             a line for each request on standard error
+  --port <number>       default: 8323; 0 for any that is free
+  --host <name>         default: 127.0.0.1
+  --token <text>        what clients must send as x-contextweaver-token (default: CONTEXTWEAVER_TOKEN); needed beyond this machine
+`,
+  run: `run takes --budget, --thrift, --openai, --anthropic, --gemini, --mask and --verbose of proxy before --; behind it stands the agent
+with its own arguments. Where OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL is set, it stands behind the proxy.
+`,
   demo: "",
 };
 
@@ -167,8 +183,8 @@ ${COMMANDS.map((command) => `  ${SYNOPSIS[command]}\n`).join("")}  contextweaver
 `,
   ...["init", "build", "audit", "drilldown", "recall", "inspect"].map((command) => HELP[command]),
   TOOL_LISTS,
-  ...["route", "lint", "diff", "convert", "decisions", "serve", "gateway"].map((command) => HELP[command]),
-  `Options of all but demo, inspect and serve, where --color is the only one\n${COMMON}`,
+  ...["route", "lint", "diff", "convert", "decisions", "serve", "gateway", "proxy", "run"].map((command) => HELP[command]),
+  `Options of all but demo, inspect, serve, proxy and run, where --color is the only one\n${COMMON}`,
   EXIT_CODES,
 ].join("\n");
 
@@ -176,7 +192,7 @@ ${COMMANDS.map((command) => `  ${SYNOPSIS[command]}\n`).join("")}  contextweaver
 export function usageOf(command: string): string {
   const synopsis = (SYNOPSIS[command] ?? "").replaceAll(/\n {40,}/g, "\n      ").replace(/ {3,}/, "\n      ");
   const lists = ["route", "lint", "diff"].includes(command) ? [TOOL_LISTS] : [];
-  const isBare = ["demo", "inspect", "serve"].includes(command);
+  const isBare = ["demo", "inspect", "serve", "proxy", "run"].includes(command);
   const common = isBare ? COMMON.slice(COMMON.indexOf("\n") + 1) : COMMON;
   const own = HELP[command] ?? "";
   return [`Usage\n  ${synopsis}\n`, ...lists, ...(own ? [own] : []), `Options of ${isBare ? command : "all commands"}\n${common}`, EXIT_CODES].join("\n");
@@ -232,6 +248,12 @@ const OPTIONS = {
   budgets: { type: "string" },
   prices: { type: "string" },
   html: { type: "string" },
+  thrift: { type: "string" },
+  openai: { type: "string" },
+  anthropic: { type: "string" },
+  gemini: { type: "string" },
+  mask: { type: "boolean" },
+  verbose: { type: "boolean" },
   framework: { type: "string" },
   list: { type: "boolean" },
   force: { type: "boolean" },
@@ -257,6 +279,8 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   decisions: "store guardrails agent json",
   serve: "store port host token idle-days",
   gateway: "config mode store http login-port port host token inspect json",
+  proxy: "budget thrift openai anthropic gemini mask verbose port host token",
+  run: "budget thrift openai anthropic gemini mask verbose",
   demo: "session",
 };
 const SELECTORS = ["lines", "rows", "search", "path", "head", "selector"];
@@ -411,6 +435,15 @@ export function wholeNumber(values: Values, name: string): number | undefined {
   const [, least, most] = NUMBERS[name] ?? ["", 0, 0];
   const number = /^\d{1,10}$/.test(value) ? Number(value) : NaN;
   if (!(number >= least && number <= most)) throw new UsageError(`${numberOf(name)}, not '${value.slice(0, 40)}'`);
+  return number;
+}
+
+/** An option that is a share. */
+export function share(values: Values, name: string): number | undefined {
+  const value = values[name] as string | undefined;
+  if (value === undefined) return undefined;
+  const number = /^(?:0|1|0?\.\d{1,6}|1\.0{1,6})$/.test(value) ? Number(value) : NaN;
+  if (!(number >= 0 && number <= 1)) throw new UsageError(`--${name} is a number from 0 to 1, not '${value.slice(0, 40)}'`);
   return number;
 }
 

@@ -1,0 +1,83 @@
+// `contextweaver proxy`: one endpoint before the providers of models, on this machine.
+import process from "node:process";
+import type { Proxy, ProxyLogEntry, ProxyOptions, ProxyStats } from "../proxy.js";
+import { linesFor } from "./agents.js";
+import { isLocal, listen, webRequest } from "./http-server.js";
+import { UsageError, share, wholeNumber } from "./options.js";
+import type { CommandLine } from "./options.js";
+import { safe } from "./print.js";
+
+/** Imported by the name of the package when the command runs: no other needs it. */
+const PROXY: string = "contextweaver/proxy";
+const PORT = 8323;
+const BUDGET_TOKENS = 60_000;
+
+/** Runs the command, until the process ends. */
+export async function proxyCommand({ files, values }: CommandLine): Promise<string> {
+  if (files.length > 0) throw new UsageError("proxy takes no arguments; `contextweaver run -- <agent>` starts one behind it");
+  const host = (values["host"] as string | undefined) ?? "127.0.0.1";
+  const token = (values["token"] as string | undefined) ?? process.env["CONTEXTWEAVER_TOKEN"];
+  if (token === undefined && !isLocal(host)) throw new UsageError("beyond this machine the proxy needs --token, or CONTEXTWEAVER_TOKEN");
+  const { proxy, address } = await started(values, { host, port: wholeNumber(values, "port") ?? PORT, token: token ?? false });
+  process.stdout.write(`listening on ${address}\n${linesFor(address)}`);
+  await new Promise<void>((done) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, done);
+  });
+  process.stderr.write(`contextweaver proxy: ${summary(proxy.stats())}\n`);
+  process.exit(0);
+}
+
+/** Where a proxy listens. */
+interface Listening {
+  readonly host: string;
+  readonly port: number;
+  readonly token: string | false;
+}
+
+/** Starts a proxy as the command line says. `upstreams` are those that it does not name. */
+export async function started(values: CommandLine["values"], { host, port, token }: Listening, upstreams: NonNullable<ProxyOptions["upstreams"]> = {}): Promise<{ proxy: Proxy; address: string }> {
+  const { proxy: make } = (await import(PROXY)) as typeof import("../proxy.js");
+  const named = Object.fromEntries((["openai", "anthropic", "gemini"] as const).flatMap((name) => (values[name] === undefined ? [] : [[name, values[name] as string]])));
+  const thrift = share(values, "thrift");
+  const proxy = make({
+    budget_tokens: wholeNumber(values, "budget") ?? BUDGET_TOKENS,
+    token,
+    upstreams: { ...upstreams, ...named },
+    mask: values["mask"] === true,
+    ...(thrift !== undefined && { thrift }),
+    on_error: (error) => void process.stderr.write(`contextweaver proxy: ${safe(placeOf(error))}\n`),
+    ...(values["verbose"] === true && { on_request: (entry) => void process.stderr.write(`${safe(lineOf(entry))}\n`) }),
+  });
+  const address = await listen(host, port, (incoming, outgoing) => proxy(webRequest(incoming, outgoing)));
+  return { proxy, address };
+}
+
+/** What went wrong and where, without its message, which may quote what was said. */
+function placeOf(error: unknown): string {
+  const { name, code, stack } = error as { readonly name?: string; readonly code?: string; readonly stack?: string };
+  const at = stack?.split("\n").find((line) => /^\s+at /.test(line));
+  return `a request passed as it came: ${code ?? name ?? "error"}${at === undefined ? "" : ` ${at.trim()}`}`;
+}
+
+/** What is said of a request: no text of it, and no key. */
+function lineOf({ method, path, provider, model, status, sent, reason, tokens, tokens_without, cut }: ProxyLogEntry): string {
+  const size = tokens === undefined ? "" : ` ${tokens}${sent === "shortened" ? ` of ${tokens_without}` : ""} tokens`;
+  const why = reason ?? cut;
+  return `${method} ${path} ${model ?? provider} ${status} ${sent}${size}${why === undefined ? "" : ` (${why})`}`;
+}
+
+/** Says what a proxy was good for. */
+export function summary({ whole, shortened, bypassed, inner_calls, costs: { cost, cost_without, cuts, cached_tokens } }: ProxyStats): string {
+  const calls = whole + shortened + Object.values(bypassed).reduce((sum, count) => sum + count, 0);
+  if (calls === 0) return "no calls of a model";
+  const price = cost_without > 0 ? Math.round((100 * cost) / cost_without) : 100;
+  const reasons = Object.entries(bypassed).map(([reason, count]) => `${count} bypassed (${reason})`);
+  const parts = [
+    `${calls} calls of a model, ${shortened} with a shorter prompt, cut ${cuts} times`,
+    `input for ${price} % of the price without, by our forecast`,
+    ...(cached_tokens > 0 ? [`${Math.round(cached_tokens)} tokens were in the provider's cache`] : []),
+    ...(inner_calls > 0 ? [`${inner_calls} calls of drilldown and recall answered`] : []),
+    ...reasons,
+  ];
+  return parts.join("; ");
+}

@@ -1,0 +1,53 @@
+// `contextweaver run -- <agent>`: an agent behind a proxy of its own.
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import process from "node:process";
+import type { ProxyOptions } from "../proxy.js";
+import { VARIABLES, startOf } from "./agents.js";
+import { UsageError } from "./options.js";
+import type { CommandLine } from "./options.js";
+import { safe } from "./print.js";
+import { started, summary } from "./proxy.js";
+
+/** What a shell adds to the number of the signal that ended a program. */
+const SIGNALLED = 128;
+/** The exit code of bad input. */
+const NOT_STARTED = 2;
+
+/** Runs the agent to its end; the process ends with its exit code. */
+export async function runCommand({ files, values }: CommandLine): Promise<string> {
+  const [program, ...args] = files;
+  if (program === undefined) throw new UsageError("say which agent: contextweaver run -- codex");
+  const { proxy, address } = await started(values, { host: "127.0.0.1", port: 0, token: false }, upstreams());
+  const start = startOf(program, address, process.env);
+  const end = await ended(program, [...start.args, ...args], { ...process.env, ...start.env });
+  const said = typeof end === "number" ? `contextweaver run: ${summary(proxy.stats())}` : `contextweaver: cannot start ${program}: ${end}`;
+  process.stderr.write(`${safe(said)}\n`);
+  // The proxy listens as long as the process is there.
+  process.exit(typeof end === "number" ? end : NOT_STARTED);
+}
+
+/** The providers that the environment names already: they stand behind the proxy then. */
+function upstreams(): NonNullable<ProxyOptions["upstreams"]> {
+  const named = Object.entries(VARIABLES).flatMap(([variable, { provider, path }]) => {
+    const address = process.env[variable]?.replace(/\/+$/, "");
+    if (!address) return [];
+    return [[provider, path !== "" && address.endsWith(path) ? address.slice(0, -path.length) : address] as const];
+  });
+  return Object.fromEntries(named.reverse());
+}
+
+/** Starts a program, hands signals on to it, and waits for its end: its exit code, or why it was not started. */
+function ended(program: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number | string> {
+  const child = spawn(program, args, { stdio: "inherit", env });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      // A terminal tells all of its programs of Ctrl+C.
+      if (signal !== "SIGINT" || process.stdin.isTTY !== true) child.kill(signal);
+    });
+  }
+  return new Promise((done) => {
+    child.on("error", ({ code }) => done(code === "ENOENT" ? "there is no such program" : (code ?? "unknown")));
+    child.on("close", (code, signal) => done(code ?? SIGNALLED + (constants.signals[signal ?? ""] ?? 0)));
+  });
+}

@@ -1,0 +1,81 @@
+// Bodies that are read as far as they may be, and passed on as they come.
+
+/** A body of which so much was read. */
+export interface ReadBody {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** What comes behind it, where it is more than was to be read. */
+  readonly rest?: ReadableStreamDefaultReader<Uint8Array>;
+}
+
+/** Reads a body up to a number of bytes. */
+export async function readUpTo(body: ReadableStream<Uint8Array> | null, most: number): Promise<ReadBody> {
+  const reader = body?.getReader();
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for (let part = await reader?.read(); reader && part && !part.done; part = await reader.read()) {
+    parts.push(part.value);
+    size += part.value.length;
+    if (size > most) return { bytes: joined(parts, size), rest: reader };
+  }
+  return { bytes: joined(parts, size) };
+}
+
+/** Parts as one. */
+export function joined(parts: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** What was read of a body and what comes behind it, as a body. */
+export function bodyOf({ bytes, rest }: ReadBody): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
+  if (!rest) return bytes;
+  return streamOf(
+    (async function* () {
+      yield bytes;
+      for (let part = await rest.read(); !part.done; part = await rest.read()) yield part.value;
+    })(),
+    (reason) => rest.cancel(reason),
+  );
+}
+
+/** A stream of parts as they come. `cancelled` is told when nobody reads on. */
+export function streamOf(parts: AsyncGenerator<Uint8Array, void>, cancelled: (reason: unknown) => Promise<void> | void): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const next = await parts.next();
+      if (next.done) controller.close();
+      else controller.enqueue(next.value);
+    },
+    async cancel(reason) {
+      // What waits for more is told first that nothing comes.
+      await cancelled(reason);
+      void parts.return().catch(() => undefined);
+    },
+  });
+}
+
+/** The parts of a body as they come. Whoever stops reading ends it. */
+export async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void> {
+  const reader = body?.getReader();
+  try {
+    for (let part = await reader?.read(); reader && part && !part.done; part = await reader.read()) yield part.value;
+  } finally {
+    void reader?.cancel().catch(() => undefined);
+  }
+}
+
+/** The JSON object that bytes say; undefined where they say none. */
+export function objectOf(bytes: Uint8Array): { readonly text: string; readonly body: Readonly<Record<string, unknown>> } | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    const body: unknown = JSON.parse(text);
+    return typeof body === "object" && body !== null && !Array.isArray(body) ? { text, body: body as Readonly<Record<string, unknown>> } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,332 @@
+// One conversation behind the proxy: what was sent of it, and what the client's history lacks.
+import { AgentLoop, drilldownOffer, framedTokens, pricesOf, recallOffer, usageOf } from "../adapters/agent-loop.js";
+import type { LoopCosts } from "../adapters/agent-loop.js";
+import { CacheMarks } from "../adapters/cache-marks.js";
+import { TextHash } from "../adapters/text-hash.js";
+import type { AnsweredCall, Asked, Dialect, Fields, KeptAnswer, OwnCall, RoundEnd, Visible } from "./dialect.js";
+import { objectsOf } from "./dialect.js";
+import { memberText, withMembers } from "./json-members.js";
+import { commonPrints } from "./sessions.js";
+import type { Print } from "./sessions.js";
+import type { RunningStep, StoredItem } from "contextweaver";
+
+/** The tools that are added. */
+const OFFERS = [drilldownOffer(), recallOffer()];
+/** Their names. */
+export const OWN_TOOLS: ReadonlySet<string> = new Set(OFFERS.map(({ name }) => name));
+
+/** How conversations are kept. */
+export interface ConversationOptions {
+  readonly budget_tokens: number;
+  readonly thrift: number;
+  readonly mask: boolean;
+  readonly prices: "openai" | "anthropic" | "gemini" | "deepseek" | undefined;
+}
+
+/** A request of a conversation. */
+export interface Request {
+  /** The body as it came. */
+  readonly text: string;
+  readonly body: Fields;
+  readonly asked: Asked;
+  readonly prints: readonly Print[];
+  readonly head: string;
+}
+
+/** What is sent for a request. */
+export interface Outgoing {
+  readonly text: string;
+  /** Whether it is what came. */
+  readonly isWhole: boolean;
+  readonly tokens: number;
+  readonly tokens_without: number;
+  /** Why the prompt was made anew, where it was. */
+  readonly cut?: string;
+}
+
+/** Why a request cannot be changed. */
+export class Unchangeable extends Error {
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** What stands beside the dialogue: tools and instructions. */
+interface Beside {
+  readonly hash: string;
+  readonly tokens: number;
+}
+
+interface Pending {
+  readonly count: number;
+  readonly said: readonly object[];
+}
+
+/** The log of a conversation and what goes with it. */
+export class Conversation {
+  readonly dialect: Dialect;
+  readonly #loop: AgentLoop;
+  readonly #options: ConversationOptions;
+  readonly #marks = new CacheMarks(true);
+  /** The client's messages of the last request. */
+  prints: readonly Print[] = [];
+  head = "";
+  /** Requests that are not answered yet. */
+  busy = 0;
+  /** UTF-16 units that were ever said, which is what its log holds. */
+  units = 0;
+  /** Whether the provider refused what was changed: from then on nothing is. */
+  isRefused = false;
+  #isCut = false;
+  /** What was sent last of a prompt that is shorter than what came. */
+  #sent: { readonly messages: readonly object[]; readonly system?: unknown; readonly tools: readonly object[] } | undefined;
+  /** Tokens by which the whole conversation was more than what is kept of it, as long as it is sent whole. */
+  #gap = 0;
+  #kept: readonly KeptAnswer[] = [];
+  /** Rounds of an answer that never came to its end: the same request goes on behind them. */
+  #pending: Pending | undefined;
+  /** Tokens of the tools that are added, for which there is room from the beginning. */
+  readonly #own: number;
+  #beside: Beside | undefined;
+  /** What stood before the dialogue in the last prompt that was not what came. */
+  #headSent: string | undefined;
+  /** What the account of the log counts too much: of cuts, and of what everything would have cost. */
+  #headCosts = 0;
+  #same = 0;
+
+  constructor(dialect: Dialect, options: ConversationOptions) {
+    this.dialect = dialect;
+    this.#options = options;
+    this.#own = framedTokens(OFFERS.map((tool) => JSON.stringify(dialect.offer(tool))));
+    const { budget_tokens, thrift, mask, prices } = options;
+    this.#loop = new AgentLoop({
+      budget_tokens,
+      thrift,
+      pin: isFixed,
+      manager: { redact_secrets: mask, limits: { eviction: "lru" } },
+      ...(prices && { prices }),
+    });
+  }
+
+  /** Whether what is sent is not what came any more. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  /** What the calls cost, by the account of the log with what is known here alone. */
+  costs(): LoopCosts {
+    const costs = this.#loop.costs();
+    return { ...costs, cost: costs.cost - this.#headCosts, cost_without: costs.cost_without - this.#same };
+  }
+
+  /** Takes what the account of the log cannot know of a step: that all was sent as it came, and that a cut leaves what stands before the dialogue. */
+  #account(step: Built["step"], isWhole: boolean): void {
+    if (!step) return;
+    const { cost, cost_without, tokens, cut } = step;
+    if (isWhole) this.#same += cost_without - cost;
+    const head = this.#beside;
+    const isKept = cut !== undefined && cut !== "cold" && head !== undefined && this.#headSent === head.hash;
+    if (!isWhole && isKept && head.tokens >= LEAST_HEAD) this.#headCosts += Math.max(0, head.tokens * (cost / tokens - CACHED));
+    this.#headSent = isWhole ? undefined : head?.hash;
+  }
+
+  free(): void {
+    this.#loop.free();
+  }
+
+  /** Goes on from another that begins alike: what was put back there is put back here. */
+  inherit({ prints }: Request, other: Conversation): void {
+    const common = commonPrints(prints, other.prints);
+    this.#kept = other.#kept.filter(({ at }) => at < common);
+  }
+
+  /** Takes a request: what is sent for it. */
+  begin(request: Request): Outgoing {
+    const { prints, head } = request;
+    const common = commonPrints(this.prints, prints);
+    this.units += prints.slice(common).reduce((sum, { text }) => sum + text.length, 0);
+    this.#kept = this.#kept.filter(({ at }) => at <= common);
+    const isAgain = common === prints.length && this.prints.length === prints.length;
+    if (!isAgain) this.#pending = undefined;
+    [this.prints, this.head] = [prints, head];
+    try {
+      return this.send(request, this.pending);
+    } catch (error) {
+      if (error instanceof Unchangeable || (this.pending.length === 0 && this.#kept.length === 0)) throw error;
+      // What is put back is what a model said, which may be anything: the conversation goes on as the client has it.
+      [this.#pending, this.#kept] = [undefined, []];
+      return this.send(request, []);
+    }
+  }
+
+  /** Says what is sent for a request behind which something was said already. */
+  send(request: Request, said: readonly object[]): Outgoing {
+    const { text, body, asked } = request;
+    const given = body["tools"];
+    if (given !== undefined && given !== null && !Array.isArray(given)) throw new Unchangeable("unread");
+    const tools = objectsOf(given);
+    if (tools.some(isOwnTool)) throw new Unchangeable("tool_name_taken");
+    const { messages: all, system } = this.#bare([...this.#whole(asked.messages), ...said], asked);
+    const messages = all.slice(asked.leading);
+    const leading = all.slice(0, asked.leading);
+    const { built, tokens, tokens_without } = this.#step(request, messages, system);
+    const cut = built.step?.cut;
+    // A cut that nothing forces is made where it was asked to save.
+    const isWanted = this.#options.thrift > 0 && (cut === "pays" || cut === "cold") && tokens < tokens_without;
+    const isWhole = said.length === 0 && !this.#isCut && !isWanted && tokens_without <= this.#room(body);
+    this.#gap = isWhole ? Math.max(0, tokens_without - tokens) : 0;
+    this.#isCut ||= !isWhole;
+    this.#account(built.step, isWhole);
+    if (isWhole) {
+      const sent = tokens_without - this.#own;
+      return { text, isWhole, tokens: sent, tokens_without: sent };
+    }
+    const changed = this.#written(request, [...leading, ...built.messages], built.system, tools);
+    return { text: changed, isWhole, tokens, tokens_without: Math.max(tokens, tokens_without - this.#own), ...(cut !== undefined && { cut }) };
+  }
+
+  #step(request: Request, messages: readonly object[], system: unknown) {
+    const { body, asked } = request;
+    const model = String(body["model"] ?? "model");
+    const beside = this.#besideOf(request);
+    const step = this.#loop.step(this.dialect.format, messages, {
+      query: asked.query,
+      called: [],
+      model,
+      ...(!this.#options.prices && { prices: pricesOf(model) }),
+      ...(system !== undefined && { system }),
+      before: beside.hash,
+      reserved_tokens: this.#gap,
+      chosen: { names: [...OWN_TOOLS], tokens: beside.tokens, left_out: [] },
+    });
+    const { step: running, tokens: prompt } = step.built;
+    const tokens = prompt + beside.tokens;
+    return { built: step.built as Built, tokens, tokens_without: Math.max(tokens, (running?.tokens_without ?? 0) - this.#gap) };
+  }
+
+  /** Tokens of the estimator that a request may have. */
+  #room(body: Fields): number {
+    return Math.floor(this.#options.budget_tokens / this.#loop.factorOf(String(body["model"] ?? "model")));
+  }
+
+  /** Tokens of what stands beside the dialogue, those of the tools that are added among them, and what tells it from another. */
+  #besideOf({ text, body, asked, prints }: Request): Beside {
+    const { before = "", leading, messages } = asked;
+    const hash = new TextHash();
+    for (const part of [memberText(text, "tools") ?? "", before, ...prints.slice(0, leading).map((print) => print.hash)]) hash.add(part);
+    const value = hash.add("");
+    if (this.#beside?.hash !== value) {
+      const texts = [...objectsOf(body["tools"]), ...messages.slice(0, leading)].map((one) => JSON.stringify(one));
+      this.#beside = { hash: value, tokens: this.#own + framedTokens(before === "" ? texts : [...texts, before]) };
+    }
+    return this.#beside;
+  }
+
+  /** The conversation with what the client's history lacks. */
+  #whole(messages: readonly object[]): readonly object[] {
+    let whole: readonly object[] = messages;
+    // From the end, so that places before stay.
+    for (const kept of [...this.#kept].reverse()) {
+      const put = this.dialect.putBack(whole, kept.at, kept);
+      if (put) whole = [...whole.slice(0, kept.at), ...put.messages, ...whole.slice(kept.at + put.taken)];
+    }
+    return whole;
+  }
+
+  #bare(messages: readonly object[], { system }: Asked): { readonly messages: readonly object[]; readonly system: unknown } {
+    return this.dialect.format === "anthropic" ? this.#marks.take(messages, system) : { messages, system };
+  }
+
+  #written({ text, body }: Request, messages: readonly object[], system: unknown, tools: readonly Fields[]): string {
+    const own = OFFERS.map((tool) => this.dialect.offer(tool)) as Fields[];
+    const placed = this.dialect.place?.(messages, tools, own) ?? { messages, tools: [...tools, ...own] };
+    const offered = { ...placed, system, tools: placed.tools as readonly Fields[] };
+    const sent = this.dialect.format === "anthropic" ? this.#marks.put(offered, { automatic: body["cache_control"], settings: body }) : offered;
+    this.#sent = sent;
+    const members = new Map<string, string>([[this.dialect.field, JSON.stringify(sent.messages)]]);
+    if (sent.tools.length > 0) members.set("tools", JSON.stringify(sent.tools));
+    if (sent.system !== undefined) members.set("system", JSON.stringify(sent.system));
+    const changed = withMembers(text, members);
+    if (changed === undefined) throw new Unchangeable("unread");
+    return changed;
+  }
+
+  /** What counts the tokens of a request that goes on behind what was sent last; undefined where that is not known. */
+  counted({ text, asked, prints }: Request): string | undefined {
+    const { length } = this.prints;
+    if (!this.#isCut || !this.#sent || commonPrints(this.prints, prints) < length) return undefined;
+    const { messages, system, tools } = this.#sent;
+    const members = new Map([[this.dialect.field, JSON.stringify([...messages, ...asked.messages.slice(length)])], ["tools", JSON.stringify(tools)]]);
+    if (system !== undefined) members.set("system", JSON.stringify(system));
+    return withMembers(text, members);
+  }
+
+  /** Answers calls of added tools. */
+  async answer(calls: readonly OwnCall[], isLast: boolean): Promise<readonly AnsweredCall[]> {
+    const answered: AnsweredCall[] = [];
+    for (const call of calls) {
+      const output = isLast ? ENOUGH : await this.#loop.answerAsync(call.name, call.input, call.id);
+      answered.push({ ...call, output: output ?? ENOUGH });
+    }
+    return answered;
+  }
+
+  /** Remembers rounds of an answer in case that it never comes to its end. */
+  remember(request: Request, said: readonly object[]): void {
+    if (this.prints === request.prints) this.#pending = { count: request.prints.length, said };
+  }
+
+  /** Rounds of an earlier try of the same request. */
+  get pending(): readonly object[] {
+    return this.#pending?.said ?? [];
+  }
+
+  /** Takes an answer of several rounds, or one whose results stand beside those of the client. */
+  keep(request: Request, visible: Visible, said: readonly object[], beside: readonly object[]): void {
+    if (this.prints !== request.prints) return;
+    this.#pending = undefined;
+    this.#kept = [...this.#kept, { ...visible, at: request.prints.length, said, beside }];
+  }
+
+  /** Takes what a round cost. */
+  observe(body: Fields, { usage }: Pick<RoundEnd, "usage">): void {
+    if (!usage) return;
+    const { prompt_tokens: chat, input_tokens: read = chat, cache_creation_input_tokens: written, cache_read_input_tokens: cached } = usageOf({ usage });
+    const tokens = typeof read === "number" ? read + Number(written ?? 0) + Number(cached ?? 0) : undefined;
+    this.#loop.observe(String(body["model"] ?? "model"), tokens, usage);
+  }
+}
+
+/** Tokens that every provider keeps of a prompt, and the price that all of them have for one that they kept. */
+const LEAST_HEAD = 2_048;
+const CACHED = 0.1;
+
+/** What is said to a model that reads on and on. */
+const ENOUGH = "Nothing more is read for this answer. Go on with what you have; you can read again in the next one.";
+
+/** Opaque parts that are of the dialogue: reasoning, and what the provider itself has run. */
+const OF_DIALOGUE = /reasoning|thinking|_call$|_output$|^server_tool_use$|_tool_result$/;
+
+/**
+ * Whether an item stays in every prompt: instructions, and what is no part of the dialogue, such as tools that are told of in it, or
+ * what a provider has made of a longer conversation.
+ */
+function isFixed({ kind, metadata }: StoredItem): boolean {
+  if (kind === "policy") return true;
+  const { message } = (metadata?.["_contextweaver"] ?? {}) as { readonly message?: { readonly parts?: unknown } };
+  return objectsOf(message?.parts).some(({ kind: part, original }) => part === "opaque" && !OF_DIALOGUE.test(String(((original ?? {}) as Fields)["type"])));
+}
+
+interface Built {
+  readonly messages: readonly object[];
+  readonly system?: unknown;
+  readonly step?: RunningStep;
+}
+
+function isOwnTool(tool: Fields): boolean {
+  const { name } = (tool["function"] ?? tool) as Fields;
+  return OWN_TOOLS.has(String(name)) || objectsOf(tool["functionDeclarations"]).some(isOwnTool);
+}

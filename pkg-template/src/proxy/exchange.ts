@@ -1,0 +1,232 @@
+// One request of a conversation: what is sent for it, in as many rounds with the model as it takes, and the one answer that the client gets.
+import { bodyOf, chunksOf, joined, objectOf, readUpTo, streamOf } from "./bodies.js";
+import { OWN_TOOLS } from "./conversation.js";
+import type { Conversation, Outgoing, Request as Asked } from "./conversation.js";
+import type { AnswerMaker, Fields, RoundEnd } from "./dialect.js";
+import { EventReader } from "./event-stream.js";
+import { responseHeaders } from "./headers.js";
+import type { StatsBook } from "./stats.js";
+
+/** What an exchange works with. */
+export interface ExchangeContext {
+  readonly conversation: Conversation;
+  readonly request: Asked;
+  readonly stats: StatsBook;
+  readonly max_rounds: number;
+  /** Sends a body to where the request goes. */
+  readonly send: (body: string | Uint8Array<ArrayBuffer>) => Promise<Response>;
+  /** Ends what is under way at the provider. */
+  readonly abort: (reason: unknown) => void;
+  /** Is told what went wrong here. */
+  readonly failed: (error: unknown) => void;
+  /** Is called once, when the client has all or went. */
+  readonly ended: () => void;
+}
+
+/** Bytes of an answer that is read before it is passed on. */
+const MOST_ANSWER = 2 ** 25;
+/** Bytes of an error that are read. */
+const MOST_ERROR = 2 ** 16;
+const ENCODER = new TextEncoder();
+
+/** Whether an answer comes as events. */
+function isStream(response: Response): boolean {
+  return /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
+}
+
+/** Makes the one answer of an exchange. */
+export class Exchange {
+  readonly #context: ExchangeContext;
+  readonly #maker: AnswerMaker;
+  /** What was said in earlier rounds, with the results. */
+  #said: readonly object[];
+  #rounds = 1;
+  #isOver = false;
+
+  constructor(context: ExchangeContext) {
+    this.#context = context;
+    this.#maker = context.conversation.dialect.answer(OWN_TOOLS);
+    this.#said = context.conversation.pending;
+  }
+
+  /** Passes an answer on: as it comes where nothing was added to the request, which only reads what it cost. */
+  answer(first: Response, outgoing: Outgoing, status: string): Response | Promise<Response> {
+    const headers = responseHeaders(first.headers, status);
+    const init = { status: first.status, statusText: first.statusText, headers };
+    const { body } = first;
+    if (!body) {
+      this.#over();
+      return new Response(null, init);
+    }
+    if (!first.ok) return new Response(this.#stream(chunksOf(body)), init);
+    if (outgoing.isWhole) return new Response(this.#stream(isStream(first) ? this.#observed(body) : this.#copied(body)), init);
+    return isStream(first) ? new Response(this.#stream(this.#told(body)), init) : this.#whole(first, init);
+  }
+
+  #over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#context.ended();
+  }
+
+  #stream(parts: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> {
+    const over = (): void => this.#over();
+    const watched = (async function* () {
+      try {
+        yield* parts;
+      } finally {
+        over();
+      }
+    })();
+    return streamOf(watched, (reason) => {
+      this.#context.abort(reason);
+      over();
+    });
+  }
+
+  /** Passes an answer on that comes at once, and reads what it cost behind it. */
+  async *#copied(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+    const parts: Uint8Array[] = [];
+    let size = 0;
+    for await (const part of chunksOf(body)) {
+      yield part;
+      size += part.length;
+      if (size <= MOST_ANSWER) parts.push(part);
+    }
+    const said = size <= MOST_ANSWER ? objectOf(joined(parts, size)) : undefined;
+    if (!said) return;
+    this.#maker.whole(said.body);
+    this.#observe(this.#maker.end());
+  }
+
+  /** Passes a stream on byte for byte, and reads what it cost behind it. */
+  async *#observed(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+    const events = new EventReader();
+    let isRead = true;
+    for await (const part of chunksOf(body)) {
+      yield part;
+      if (!isRead) continue;
+      try {
+        for (const event of events.take(part)) this.#maker.event(event);
+      } catch {
+        isRead = false;
+      }
+    }
+    if (isRead) this.#observe(this.#maker.end());
+  }
+
+  #observe(end: RoundEnd): void {
+    const { conversation, request } = this.#context;
+    conversation.observe(request.body, end);
+  }
+
+  /** Tells a stream round by round. */
+  async *#told(first: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+    for (let body: ReadableStream<Uint8Array> | null = first; body; ) {
+      const events = new EventReader();
+      let isRead = true;
+      for await (const part of chunksOf(body)) {
+        const text = isRead ? this.#read(events, part) : undefined;
+        if (text === undefined) {
+          yield isRead ? ENCODER.encode(events.rest()) : part;
+          isRead = false;
+        } else if (text !== "") yield ENCODER.encode(text);
+      }
+      const torn = events.rest();
+      if (torn !== "") yield ENCODER.encode(torn);
+      if (!isRead) return;
+      const next = await this.#next(this.#maker.end());
+      if (!next) {
+        yield ENCODER.encode(this.#maker.close());
+        return;
+      }
+      if (next.ok && isStream(next)) body = next.body;
+      else {
+        yield ENCODER.encode(await this.#failure(next));
+        return;
+      }
+    }
+  }
+
+  /** What the client is told of a part; undefined of an event that is too long to be read, which passes as it comes. */
+  #read(events: EventReader, part: Uint8Array): string | undefined {
+    try {
+      let text = "";
+      for (const event of events.take(part)) text += this.#maker.event(event);
+      return text;
+    } catch (error) {
+      if (error instanceof RangeError) return undefined;
+      throw error;
+    }
+  }
+
+  async #failure(response: Response): Promise<string> {
+    const { bytes, rest } = await readUpTo(response.body, MOST_ERROR);
+    await rest?.cancel();
+    return this.#context.conversation.dialect.failure(response.ok ? 502 : response.status, objectOf(bytes)?.body ?? {});
+  }
+
+  /** Makes an answer that comes at once. */
+  async #whole(first: Response, init: ResponseInit): Promise<Response> {
+    for (let response = first; ; ) {
+      const read = await readUpTo(response.body, MOST_ANSWER);
+      const said = read.rest ? undefined : objectOf(read.bytes);
+      if (!response.ok || !said) {
+        const of = response === first ? init : { status: response.status, headers: responseHeaders(response.headers, "shortened") };
+        return new Response(this.#stream(chunksOf(new Response(bodyOf(read)).body)), of);
+      }
+      this.#maker.whole(said.body);
+      const end = this.#maker.end();
+      const isUntouched = this.#rounds === 1 && end.own.length === 0;
+      const next = await this.#next(end);
+      if (next) {
+        response = next;
+        continue;
+      }
+      this.#over();
+      if (isUntouched) return new Response(read.bytes, init);
+      const headers = new Headers(init.headers);
+      headers.delete("content-length");
+      return new Response(JSON.stringify(this.#maker.merged()), { ...init, headers });
+    }
+  }
+
+  /** Takes the end of a round: the answer to the next one, or nothing where the client has all. */
+  async #next(end: RoundEnd): Promise<Response | undefined> {
+    const { conversation, request, stats, max_rounds, send } = this.#context;
+    const { dialect } = conversation;
+    this.#observe(end);
+    const isLast = this.#rounds > max_rounds;
+    const answered = await conversation.answer(end.own, this.#rounds >= max_rounds);
+    const results = dialect.results(answered);
+    stats.inner_calls += answered.length;
+    if (!end.isOpen || isLast) {
+      const hasMore = this.#said.length > 0 || results.length > 0;
+      if (hasMore) conversation.keep(request, this.#maker.visible, [...this.#said, ...end.said], results);
+      return undefined;
+    }
+    this.#said = [...this.#said, ...end.said, ...results];
+    conversation.remember(request, this.#said);
+    this.#rounds += 1;
+    stats.inner_rounds += 1;
+    return send(this.#following(request));
+  }
+
+  /** The body of the next round: the request as it came where what was read does not fit. */
+  #following(request: Asked): string {
+    const { conversation } = this.#context;
+    try {
+      return conversation.send(request, this.#said).text;
+    } catch (error) {
+      this.#context.failed(error);
+      this.#said = [];
+      return request.text;
+    }
+  }
+}
+
+/** What a body asks of a model, for a log. */
+export function modelOf(body: Fields): { readonly model?: string } {
+  const { model } = body;
+  return typeof model === "string" ? { model: model.slice(0, 100) } : {};
+}

@@ -1,0 +1,184 @@
+// Gemini's contents, whole and in chunks.
+import { sumOf } from "../adapters/usage-sum.js";
+import { errorOf, isSameSet, isSameText, objectsOf } from "./dialect.js";
+import type { AnswerMaker, AnsweredCall, Asked, Dialect, Fields, OwnCall, RoundEnd, Visible } from "./dialect.js";
+import { dataOf, rewritten } from "./event-stream.js";
+import type { StreamEvent } from "./event-stream.js";
+
+export const GEMINI: Dialect = {
+  format: "gemini",
+  field: "contents",
+  read,
+  offer: ({ name, description, schema }) => ({ name, description, parametersJsonSchema: schema }),
+  place(contents, tools, own) {
+    const at = tools.findIndex(({ functionDeclarations: list }) => Array.isArray(list));
+    if (at === -1) return { messages: contents, tools: [...tools, { functionDeclarations: own }] };
+    const placed = tools.map((tool, place) => (place === at ? { ...tool, functionDeclarations: [...objectsOf(tool["functionDeclarations"]), ...own] } : tool));
+    return { messages: contents, tools: placed };
+  },
+  answer: (own) => new GeminiAnswer(own),
+  results: (answered) => (answered.length === 0 ? [] : [{ role: "user", parts: answered.map(resultOf) }]),
+  putBack(contents, at, { said, beside, ids, text }) {
+    const answer = contents[at] as Fields | undefined;
+    const parts = objectsOf(answer?.["parts"]);
+    const isSaid = answer?.["role"] === "model" && isSameSet(namesOf(parts), ids) && (ids.length > 0 || isSameText(textsOf(parts), text));
+    if (!isSaid) return undefined;
+    const results = objectsOf(beside).flatMap((content) => objectsOf(content["parts"]));
+    const next = contents[at + 1] as Fields | undefined;
+    const whole = asOfClient(said, parts);
+    if (results.length === 0) return { messages: whole, taken: 1 };
+    return next ? { messages: [...whole, { ...next, parts: [...results, ...objectsOf(next["parts"])] }], taken: 2 } : undefined;
+  },
+  failure: (status, body) => rewritten({ name: "" }, { error: { code: status, message: errorOf(status, body).message, status: ((body["error"] ?? {}) as Fields)["status"] ?? "INTERNAL" } }),
+};
+
+function read(body: Fields): Asked | string {
+  const { contents, cachedContent: cached, cached_content: other = cached } = body;
+  if (!Array.isArray(contents)) return "unread";
+  if (other != null) return "held";
+  const settings = (body["generationConfig"] ?? body["generation_config"] ?? {}) as Fields;
+  if (Number(settings["candidateCount"] ?? settings["candidate_count"] ?? 1) > 1) return "several_answers";
+  const system = body["systemInstruction"] ?? body["system_instruction"];
+  const list = contents as readonly Fields[];
+  const asks = list.filter(({ role, parts }) => (role === "user" || role === undefined) && objectsOf(parts).some(({ text }) => typeof text === "string"));
+  return { messages: list, query: textsOf(objectsOf(asks.at(-1)?.["parts"])), leading: 0, ...(system != null && { before: JSON.stringify(system) }) };
+}
+
+function textsOf(parts: readonly Fields[]): string {
+  return parts.flatMap(({ text, thought }) => (typeof text === "string" && thought !== true ? [text] : [])).join("");
+}
+
+/** What calls are known by: most have no id. */
+function namesOf(parts: readonly Fields[]): readonly string[] {
+  return parts.flatMap((part) => nameOf(part) ?? []);
+}
+
+function nameOf({ functionCall: call }: Fields): string | undefined {
+  return call ? `${String((call as Fields)["name"])} ${JSON.stringify((call as Fields)["args"] ?? {})}` : undefined;
+}
+
+/** What was said, with the client's own calls as the client has them: it may give ids to them, by which its results name them. */
+function asOfClient(said: readonly object[], parts: readonly Fields[]): readonly object[] {
+  const left = [...parts];
+  return (said as readonly Fields[]).map((content) => ({
+    ...content,
+    parts: objectsOf(content["parts"]).map((part) => {
+      const name = nameOf(part);
+      const at = name === undefined ? -1 : left.findIndex((one) => nameOf(one) === name);
+      return at === -1 ? part : left.splice(at, 1)[0];
+    }),
+  }));
+}
+
+function resultOf({ id, name, output }: AnsweredCall): object {
+  // An id that was made up here is none of the provider's.
+  return { functionResponse: { ...(!id.startsWith(MADE_UP) && { id }), name, response: { output } } };
+}
+
+const MADE_UP = "contextweaver:";
+
+interface HeldEnd {
+  readonly event: StreamEvent;
+  readonly data: Fields;
+}
+
+class GeminiAnswer implements AnswerMaker {
+  readonly #own: ReadonlySet<string>;
+  #parts: Fields[] = [];
+  #shown: Fields[] = [];
+  #round = 0;
+  #calls = 0;
+  /** Whether the present round has called what is answered here. */
+  #hasOwn = false;
+  #reason: unknown;
+  #usage: Fields | undefined;
+  #sum: Fields | undefined;
+  /** The end of a round, told if it is the last. */
+  #end: HeldEnd | undefined;
+  #told: HeldEnd | undefined;
+  #body: Fields = {};
+
+  constructor(own: ReadonlySet<string>) {
+    this.#own = own;
+  }
+
+  get visible(): Visible {
+    return { ids: namesOf(this.#shown), text: textsOf(this.#shown) };
+  }
+
+  event(event: StreamEvent): string {
+    const data = dataOf(event);
+    const [candidate] = objectsOf(data?.["candidates"]);
+    if (!data || !candidate) return event.raw;
+    this.#usage = (data["usageMetadata"] as Fields | undefined) ?? this.#usage;
+    const content = (candidate["content"] ?? {}) as Fields;
+    const parts = objectsOf(content["parts"]);
+    this.#parts.push(...parts);
+    const shown = parts.filter((part) => !this.#isOwn(part));
+    this.#hasOwn ||= shown.length < parts.length;
+    const reason = candidate["finishReason"];
+    if (reason != null) this.#reason = reason;
+    const isSame = shown.length === parts.length && this.#round === 0;
+    if (reason == null || !this.#hasOwn) {
+      if (isSame) return event.raw;
+      if (shown.length === 0 && reason == null) return "";
+      return this.#written(event, data, { ...candidate, content: { ...content, parts: shown } }, reason != null);
+    }
+    this.#end = { event, data: { ...data, candidates: [{ ...candidate, content: { ...content, parts: [] } }] } };
+    const { finishReason: _, ...open } = candidate;
+    return shown.length === 0 ? "" : this.#written(event, data, { ...open, content: { ...content, parts: shown } }, false);
+  }
+
+  /** Writes a chunk; one that ends the answer says what all rounds cost. */
+  #written(event: StreamEvent, data: Fields, candidate: Fields, isEnd: boolean): string {
+    const usage = isEnd && this.#sum ? sumOf(this.#sum, data["usageMetadata"] as Fields | undefined) : undefined;
+    return rewritten(event, { ...data, candidates: [candidate], ...(usage && { usageMetadata: usage }) });
+  }
+
+  whole(body: Fields): void {
+    this.#body = body;
+    this.#usage = body["usageMetadata"] as Fields | undefined;
+    const [candidate = {}] = objectsOf(body["candidates"]);
+    this.#reason = candidate["finishReason"];
+    this.#parts.push(...objectsOf(((candidate["content"] ?? {}) as Fields)["parts"]));
+  }
+
+  end(): RoundEnd {
+    const parts = this.#parts;
+    const isWhole = this.#reason === "STOP" || this.#reason == null;
+    const shown = parts.filter((part) => !this.#isOwn(part));
+    const own = isWhole ? parts.filter((part) => this.#isOwn(part)).map((part) => this.#callOf(part)) : [];
+    const said = isWhole ? parts : shown;
+    const isOpen = own.length > 0 && namesOf(shown).length === 0;
+    this.#shown.push(...shown);
+    this.#sum = this.#sum ? sumOf(this.#sum, this.#usage) : this.#usage;
+    const { promptTokenCount: prompt_tokens, cachedContentTokenCount } = this.#usage ?? {};
+    const usage = this.#usage && { prompt_tokens, cachedContentTokenCount };
+    this.#told = this.#end;
+    [this.#parts, this.#hasOwn, this.#end, this.#reason, this.#usage] = [[], false, undefined, undefined, undefined];
+    this.#round += 1;
+    return { own, isOpen, said: said.length > 0 ? [{ role: "model", parts: said }] : [], usage };
+  }
+
+  #isOwn({ functionCall: call }: Fields): boolean {
+    return typeof call === "object" && call !== null && this.#own.has(String((call as Fields)["name"]));
+  }
+
+  #callOf({ functionCall: call }: Fields): OwnCall {
+    const { id, name, args } = call as Fields;
+    this.#calls += 1;
+    return { id: typeof id === "string" ? id : `${MADE_UP}${this.#calls}`, name: String(name), input: args ?? {} };
+  }
+
+  close(): string {
+    if (!this.#told) return "";
+    const { event, data } = this.#told;
+    return rewritten(event, { ...data, ...(this.#sum && { usageMetadata: this.#sum }) });
+  }
+
+  merged(): Fields {
+    const [candidate = {}, ...more] = objectsOf(this.#body["candidates"]);
+    const content = { ...((candidate["content"] ?? {}) as Fields), parts: this.#shown };
+    return { ...this.#body, candidates: [{ ...candidate, content }, ...more], ...(this.#sum && { usageMetadata: this.#sum }) };
+  }
+}

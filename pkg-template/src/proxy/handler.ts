@@ -1,0 +1,291 @@
+// The proxy as a handler of requests: who may ask, where a request goes, and what happens when something goes wrong here.
+import { Access, hostName, isLoopback } from "../mcp/mcp-access.js";
+import { ANTHROPIC } from "./anthropic-dialect.js";
+import { bodyOf, objectOf, readUpTo } from "./bodies.js";
+import type { ReadBody } from "./bodies.js";
+import { CHAT } from "./chat-dialect.js";
+import { Conversations } from "./conversations.js";
+import { Unchangeable } from "./conversation.js";
+import type { Conversation, Outgoing, Request as Asked } from "./conversation.js";
+import type { Dialect } from "./dialect.js";
+import { Exchange, modelOf } from "./exchange.js";
+import { GEMINI } from "./gemini-dialect.js";
+import { BYPASS_HEADER, STATUS_HEADER, TOKEN_HEADER, requestHeaders, responseHeaders } from "./headers.js";
+import { checkedOptions } from "./options.js";
+import type { CheckedOptions, ProxyLogEntry, ProxyOptions } from "./options.js";
+import { elementTexts } from "./json-members.js";
+import { RESPONSES } from "./responses-dialect.js";
+import { routeOf } from "./routes.js";
+import type { ProxyApi, Route } from "./routes.js";
+import { groupOf, headOf, nearestPrints, printsOf } from "./sessions.js";
+import { StatsBook } from "./stats.js";
+import type { ProxyStats } from "./stats.js";
+import { quietly } from "../telemetry/quietly.js";
+import { ContextWeaverError } from "contextweaver";
+
+/** Answers requests of agents: those of a model by the provider, with a prompt that keeps to the budget. */
+export interface Proxy {
+  (request: Request): Promise<Response>;
+  /** What was counted. */
+  stats(): ProxyStats;
+  /** Gives the memory back. */
+  free(): void;
+}
+
+const DIALECTS: Readonly<Partial<Record<ProxyApi, Dialect>>> = { "openai-chat": CHAT, "openai-responses": RESPONSES, anthropic: ANTHROPIC, "anthropic-count": ANTHROPIC, gemini: GEMINI };
+/** Counts what a call would send. */
+const COUNT: ProxyApi = "anthropic-count";
+/** What a provider answers to what it does not take. */
+const REFUSALS = [400, 413, 422];
+/** What is answered when the provider cannot be reached. */
+const UNREACHABLE = 502;
+/** What nobody is told, as the client has gone. */
+const CLIENT_GONE = 499;
+const CORS = { methods: "GET, POST", request: "*", response: STATUS_HEADER };
+
+/** Makes a proxy. */
+export function proxy(given: ProxyOptions): Proxy {
+  const options = checkedOptions(given);
+  const access = new Access(given.token, given.origins, CORS);
+  const handling = new Handling(options, access, given.token !== false);
+  const handler = (request: Request): Promise<Response> => handling.handle(request);
+  return Object.assign(handler, { stats: () => handling.stats(), free: () => handling.free() });
+}
+
+/** A request on its way. */
+interface Passage {
+  readonly request: Request;
+  readonly route: Route;
+  /** Ends what is under way at the provider. */
+  readonly gone: AbortController;
+}
+
+/** A request whose conversation is known. */
+interface Prepared {
+  readonly conversation: Conversation;
+  readonly asked: Asked;
+  readonly outgoing: Outgoing;
+}
+
+class Handling {
+  readonly #options: CheckedOptions;
+  readonly #access: Access;
+  readonly #hasToken: boolean;
+  readonly #stats = new StatsBook();
+  readonly #conversations: Conversations;
+  /** Without it nobody can tell whose conversations there are. */
+  #secret: string | undefined;
+
+  constructor(options: CheckedOptions, access: Access, hasToken: boolean) {
+    [this.#options, this.#access, this.#hasToken] = [options, access, hasToken];
+    const { budget_tokens, thrift, mask, prices, limits } = options;
+    this.#conversations = new Conversations({ budget_tokens, thrift, mask, prices }, limits, this.#stats);
+  }
+
+  stats(): ProxyStats {
+    return this.#stats.read(this.#conversations.list());
+  }
+
+  free(): void {
+    this.#conversations.free();
+  }
+
+  async handle(request: Request): Promise<Response> {
+    const url = new URL(request.url);
+    const cors = this.#access.cors(request);
+    const refusal = this.#refusal(request, url, cors !== undefined);
+    if (refusal) return refusal;
+    const preflight = this.#access.preflight(request);
+    const response = preflight ?? (await this.#answered(request, url));
+    if (Object.keys(cors ?? {}).length === 0) return response;
+    for (const [name, value] of Object.entries(cors ?? {})) response.headers.set(name, value);
+    return response;
+  }
+
+  async #answered(request: Request, url: URL): Promise<Response> {
+    if (url.pathname === "/stats" && request.method === "GET") return Response.json(this.stats());
+    const route = routeOf(request.method, url, request.headers, this.#options.upstreams);
+    if (!route) return told(400, "the path leads elsewhere than it says");
+    this.#stats.requests += 1;
+    const gone = new AbortController();
+    // Not every runtime tells when a client goes.
+    const { signal } = request as { readonly signal?: AbortSignal | null };
+    signal?.addEventListener("abort", () => gone.abort(signal.reason), { once: true });
+    if (signal?.aborted) gone.abort(signal.reason);
+    return this.#called({ request, route, gone });
+  }
+
+  /** Refuses who may not ask: another host's name means that a page has pointed it here. */
+  #refusal(request: Request, url: URL, mayPageAsk: boolean): Response | undefined {
+    const host = hostName(request.headers.get("host") ?? url.host).toLowerCase();
+    const { hosts } = this.#options;
+    const isKnown = hosts ? hosts.includes(host) : this.#hasToken || isLoopback(host);
+    if (!isKnown) return told(403, "the proxy does not answer by this name");
+    if (!mayPageAsk) return told(403, "pages of this origin may not ask");
+    const headers = { get: (name: string) => (name === "authorization" ? `Bearer ${request.headers.get(TOKEN_HEADER) ?? ""}` : request.headers.get(name)) };
+    const isPreflight = this.#access.preflight(request) !== undefined;
+    if (!isPreflight && !this.#access.isAuthorized({ method: request.method, url: request.url, headers })) return told(401, `send the token of the proxy as ${TOKEN_HEADER}`);
+    return undefined;
+  }
+
+  async #called(passage: Passage): Promise<Response> {
+    const { request, route } = passage;
+    const dialect = route.api && DIALECTS[route.api];
+    const isCount = route.api === COUNT;
+    if (!dialect) return this.#passed(passage, request.body);
+    const own = request.headers.get(BYPASS_HEADER);
+    if (own !== null && own !== "0") return this.#passed(passage, request.body, "requested");
+    if (request.headers.has("content-encoding")) return this.#passed(passage, request.body, "encoded");
+    const read = await readUpTo(request.body, this.#options.limits.max_body_bytes).catch(() => undefined);
+    if (!read) return told(CLIENT_GONE, "the request broke off");
+    if (read.rest) return this.#passed(passage, bodyOf(read), "too_large");
+    if (isCount) return this.#counted(passage, dialect, read.bytes);
+    const prepared = await this.#prepared(passage, dialect, read);
+    return typeof prepared === "string" ? this.#passed(passage, read.bytes, prepared) : this.#exchanged(passage, read, prepared);
+  }
+
+  /** Counts what is sent of a conversation that is shortened; another is counted as it came. */
+  async #counted(passage: Passage, dialect: Dialect, bytes: Uint8Array<ArrayBuffer>): Promise<Response> {
+    const read = await this.#read(passage, dialect, bytes).catch(() => "unread");
+    const text = typeof read === "string" ? undefined : this.#conversations.find(read.group, dialect, read.asked)?.counted(read.asked);
+    if (text === undefined) return this.#passed(passage, bytes);
+    const response = await this.#sent(passage, text);
+    if (REFUSALS.includes(response.status)) {
+      await response.body?.cancel();
+      return this.#passed(passage, bytes);
+    }
+    this.#stats.passed += 1;
+    return new Response(response.body, { status: response.status, headers: responseHeaders(response.headers, "shortened") });
+  }
+
+  /** Reads a request and whose it is; a text says why it cannot be changed. */
+  async #read({ request, route }: Passage, dialect: Dialect, bytes: Uint8Array): Promise<{ readonly group: string; readonly asked: Asked } | string> {
+    const said = objectOf(bytes);
+    const asked = said && dialect.read(said.body);
+    if (!said || !asked) return "unread";
+    if (typeof asked === "string") return asked;
+    const body = route.model === undefined ? said.body : { ...said.body, model: route.model };
+    this.#secret ??= crypto.randomUUID();
+    const group = await groupOf(request.headers, route.target, said.body, dialect.format, this.#secret);
+    const texts = elementTexts(said.text, dialect.field);
+    const prints = printsOf(asked.messages, texts, nearestPrints(this.#conversations.prints(group), texts));
+    return { group, asked: { text: said.text, body, asked, prints, head: headOf(said.body) } };
+  }
+
+  /** Says what is sent, or why it is what came. */
+  async #prepared(passage: Passage, dialect: Dialect, { bytes }: ReadBody): Promise<Prepared | string> {
+    try {
+      const read = await this.#read(passage, dialect, bytes);
+      if (typeof read === "string") return read;
+      const conversation = this.#conversations.of(read.group, dialect, read.asked);
+      return conversation.isRefused ? "refused" : this.#begun(conversation, read.asked);
+    } catch (error) {
+      return this.#reason(error);
+    } finally {
+      this.#conversations.prune();
+    }
+  }
+
+  /** Begins with a request of a conversation, which stays in memory until it is answered. */
+  #begun(conversation: Conversation, asked: Asked): Prepared {
+    conversation.busy += 1;
+    try {
+      return { conversation, asked, outgoing: conversation.begin(asked) };
+    } catch (error) {
+      conversation.busy -= 1;
+      throw error;
+    }
+  }
+
+  async #exchanged(passage: Passage, { bytes }: ReadBody, prepared: Prepared): Promise<Response> {
+    const { conversation, asked, outgoing } = prepared;
+    const send = (body: string | Uint8Array<ArrayBuffer>): Promise<Response> => this.#sent(passage, body);
+    let isOver = false;
+    const ended = (): void => {
+      if (!isOver) conversation.busy -= 1;
+      isOver = true;
+    };
+    // A client that goes before anything comes reads nothing to its end.
+    passage.gone.signal.addEventListener("abort", ended, { once: true });
+    const response = await send(outgoing.isWhole ? bytes : outgoing.text);
+    if (!outgoing.isWhole && REFUSALS.includes(response.status)) {
+      await response.body?.cancel();
+      ended();
+      const original = await this.#passed(passage, bytes, "refused");
+      // What is refused as it came, too, was not refused for what was changed.
+      conversation.isRefused = original.ok;
+      return original;
+    }
+    const exchange = new Exchange({
+      conversation,
+      request: asked,
+      stats: this.#stats,
+      max_rounds: this.#options.max_rounds,
+      send,
+      abort: (reason) => passage.gone.abort(reason),
+      failed: (error) => this.#failed(error),
+      ended,
+    });
+    const { isWhole, tokens, tokens_without, cut } = outgoing;
+    if (isWhole) this.#stats.whole += 1;
+    else this.#stats.shortened += 1;
+    const sent = isWhole ? "whole" : "shortened";
+    const status = isWhole ? `whole; tokens=${tokens}` : `shortened; tokens=${tokens}; without=${tokens_without}${cut === undefined ? "" : `; cut=${cut}`}`;
+    this.#log(passage, { status: response.status, sent, ...modelOf(asked.body), tokens, tokens_without, ...(cut !== undefined && !isWhole && { cut }) });
+    try {
+      return await exchange.answer(response, outgoing, status);
+    } catch (error) {
+      // Of an answer that comes at once nothing is told yet when it breaks off.
+      ended();
+      if (!passage.gone.signal.aborted) this.#failed(error);
+      return told(UNREACHABLE, "the provider's answer broke off");
+    }
+  }
+
+  /** Sends a request as it came. */
+  async #passed(passage: Passage, body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null, reason?: string): Promise<Response> {
+    const response = await this.#sent(passage, body);
+    if (reason === undefined) this.#stats.passed += 1;
+    else this.#stats.bypassed(reason);
+    this.#log(passage, { status: response.status, sent: reason === undefined ? "passed" : "bypassed", ...(reason !== undefined && { reason }) });
+    const status = reason === undefined ? "passed" : `bypassed; reason=${reason}`;
+    return new Response(response.body, { status: response.status, statusText: response.statusText, headers: responseHeaders(response.headers, status) });
+  }
+
+  /** Sends a body to where the request goes. Where that cannot be reached, an error says so as the provider would. */
+  async #sent({ request, route, gone }: Passage, body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null): Promise<Response> {
+    const { method, headers } = request;
+    const hasBody = method !== "GET" && method !== "HEAD" && body !== null;
+    // A redirect is the client's to follow: its key is for this address.
+    const init = { method, headers: requestHeaders(headers), signal: gone.signal, redirect: "manual", ...(hasBody && { body, duplex: "half" }) };
+    try {
+      return await this.#options.send(new Request(route.target, init as RequestInit));
+    } catch {
+      if (gone.signal.aborted) return told(CLIENT_GONE, "the client has gone");
+      return told(UNREACHABLE, `the provider at ${route.target.host} cannot be reached`);
+    }
+  }
+
+  /** Why a request passes as it came: a word, as messages of errors may quote what was said. */
+  #reason(error: unknown): string {
+    if (error instanceof Unchangeable) return error.reason;
+    this.#failed(error);
+    return ContextWeaverError.is(error) ? error.code.toLowerCase() : "internal";
+  }
+
+  #failed(error: unknown): void {
+    quietly(() => this.#options.on_error?.(error));
+  }
+
+  #log({ request, route }: Passage, entry: Omit<ProxyLogEntry, "method" | "path" | "provider">): void {
+    const { pathname } = new URL(request.url);
+    const path = route.api === undefined ? "other" : pathname;
+    quietly(() => this.#options.on_request?.({ method: request.method, path, provider: route.provider, ...entry }));
+  }
+}
+
+/** An error in the form that clients of every provider read. */
+function told(status: number, message: string): Response {
+  const error = { type: "error", error: { type: "contextweaver_proxy", code: status, message } };
+  return Response.json(error, { status: status, headers: { [STATUS_HEADER]: "failed" } });
+}

@@ -1,0 +1,133 @@
+// What a proxy is given, and what it is then.
+import { ContextWeaverError } from "contextweaver";
+import { OFFICIAL } from "./routes.js";
+import type { ProxyProvider, Upstreams } from "./routes.js";
+
+/** How a proxy is made. */
+export interface ProxyOptions {
+  /** Most tokens of a call of a model: instructions, messages and tools. From 2,000 to 16,777,216. */
+  readonly budget_tokens: number;
+  /**
+   * Where the providers are: addresses that stand in place of their own, such as `https://openrouter.ai/api`. The path of a request is
+   * put behind it. Default: the providers' own.
+   */
+  readonly upstreams?: { readonly [P in ProxyProvider]?: string };
+  /** As of adapters: how deep a cut is, and above 0 also when one is made that the budget does not force. From 0 to 1. Default: 0. */
+  readonly thrift?: number;
+  /** As of adapters: what repeating a prompt costs. Default: by the API and the name of the model. */
+  readonly prices?: "openai" | "anthropic" | "gemini" | "deepseek";
+  /** Whether secrets are masked in prompts that are made shorter. Default: false, as the provider was to get them anyway. */
+  readonly mask?: boolean;
+  /** Rounds with the model within one request, after it called `drilldown` or `recall` alone. From 1 to 64. Default: 8. */
+  readonly max_rounds?: number;
+  /** What is kept in memory. */
+  readonly limits?: ProxyLimits;
+  /**
+   * What clients must send as `x-contextweaver-token`; `false` serves whoever reaches the handler. There is no default: with an unset
+   * environment variable, nothing is served.
+   */
+  readonly token: string | false;
+  /** Origins of pages that may ask, as of `gateway`. Default: none. */
+  readonly origins?: readonly string[];
+  /** Names that a request may have as its host, without the port. Default: any with a token; without one, those of this machine. */
+  readonly hosts?: readonly string[];
+  /** Sends requests. Default: `fetch` of the runtime. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+  /** Is told of each request when its answer begins: names and counts, no text and no key. */
+  readonly on_request?: (entry: ProxyLogEntry) => void;
+  /** Is told what went wrong here when a request passes as it came for that. Messages may quote what was said: keep them to yourself. */
+  readonly on_error?: (error: unknown) => void;
+}
+
+/** Bounds of what a proxy keeps. */
+export interface ProxyLimits {
+  /** Conversations; the one that was idle longest leaves. Default: 200. */
+  readonly max_conversations?: number;
+  /** UTF-16 units of all that was said in them. Default: 268,435,456. */
+  readonly max_units?: number;
+  /** Bytes of a request that is read; a larger one passes as it is. Default: 33,554,432. */
+  readonly max_body_bytes?: number;
+}
+
+/** What became of a request. */
+export interface ProxyLogEntry {
+  readonly method: string;
+  /** One of the paths that are read, else `other`. */
+  readonly path: string;
+  readonly provider: ProxyProvider;
+  readonly model?: string;
+  readonly status: number;
+  /** `whole`: sent as it came; `shortened`; `bypassed`; `passed`: no call of a model that is read. */
+  readonly sent: "whole" | "shortened" | "bypassed" | "passed";
+  /** Why it was bypassed. */
+  readonly reason?: string;
+  /** Tokens of what was sent, and of what came, by the estimator. */
+  readonly tokens?: number;
+  readonly tokens_without?: number;
+  /** Why the prompt was made anew, where it was. */
+  readonly cut?: string;
+}
+
+/** Options that were checked. */
+export interface CheckedOptions extends Required<Pick<ProxyOptions, "budget_tokens" | "thrift" | "mask" | "max_rounds">> {
+  readonly upstreams: Upstreams;
+  readonly prices: ProxyOptions["prices"];
+  readonly limits: Required<ProxyLimits>;
+  readonly hosts: readonly string[] | undefined;
+  readonly send: (request: Request) => Promise<Response>;
+  readonly on_request: ((entry: ProxyLogEntry) => void) | undefined;
+  readonly on_error: ((error: unknown) => void) | undefined;
+}
+
+const NAMES = ["budget_tokens", "upstreams", "thrift", "prices", "mask", "max_rounds", "limits", "token", "origins", "hosts", "fetch", "on_request", "on_error"];
+const LIMITS = { max_conversations: 200, max_units: 2 ** 28, max_body_bytes: 2 ** 25 };
+const PRICES = ["openai", "anthropic", "gemini", "deepseek"];
+const LEAST_BUDGET = 2_000;
+const MOST_BUDGET = 2 ** 24;
+
+function refuse(path: string, expected: string, hint?: string): never {
+  throw new ContextWeaverError("INVALID_INPUT", `expected ${expected}`, { path, hint });
+}
+
+/** Refuses options that are not as described. */
+export function checkedOptions(given: ProxyOptions): CheckedOptions {
+  if (typeof given !== "object" || (given as unknown) === null) refuse("", "options", "{ budget_tokens: 60000, token: false }");
+  unknown(Object.keys(given), NAMES, "");
+  const { budget_tokens, upstreams = {}, thrift = 0, prices, mask = false, max_rounds = 8, limits = {}, hosts, on_request, on_error } = given;
+  const send = given.fetch ?? ((request: Request) => fetch(request));
+  if (budget_tokens === undefined) throw new ContextWeaverError("MISSING_FIELD", "missing field `budget_tokens`", { path: "/budget_tokens", hint: "the most that a call of a model may have, such as 60000" });
+  whole(budget_tokens, "/budget_tokens", LEAST_BUDGET, MOST_BUDGET);
+  whole(max_rounds, "/max_rounds", 1, 64);
+  if (typeof thrift !== "number" || !(thrift >= 0 && thrift <= 1)) refuse("/thrift", "a number from 0 to 1");
+  if (prices !== undefined && !PRICES.includes(prices)) refuse("/prices", `one of ${PRICES.join(", ")}`);
+  if (typeof mask !== "boolean") refuse("/mask", "true or false");
+  for (const [name, value] of [["/fetch", send], ["/on_request", on_request ?? send], ["/on_error", on_error ?? send]] as const) if (typeof value !== "function") refuse(name, "a function");
+  if (hosts !== undefined && !(Array.isArray(hosts) && hosts.every((host) => typeof host === "string"))) refuse("/hosts", "a list of names");
+  unknown(Object.keys(limits), Object.keys(LIMITS), "/limits");
+  const bounds = { ...LIMITS, ...limits };
+  for (const [name, value] of Object.entries(bounds)) whole(value, `/limits/${name}`, 1, Number.MAX_SAFE_INTEGER);
+  return { budget_tokens, thrift, prices, mask, max_rounds, limits: bounds, hosts: hosts?.map((host) => host.toLowerCase()), send, on_request, on_error, upstreams: addresses(upstreams) };
+}
+
+function unknown(names: readonly string[], known: readonly string[], path: string): void {
+  const name = names.find((one) => !known.includes(one));
+  if (name !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${name}\``, { path: `${path}/${name}`, hint: `there are: ${known.join(", ")}` });
+}
+
+function whole(value: unknown, path: string, least: number, most: number): void {
+  if (!(Number.isInteger(value) && (value as number) >= least && (value as number) <= most)) refuse(path, `a whole number from ${least} to ${most}`);
+}
+
+/** Reads the addresses of providers. */
+function addresses(given: NonNullable<ProxyOptions["upstreams"]>): Upstreams {
+  unknown(Object.keys(given), Object.keys(OFFICIAL), "/upstreams");
+  const read = ([name, official]: [string, string]): [string, URL] => {
+    const address = given[name as ProxyProvider] ?? official;
+    const path = `/upstreams/${name}`;
+    if (typeof address !== "string" || !URL.canParse(address)) refuse(path, "an address", "such as https://api.openai.com");
+    const url = new URL(address);
+    if (!["https:", "http:"].includes(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") refuse(path, "an address of http or https without a name, a query or a fragment");
+    return [name, url];
+  };
+  return Object.fromEntries(Object.entries(OFFICIAL).map(read)) as unknown as Upstreams;
+}

@@ -1,0 +1,73 @@
+// Which provider a request is for, at which address, and whether it is a call of a model that is read.
+
+/** Providers whose languages are known. */
+export type ProxyProvider = "openai" | "anthropic" | "gemini";
+/** The addresses that stand behind the proxy. */
+export type Upstreams = Readonly<Record<ProxyProvider, URL>>;
+/** Calls whose conversation is read. */
+export type ProxyApi = "openai-chat" | "openai-responses" | "anthropic" | "anthropic-count" | "gemini";
+
+/** Where a request goes. */
+export interface Route {
+  readonly provider: ProxyProvider;
+  readonly target: URL;
+  /** Absent where it passes as it is. */
+  readonly api?: ProxyApi;
+  /** The model, where the path names it. */
+  readonly model?: string;
+}
+
+/** The providers' own addresses. */
+export const OFFICIAL: Readonly<Record<ProxyProvider, string>> = {
+  openai: "https://api.openai.com",
+  anthropic: "https://api.anthropic.com",
+  gemini: "https://generativelanguage.googleapis.com",
+};
+
+const APIS: Readonly<Record<string, ProxyApi>> = {
+  "/v1/chat/completions": "openai-chat",
+  "/v1/responses": "openai-responses",
+  "/v1/messages": "anthropic",
+  "/v1/messages/count_tokens": "anthropic-count",
+};
+const GENERATE = /^\/v1(?:beta|alpha)?\/(?:models|tunedModels)\/([^/:]+):(generate|streamGenerate)Content$/;
+const OF_GEMINI = /^\/(?:v1beta|v1alpha|upload\/v1beta)(?:\/|$)|^\/v1\/.*:(?:generate|streamGenerate)Content$/;
+const OF_ANTHROPIC = /^\/v1\/(?:messages|complete|skills)(?:\/|$)|^\/api\/(?:event_logging|oauth|claude_cli|claude_code)/;
+
+/** Says where a request goes; undefined for an address that could lead elsewhere at the provider than it says. */
+export function routeOf(method: string, url: URL, headers: Headers, upstreams: Upstreams): Route | undefined {
+  const { pathname, search } = url;
+  if (!isPlain(pathname)) return undefined;
+  const provider = providerOf(pathname, headers);
+  const base = upstreams[provider];
+  const target = new URL(base);
+  target.pathname = `${base.pathname.replace(/\/$/, "")}${pathname}`;
+  target.search = search;
+  if (method !== "POST") return { provider, target };
+  const [, model, how] = GENERATE.exec(pathname) ?? [];
+  // Without `alt=sse` a stream is a list that is never whole.
+  if (model !== undefined) return { provider, target, ...((how === "generate" || url.searchParams.get("alt") === "sse") && { api: "gemini" }), model };
+  const api = APIS[pathname];
+  return { provider, target, ...(api && { api }) };
+}
+
+/** Whether no reading of a path leads upwards or out of it. */
+function isPlain(path: string): boolean {
+  let decoded = path;
+  // What is encoded more than once may be decoded more than once.
+  for (let round = 0; round < 3; round += 1) {
+    if (/(?:^|[/\\])\.\.?(?:[/\\;]|$)|[\\\u0000-\u001f]|^\/\//.test(decoded)) return false;
+    try {
+      decoded = decodeURIComponent(decoded);
+    } catch {
+      return round > 0;
+    }
+  }
+  return true;
+}
+
+function providerOf(path: string, headers: Headers): ProxyProvider {
+  if (OF_GEMINI.test(path) || headers.has("x-goog-api-key")) return "gemini";
+  if (OF_ANTHROPIC.test(path) || headers.has("anthropic-version")) return "anthropic";
+  return "openai";
+}

@@ -1,0 +1,85 @@
+// By what the conversation of a request is known: the credential, what agents send for it, and a running hash of its messages.
+import { TextHash } from "../adapters/text-hash.js";
+import { objectsOf } from "./dialect.js";
+import type { Fields } from "./dialect.js";
+import { SESSION_HEADER } from "./headers.js";
+
+/** Headers by which agents name a session. */
+const HEADERS = ["session_id", "session-id", "x-session-id", "thread-id", "thread_id", "conversation_id", "x-conversation-id", "x-claude-code-session-id", "x-session-affinity"];
+/** Where credentials stand. */
+const CREDENTIALS = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
+
+/** The same in the query of an address. */
+const KEYS = ["key", "access_token"];
+
+/** The digest of a text, which says nothing of it. */
+async function digest(text: string): Promise<string> {
+  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/**
+ * Names the sessions of one credential that a request may belong to: what is of another key, API or address never meets. `secret` is
+ * made anew by each process, so that nobody can try keys against a name.
+ */
+export async function groupOf(headers: Headers, { searchParams, origin }: URL, body: Fields, about: string, secret: string): Promise<string> {
+  const credentials = [...CREDENTIALS.map((name) => headers.get(name) ?? ""), ...KEYS.map((name) => searchParams.get(name) ?? ""), origin];
+  return digest(JSON.stringify([secret, about, credentials, sessionOf(headers, body)]));
+}
+
+function sessionOf(headers: Headers, body: Fields): readonly unknown[] {
+  const own = headers.get(SESSION_HEADER);
+  if (own !== null) return ["own", own];
+  const { prompt_cache_key: key, metadata } = body;
+  const user = ((metadata ?? {}) as Fields)["user_id"];
+  return [...HEADERS.map((name) => headers.get(name)), typeof key === "string" ? key : null, typeof user === "string" ? user : null];
+}
+
+/** Marks of a cache, which move on from call to call. */
+const MARK = "cache_control";
+
+/** What a message is known by. */
+export interface Print {
+  readonly hash: string;
+  /** As it was written, a part of the request that it stood in last. */
+  readonly text: string;
+}
+
+/** What each message of a conversation is known by. What stands as it was written before is not read again. */
+export function printsOf(messages: readonly object[], texts: readonly string[] | undefined, known: readonly Print[]): readonly Print[] {
+  const written = texts?.length === messages.length ? texts : messages.map((message) => JSON.stringify(message));
+  return written.map((text, at) => ({ text, hash: known[at]?.text === text ? known[at].hash : hashOf(text, messages[at] as object) }));
+}
+
+function hashOf(text: string, message: object): string {
+  // Marks of a cache move on from call to call; other white space is another message only for who compares bytes.
+  const bare = JSON.stringify(message, text.includes(MARK) ? (key, value: unknown) => (key === MARK ? undefined : value) : undefined);
+  return new TextHash().add(bare);
+}
+
+/** The conversation that begins most alike as it was written, for {@link printsOf}. */
+export function nearestPrints(candidates: Iterable<readonly Print[]>, texts: readonly string[] | undefined): readonly Print[] {
+  let found: readonly Print[] = [];
+  let most = 0;
+  for (const prints of candidates) {
+    let count = 0;
+    while (count < prints.length && prints[count]?.text === texts?.[count]) count += 1;
+    if (count > most) [found, most] = [prints, count];
+  }
+  return found;
+}
+
+/** How many messages two conversations begin with alike. */
+export function commonPrints(one: readonly Print[], other: readonly Print[]): number {
+  const most = Math.min(one.length, other.length);
+  let count = 0;
+  while (count < most && one[count]?.hash === other[count]?.hash) count += 1;
+  return count;
+}
+
+/** Names what stands before the messages: instructions and the names of tools. */
+export function headOf(body: Fields): string {
+  const { system, instructions, systemInstruction, tools } = body;
+  const names = objectsOf(tools).flatMap((tool) => (Array.isArray(tool["functionDeclarations"]) ? objectsOf(tool["functionDeclarations"]) : [tool])).map((tool) => ((tool["function"] ?? tool) as Fields)["name"] ?? tool["type"]);
+  return new TextHash().add(JSON.stringify([system ?? systemInstruction ?? null, instructions ?? null, names], (key, value: unknown) => (key === MARK ? undefined : value)));
+}

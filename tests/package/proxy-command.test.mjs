@@ -1,0 +1,217 @@
+// `contextweaver proxy` and `contextweaver run` as programs, before a provider on this machine.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "node:test";
+import Anthropic from "@anthropic-ai/sdk";
+import { GoogleGenAI } from "@google/genai";
+import OpenAI from "openai";
+import { has, packageDir, run } from "./harness.mjs";
+import { scriptedProvider } from "./proxy-provider.mjs";
+
+const PROGRAM = join(packageDir, "bin/contextweaver.js");
+const KEY = "sk-live-not-to-be-told-0123456789";
+
+/** A provider that listens: what it was sent, and its address. */
+async function listening(t, next, extra = () => undefined) {
+  const provider = scriptedProvider(next);
+  const server = createServer(async (incoming, outgoing) => {
+    const parts = [];
+    for await (const part of incoming) parts.push(part);
+    const request = new Request(`http://provider${incoming.url}`, { method: incoming.method, headers: Object.entries(incoming.headers), ...(incoming.method === "POST" && { body: Buffer.concat(parts) }) });
+    const response = extra(incoming) ?? (await provider.answer(request));
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    try {
+      for await (const part of response.body ?? []) outgoing.write(part);
+      outgoing.end();
+    } catch {
+      outgoing.destroy();
+    }
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  t.after(() => (server.closeAllConnections(), server.close()));
+  return { ...provider, address: `http://127.0.0.1:${server.address().port}` };
+}
+
+/** Starts the proxy; `stop` ends it and returns what it has said. */
+async function started(t, args) {
+  const child = spawn(process.execPath, [PROGRAM, "proxy", "--port", "0", "--verbose", ...args], { env: { ...process.env, CONTEXTWEAVER_TOKEN: undefined } });
+  t.after(() => child.kill("SIGKILL"));
+  let [stdout, stderr] = ["", ""];
+  child.stderr.on("data", (text) => (stderr += text));
+  const address = await new Promise((done, fail) => {
+    child.stdout.on("data", (text) => {
+      stdout += text;
+      const [, found] = /^listening on (\S+)\n/.exec(stdout) ?? [];
+      if (found) done(found);
+    });
+    child.on("close", () => fail(new Error(stderr)));
+  });
+  const stop = () => new Promise((done) => (child.on("close", (code) => done({ code, stdout, stderr })), child.kill("SIGTERM")));
+  return { address, stop };
+}
+
+const raw = (address, text) =>
+  new Promise((done) => {
+    const { hostname, port } = new URL(address);
+    const socket = connect(Number(port), hostname, () => socket.write(text));
+    let said = "";
+    socket.on("data", (part) => (said += part)).on("close", () => done(said)).on("error", () => done(said));
+  });
+
+test("contextweaver proxy: the official SDKs of three providers, streams, counts, and what it says at the end", async (t) => {
+  const gemini = { candidates: [{ content: { role: "model", parts: [{ text: "ciao" }] }, finishReason: "STOP" }], usageMetadata: { promptTokenCount: 3 } };
+  const provider = await listening(t, () => ({ text: "hello there" }), ({ url }) => (/:generateContent$/.test(url) ? Response.json(gemini) : /:streamGenerateContent\?alt=sse$/.test(url) ? new Response(`data: ${JSON.stringify(gemini)}\n\n`, { headers: { "content-type": "text/event-stream" } }) : undefined));
+  const { address, stop } = await started(t, ["--openai", provider.address, "--anthropic", provider.address, "--gemini", provider.address]);
+  const openai = new OpenAI({ apiKey: KEY, baseURL: `${address}/v1` });
+  const anthropic = new Anthropic({ apiKey: KEY, baseURL: address });
+  const google = new GoogleGenAI({ apiKey: KEY, httpOptions: { baseUrl: address } });
+  const messages = [{ role: "user", content: "hi" }];
+  assert.equal((await openai.chat.completions.create({ model: "gpt-5", messages })).choices[0].message.content, "hello there");
+  assert.equal((await openai.responses.create({ model: "gpt-5", input: "hi" })).output_text, "hello there");
+  let text = "";
+  for await (const event of anthropic.messages.stream({ model: "claude-opus-5", max_tokens: 9, messages })) text += event.delta?.text ?? "";
+  assert.equal(text, "hello there");
+  assert.equal((await google.models.generateContent({ model: "gemini-3", contents: "hi" })).text, "ciao");
+  text = "";
+  for await (const chunk of await google.models.generateContentStream({ model: "gemini-3", contents: "hi" })) text += chunk.text;
+  assert.equal(text, "ciao");
+  const stats = await (await fetch(`${address}/stats`)).json();
+  assert.deepEqual([stats.requests, stats.whole, stats.passed, stats.conversations], [5, 5, 0, 4]);
+  const { code, stdout, stderr } = await stop();
+  assert.equal(code, 0);
+  for (const line of [`export ANTHROPIC_BASE_URL=${address}\n`, `export OPENAI_BASE_URL=${address}/v1\n`, `export GOOGLE_GEMINI_BASE_URL=${address}\n`]) assert.ok(stdout.includes(line), stdout);
+  assert.match(stderr, /^POST \/v1\/chat\/completions gpt-5 200 whole \d+ tokens\nPOST \/v1\/responses gpt-5 200 whole \d+ tokens\nPOST \/v1\/messages claude-opus-5 200 whole \d+ tokens\nPOST \/v1(?:beta)?\/models\/gemini-3:generateContent gemini-3 200 whole \d+ tokens\nPOST \/v1(?:beta)?\/models\/gemini-3:streamGenerateContent gemini-3 200 whole \d+ tokens\ncontextweaver proxy: 5 calls of a model, 0 with a shorter prompt, cut 0 times; input for 100 % of the price without, by our forecast/);
+  assert.ok(![stdout, stderr].some((said) => said.includes(KEY) || said.includes("hello there")));
+});
+
+test("contextweaver proxy: requests that no client writes, and an answer that breaks off", async (t) => {
+  let breakOff;
+  const begun = new Promise((done) => (breakOff = done));
+  const broken = () =>
+    new ReadableStream({
+      start: (controller) => controller.enqueue(Buffer.from("data: {}\n\n")),
+      pull: () => begun.then(() => Promise.reject(new Error("cut"))),
+    });
+  const provider = await listening(t, () => new Response(broken(), { headers: { "content-type": "text/event-stream" } }));
+  const { address, stop } = await started(t, ["--openai", provider.address, "--anthropic", provider.address]);
+  const { host } = new URL(address);
+  for (const [line, headers, status] of [
+    ["GET /v1/../../etc/passwd HTTP/1.1", `host: ${host}`, "200"],
+    ["GET /v1/%2e%2e%2f%2e%2e%2fadmin HTTP/1.1", `host: ${host}`, "400"],
+    ["GET //evil.example/v1/models HTTP/1.1", `host: ${host}`, "400"],
+    ["GET http://evil.example/v1/models HTTP/1.1", `host: ${host}`, "400"],
+    ["GET /v1/models HTTP/1.1", "host: evil.example", "403"],
+    ["GET /v1/models HTTP/1.1", `host: user:pass@${host}`, "400"],
+    ["GET /stats HTTP/1.1", `host: ${host}\r\norigin: https://evil.example`, "403"],
+  ]) {
+    const said = await raw(address, `${line}\r\n${headers}\r\nconnection: close\r\n\r\n`);
+    assert.match(said, new RegExp(`^HTTP/1.1 ${status} `), `${line} ${headers}: ${said.slice(0, 200)}`);
+  }
+  assert.deepEqual(provider.sent.map(({ path }) => path), ["/etc/passwd"]);
+  const response = await fetch(`${address}/v1/chat/completions`, { method: "POST", body: JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "hi" }] }) });
+  breakOff();
+  await assert.rejects(response.text(), "an answer that broke off looks whole");
+  const { stderr } = await stop();
+  assert.doesNotMatch(stderr, /at .*\.js/);
+});
+
+test("contextweaver proxy: beyond this machine it needs a token", async (t) => {
+  const { code, stderr } = await run(process.execPath, [PROGRAM, "proxy", "--host", "0.0.0.0", "--port", "0"], { check: false, env: { CONTEXTWEAVER_TOKEN: undefined } });
+  assert.equal(code, 2);
+  assert.match(stderr, /needs --token/);
+  for (const [args, said] of [[["--thrift", "2"], /--thrift is a number from 0 to 1/], [["--budget", "10"], /budget_tokens/], [["--openai", "nowhere"], /upstreams\/openai/], [["claude"], /contextweaver run -- <agent>/]]) {
+    const { code: exit, stderr: told } = await run(process.execPath, [PROGRAM, "proxy", ...args], { check: false });
+    assert.equal(exit, 2);
+    assert.match(told, said);
+  }
+  const { address } = await started(t, ["--host", "0.0.0.0", "--token", "t0ken"]);
+  const at = address.replace("0.0.0.0", "127.0.0.1");
+  assert.equal((await fetch(`${at}/stats`)).status, 401);
+  assert.equal((await fetch(`${at}/stats`, { headers: { "x-contextweaver-token": "t0ken" } })).status, 200);
+});
+
+/** Runs a program of a few lines behind a proxy. */
+async function agent(code, args = [], env = {}) {
+  const folder = await mkdtemp(join(tmpdir(), "contextweaver-run-"));
+  const file = join(folder, "agent.mjs");
+  await writeFile(file, code);
+  return run(process.execPath, [PROGRAM, "run", ...args, "--", process.execPath, file, "--verbose", "-x"], { check: false, env });
+}
+
+test("contextweaver run: the agent finds the proxy by its variables, and its exit code and arguments are its own", async (t) => {
+  const provider = await listening(t, () => ({ text: "hello" }));
+  const code = `
+    const { OPENAI_BASE_URL: openai, ANTHROPIC_BASE_URL: anthropic, GOOGLE_GEMINI_BASE_URL: gemini, OPENCODE_CONFIG_CONTENT: opencode } = process.env;
+    const response = await fetch(openai + "/chat/completions", { method: "POST", body: JSON.stringify({ model: "m", messages: [{ role: "user", content: "hi" }] }) });
+    const { choices } = await response.json();
+    console.log(JSON.stringify({ said: choices[0].message.content, openai, anthropic, gemini, opencode: JSON.parse(opencode), args: process.argv.slice(2) }));
+    process.exit(7);`;
+  // The address that the environment names already stands behind the proxy.
+  const { code: exit, stdout, stderr } = await agent(code, ["--budget", "9000"], { OPENAI_BASE_URL: `${provider.address}/v1/` });
+  assert.equal(exit, 7, stderr);
+  const { said, openai, anthropic, gemini, opencode, args } = JSON.parse(stdout);
+  assert.deepEqual([said, args], ["hello", ["--verbose", "-x"]]);
+  assert.match(openai, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+  assert.deepEqual([`${anthropic}/v1`, `${gemini}/v1`, opencode.provider.anthropic.options.baseURL], [openai, openai, openai]);
+  assert.notEqual(openai, `${provider.address}/v1`);
+  assert.match(stderr, /^contextweaver run: 1 calls of a model, 0 with a shorter prompt/);
+  assert.equal(provider.sent.length, 1);
+});
+
+test("contextweaver run: signals reach the agent, and what cannot be started is said", async () => {
+  const child = spawn(process.execPath, [PROGRAM, "run", "--", process.execPath, "-e", `process.on("SIGTERM", () => { console.log("asked to end"); process.exit(5); }); setInterval(() => {}, 1000); console.log("ready");`]);
+  let stdout = "";
+  child.stdout.on("data", (text) => (String(text).includes("ready") && child.kill("SIGTERM"), (stdout += text)));
+  assert.equal(await new Promise((done) => child.on("close", done)), 5);
+  assert.match(stdout, /asked to end/);
+  const killed = await agent(`process.kill(process.pid, "SIGKILL")`);
+  assert.equal(killed.code, 137);
+  const missing = await run(process.execPath, [PROGRAM, "run", "--", "no-such-agent"], { check: false });
+  assert.deepEqual([missing.code, missing.stderr.trim()], [2, "contextweaver: cannot start no-such-agent: there is no such program"]);
+  assert.equal((await run(process.execPath, [PROGRAM, "run"], { check: false })).code, 2);
+});
+
+const AGENTS = process.env.CONTEXTWEAVER_TEST_AGENTS;
+const codex = AGENTS && join(AGENTS, "node_modules", ".bin", "codex");
+
+test("contextweaver run: Codex plays a session that does not fit, and reads what left", async (t) => {
+  const missing = "CONTEXTWEAVER_TEST_AGENTS names no folder with agents (npm install --ignore-scripts @openai/codex)";
+  if (!has(t, codex && existsSync(codex), { missing, optional: true })) return;
+  let step = 0;
+  let reads = 0;
+  const provider = await listening(t, (body) => {
+    const isOffered = JSON.stringify(body.input[0].tools).includes(`"recall"`);
+    if (isOffered && reads === 0) return (reads = 1), { thinking: "what was it?", calls: [{ id: "look", name: "recall", input: { query: "1005 1006 1007" } }] };
+    if ((step += 1) > 10) return { text: "All done." };
+    const cmd = `seq ${step * 1000} ${step * 1000 + 1200}`;
+    return { text: `Step ${step}.`, thinking: "hm", calls: [{ id: `call_${step}`, name: "exec", custom: `text((await tools.exec_command({ cmd: ${JSON.stringify(cmd)} })).output);` }] };
+  });
+  const home = await mkdtemp(join(tmpdir(), "contextweaver-codex-"));
+  const args = ["run", "--budget", "26000", "--verbose", "--openai", provider.address, "--", codex, "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "Count to 9000 in steps"];
+  const { stdout, stderr } = await run(process.execPath, [PROGRAM, ...args], { cwd: home, env: { CODEX_HOME: home, OPENAI_API_KEY: KEY } });
+  assert.match(stdout, /All done\.\s*$/);
+  const bodies = provider.sent.filter(({ path }) => path === "/v1/responses").map(({ body }) => body);
+  assert.equal(bodies.length, 12);
+  const [first] = bodies;
+  for (const [at, body] of bodies.entries()) {
+    // Its tools and instructions are in each prompt.
+    assert.deepEqual([body.input[0].type, body.input[0].tools.slice(0, 1)], ["additional_tools", first.input[0].tools.slice(0, 1)], `call ${at}`);
+    assert.equal(JSON.stringify(body.input[1]), JSON.stringify(first.input[1]));
+    assert.match(JSON.stringify(body.input), /Count to 9000 in steps/);
+    assert.equal(body.prompt_cache_key, first.prompt_cache_key);
+  }
+  const found = bodies.map(({ input }) => input.at(-1)).find(({ type, call_id: id }) => type === "function_call_output" && id === "look");
+  assert.match(found.output, /1005\n1006/);
+  assert.match(stderr, /shortened \d+ of \d+ tokens \(full\)/);
+  assert.match(stderr, /contextweaver run: 11 calls of a model, .*1 calls of drilldown and recall answered/);
+  assert.ok(!stderr.includes(KEY));
+  // Nothing of ours is in what Codex has recorded.
+  const sessions = await readdir(join(home, "sessions"), { recursive: true });
+  assert.ok(sessions.some((file) => file.endsWith(".jsonl")));
+});

@@ -1,0 +1,198 @@
+// Whose conversation a request is: what interleaved agents, forks, edits and other keys share behind one proxy, and what they never do.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+import { project } from "./harness.mjs";
+import { scriptedProvider } from "./proxy-provider.mjs";
+
+const folder = await project("proxy-conversations", { "entry.mjs": `export * from "contextweaver/proxy";` });
+const { proxy } = await import(pathToFileURL(join(folder, "entry.mjs")));
+
+const BUDGET = 4_000;
+const WORDS = "harbour letter garden window refund account morning carrier".split(" ");
+/** A result that no other is like. */
+const result = (name, n, lines = 60) => Array.from({ length: lines }, (_, at) => `${name} ${n}.${at} ${WORDS[(at * 3 + n) % 8]} ${(at * 7919 + n) % 10007} of ${WORDS[(at + n) % 8]}`).join("\n");
+
+/** A proxy in which every model says the next step of its agent, by name. */
+function setting(options = {}, says = () => undefined) {
+  const provider = scriptedProvider((body) => says(body) ?? { text: "Go on." });
+  const handler = proxy({ budget_tokens: BUDGET, token: false, fetch: provider.answer, ...options });
+  const ask = async (body, headers = {}) => {
+    const response = await handler(new Request("http://127.0.0.1:8323/v1/messages", { method: "POST", headers: { "x-api-key": "key-a", "content-type": "application/json", ...headers }, body: JSON.stringify({ model: "m", max_tokens: 9, tools: [{ name: "read", description: "", input_schema: { type: "object" } }], ...body }) }));
+    const text = await response.text();
+    return { status: response.headers.get("x-contextweaver"), answer: JSON.parse(text), sent: provider.sent.at(-1).text };
+  };
+  return { ...provider, handler, ask };
+}
+
+/** An agent that reads on and on, as its client holds the conversation. */
+class Agent {
+  constructor(name, ask, { system = "Be brief.", task = `Read all of ${name}.`, headers, body } = {}) {
+    Object.assign(this, { name, call: ask, system, headers, body, messages: [{ role: "user", content: task }], steps: 0 });
+  }
+
+  async step() {
+    const done = await this.call({ system: this.system, messages: this.messages, ...this.body }, this.headers);
+    const n = (this.steps += 1);
+    this.messages = [...this.messages, { role: "assistant", content: [{ type: "tool_use", id: `${this.name}_${n}`, name: "read", input: { n } }] }, { role: "user", content: [{ type: "tool_result", tool_use_id: `${this.name}_${n}`, content: result(this.name, n) }] }];
+    return done;
+  }
+}
+
+const shortened = ({ status }) => status.startsWith("shortened");
+
+test("Proxy: agents of one key whose requests come in turn each have their own prompt", async () => {
+  const { ask, handler, sent } = setting();
+  // The second is a helper of the first, in the same session, and the last two begin alike.
+  const session = { metadata: { user_id: "user_1_session_7" } };
+  const agents = [
+    new Agent("main", ask, { body: session }),
+    new Agent("helper", ask, { system: "You only look.", body: session }),
+    new Agent("other", ask),
+    new Agent("twin1", ask, { task: "The same task." }),
+    new Agent("twin2", ask, { task: "The same task." }),
+  ];
+  const last = new Map();
+  const cuts = [];
+  for (let step = 0; step < 9; step += 1) {
+    for (const agent of agents) {
+      const done = await agent.step();
+      last.set(agent.name, done);
+      cuts.push(.../cut=(\w+)/.exec(done.status)?.slice(1) ?? []);
+    }
+  }
+  // None rewrites the log of another.
+  assert.deepEqual([...new Set(cuts)], ["full"]);
+  for (const { name } of agents) {
+    assert.ok(shortened(last.get(name)), name);
+    for (const { name: other } of agents) assert.equal(last.get(name).sent.includes(`${other} `) && last.get(name).sent.includes(`"${other}_`), other === name, `${other} in ${name}`);
+  }
+  // Between cuts each prompt goes on with the one before of the same agent.
+  for (const { name } of agents) {
+    const own = sent.filter(({ text }) => text.includes(`"${name}_`)).map(({ body }) => body.messages.map((message) => JSON.stringify(message, (key, one) => (key === "cache_control" ? undefined : one))));
+    const kept = own.filter((list, at) => at > 0 && own[at - 1].every((message, place) => message === list[place])).length;
+    assert.ok(kept >= own.length - 5, `${name}: ${kept} of ${own.length}`);
+  }
+  assert.ok(handler.stats().conversations <= agents.length + 1);
+  handler.free();
+});
+
+test("Proxy: what one key has stored no other reads, in the same session and the same words", async () => {
+  const handle = "artifact:result:agent_1";
+  const reads = ({ messages, tools }) => {
+    const answers = (id) => messages.at(-1).content.some?.(({ tool_use_id: one }) => one === id);
+    if (answers("look")) return { calls: [{ id: "agent_9", name: "read", input: { n: 9 } }] };
+    return answers("agent_8") && tools.length > 1 ? { calls: [{ id: "look", name: "drilldown", input: { handle, selector: { type: "lines", start: 0, end: 2 } } }] } : undefined;
+  };
+  const { ask, handler, sent } = setting({}, reads);
+  const body = { metadata: { user_id: "u" } };
+  const first = new Agent("agent", ask, { body, headers: { "x-api-key": "key-a" } });
+  for (let step = 0; step < 9; step += 1) await first.step();
+  assert.match(sent.at(-1).text, /agent 1\.0 .*agent 1\.1 .*\(lines 0-1 of /);
+  // The very same conversation by another key: what was read for the first is not put back for it.
+  const copied = await ask({ system: first.system, messages: first.messages, ...body }, { "x-api-key": "key-c" });
+  assert.ok(copied.status.endsWith("cut=first") && !copied.sent.includes('"look"'), copied.status);
+  assert.ok((await first.step()).sent.includes('"look"'));
+  // The same conversation, but for the result, by a third.
+  const second = new Agent("agent", ask, { body, headers: { "x-api-key": "key-b" } });
+  for (let step = 0; step < 9; step += 1) {
+    const secret = second.messages.findIndex((message) => JSON.stringify(message).includes("agent 1.0 "));
+    if (secret > 0) second.messages[secret] = JSON.parse(JSON.stringify(second.messages[secret]).replaceAll("agent 1.", "mine 1."));
+    await second.step();
+  }
+  assert.ok(!sent.filter(({ headers }) => headers["x-api-key"] === "key-b").some(({ text }, at) => at > 0 && text.includes("agent 1.1 ")));
+  assert.match(sent.at(-1).text, /mine 1\.0 .*mine 1\.1 .*\(lines 0-1 of /);
+  assert.equal(handler.stats().conversations, 3);
+  handler.free();
+});
+
+test("Proxy: an edited message and one that was taken back are never sent again; the client's own compaction begins anew", async () => {
+  const { ask, handler } = setting();
+  const agent = new Agent("agent", ask);
+  for (let step = 0; step < 8; step += 1) await agent.step();
+  const edited = agent.messages.map((message, at) => (at === 12 ? JSON.parse(JSON.stringify(message).replaceAll("agent 6.", "EDITED 6.")) : message));
+  const { sent, status } = await ask({ system: agent.system, messages: edited });
+  assert.match(status, /^shortened/);
+  assert.ok(!sent.includes("agent 6.0 "));
+  // What was said since is taken back.
+  const back = await ask({ system: agent.system, messages: agent.messages.slice(0, 11) });
+  assert.ok(!back.sent.includes("agent 8.") && !back.sent.includes("EDITED"));
+  const compacted = [{ role: "user", content: "Summary: parts 1 to 8 were read. Go on." }];
+  const anew = await ask({ system: agent.system, messages: compacted });
+  assert.match(anew.status, /^whole/);
+  assert.deepEqual(JSON.parse(anew.sent).messages, compacted);
+  // The one before goes on where it was.
+  assert.ok(shortened(await agent.step()));
+  handler.free();
+});
+
+test("Proxy: x-contextweaver-session tells conversations apart, and does not reach the provider", async () => {
+  const { ask, handler, sent } = setting();
+  const agents = ["s1", "s2"].map((session) => new Agent("agent", ask, { headers: { "x-contextweaver-session": session } }));
+  for (let step = 0; step < 4; step += 1) for (const agent of agents) await agent.step();
+  assert.equal(handler.stats().conversations, 2);
+  assert.ok(sent.every(({ headers }) => !("x-contextweaver-session" in headers)));
+  handler.free();
+});
+
+test("Proxy: the conversation that was idle longest leaves, and goes on anew when it comes back", async () => {
+  const { ask, handler } = setting({ limits: { max_conversations: 2, max_units: 200_000 } });
+  const agents = ["one", "two", "three", "four"].map((name) => new Agent(name, ask));
+  for (const agent of agents) for (let step = 0; step < 8; step += 1) await agent.step();
+  assert.equal(handler.stats().conversations, 2);
+  assert.ok(handler.stats().costs.steps >= 32, "what a conversation cost is not forgotten with it");
+  const again = await agents[0].step();
+  assert.match(again.status, /^shortened; .*cut=first/);
+  assert.ok(!again.sent.includes("four 1."));
+  // One alone that is larger than all that is kept is answered, and leaves.
+  const large = setting({ limits: { max_units: 1_000 } });
+  assert.match((await new Agent("big", large.ask, { task: "x".repeat(2_000) }).step()).status, /^whole/);
+  await large.ask({ messages: [{ role: "user", content: "small" }] });
+  assert.equal(large.handler.stats().conversations, 1);
+  [handler, large.handler].forEach((one) => one.free());
+});
+
+test("Proxy: a retry sends the same bytes, and goes on behind rounds that came to no end", async () => {
+  let isDown = false;
+  let asked = 0;
+  const reads = (body) => {
+    const handle = /drilldown (artifact:result:agent_\d+) /.exec(JSON.stringify(body.messages))?.[1];
+    if (JSON.stringify(body.messages.at(-1)).includes("look")) return isDown ? Response.json({ type: "error", error: { type: "overloaded_error", message: "busy" } }, { status: 529 }) : undefined;
+    return handle && asked++ === 3 ? { text: "Wait.", calls: [{ id: "look", name: "drilldown", input: { handle } }] } : undefined;
+  };
+  const { ask, handler, sent } = setting({}, reads);
+  const agent = new Agent("agent", ask);
+  for (let step = 0; step < 6; step += 1) await agent.step();
+  const body = { system: agent.system, messages: agent.messages };
+  const [one, two] = [await ask(body), await ask(body)];
+  assert.equal(one.sent, two.sent);
+  isDown = true;
+  while (!sent.at(-1).text.includes('"look"')) await agent.step();
+  const failed = sent.at(-1).text;
+  agent.messages = agent.messages.slice(0, -2);
+  isDown = false;
+  const { answer } = await agent.step();
+  assert.equal(sent.at(-1).text, failed, "the round that failed is asked again as it was");
+  assert.deepEqual(answer.content, [{ type: "text", text: "Go on." }]);
+  handler.free();
+});
+
+test("Proxy: tokens are counted as they are sent", async () => {
+  const { ask, handler, sent } = setting();
+  const agent = new Agent("agent", ask);
+  const count = async () => {
+    const response = await handler(new Request("http://127.0.0.1/v1/messages/count_tokens", { method: "POST", headers: { "x-api-key": "key-a" }, body: JSON.stringify({ model: "m", tools: [{ name: "read", description: "", input_schema: { type: "object" } }], system: agent.system, messages: agent.messages }) }));
+    await response.text();
+    return { status: response.headers.get("x-contextweaver"), body: sent.at(-1).body };
+  };
+  await agent.step();
+  assert.deepEqual((await count()).body.messages, agent.messages);
+  for (let step = 0; step < 8; step += 1) await agent.step();
+  const { status, body } = await count();
+  assert.equal(status, "shortened");
+  assert.ok(JSON.stringify(body.messages).length < JSON.stringify(agent.messages).length / 2);
+  assert.deepEqual(body.messages.slice(-2), agent.messages.slice(-2));
+  assert.deepEqual(body.tools.map(({ name }) => name), ["read", "drilldown", "recall"]);
+  handler.free();
+});

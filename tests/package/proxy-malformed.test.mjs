@@ -1,0 +1,95 @@
+// Requests and answers in which anything may stand anywhere: the proxy passes them on, and nothing of it throws.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+import { project } from "./harness.mjs";
+import { eventsOf, scriptedProvider, streamed } from "./proxy-provider.mjs";
+
+const folder = await project("proxy-malformed", { "entry.mjs": `export * from "contextweaver/proxy";` });
+const { proxy } = await import(pathToFileURL(join(folder, "entry.mjs")));
+
+const PATHS = { chat: "/v1/chat/completions", responses: "/v1/responses", messages: "/v1/messages", contents: "/v1beta/models/m:streamGenerateContent?alt=sse" };
+const ODD = [null, true, -1, 1e400, "", "drilldown", "user", [], [null], {}, { type: 7 }, { role: [] }, "\ud800", 2 ** 53];
+const output = "harbour letter garden window ".repeat(120);
+const BODIES = {
+  chat: { model: "m", stream: true, tools: [{ type: "function", function: { name: "read", parameters: {} } }], messages: [{ role: "system", content: "s" }, { role: "user", content: "q" }, ...[1, 2, 3, 4].flatMap((n) => [{ role: "assistant", content: "a", tool_calls: [{ id: `c${n}`, type: "function", function: { name: "read", arguments: "{}" } }] }, { role: "tool", tool_call_id: `c${n}`, content: output }])] },
+  responses: { model: "m", stream: true, instructions: "s", tools: [{ type: "function", name: "read", parameters: {} }], input: [{ type: "additional_tools", tools: [{ type: "custom", name: "x" }] }, { role: "user", content: [{ type: "input_text", text: "q" }] }, ...[1, 2, 3, 4].flatMap((n) => [{ type: "reasoning", id: `r${n}`, summary: [], encrypted_content: "e" }, { type: "function_call", call_id: `c${n}`, name: "read", arguments: "{}" }, { type: "function_call_output", call_id: `c${n}`, output }])] },
+  messages: { model: "m", stream: true, max_tokens: 9, system: [{ type: "text", text: "s", cache_control: { type: "ephemeral" } }], tools: [{ name: "read", input_schema: {} }], messages: [{ role: "user", content: "q" }, ...[1, 2, 3, 4].flatMap((n) => [{ role: "assistant", content: [{ type: "thinking", thinking: "t", signature: "s" }, { type: "tool_use", id: `c${n}`, name: "read", input: {} }] }, { role: "user", content: [{ type: "tool_result", tool_use_id: `c${n}`, content: output }] }])] },
+  contents: { systemInstruction: { parts: [{ text: "s" }] }, tools: [{ functionDeclarations: [{ name: "read" }] }], contents: [{ role: "user", parts: [{ text: "q" }] }, ...[1, 2, 3, 4].flatMap((n) => [{ role: "model", parts: [{ functionCall: { name: "read", args: { n } } }] }, { role: "user", parts: [{ functionResponse: { name: "read", response: { output } } }] }])] },
+};
+
+/** Numbers that are the same in each run. */
+function numbers(seed) {
+  let state = seed;
+  return (below) => ((state = (Math.imul(state, 1103515245) + 12345) >>> 0), (state >>> 8) % below);
+}
+
+/** Puts something odd in place of a value, or takes it away, somewhere. */
+function spoiled(value, random) {
+  const copy = structuredClone(value);
+  const places = [];
+  const walk = (one) => {
+    for (const key of Object.keys(one)) {
+      places.push([one, key]);
+      if (typeof one[key] === "object" && one[key] !== null) walk(one[key]);
+    }
+  };
+  walk(copy);
+  for (let count = 1 + random(3); count > 0 && places.length > 0; count -= 1) {
+    const [at, key] = places[random(places.length)];
+    if (random(4) === 0) delete at[key];
+    else at[key] = ODD[random(ODD.length)];
+  }
+  return copy;
+}
+
+for (const [api, body] of Object.entries(BODIES)) {
+  test(`Proxy, ${api}: a request in which anything may stand is sent as it came, or as a prompt of it`, async () => {
+    const random = numbers(7);
+    const { sent, answer } = scriptedProvider(() => ({ text: "fine" }));
+    const handler = proxy({ budget_tokens: 2_000, token: false, fetch: answer, limits: { max_conversations: 20 } });
+    const seen = new Map();
+    for (let round = 0; round < 400; round += 1) {
+      const text = JSON.stringify(spoiled(body, random));
+      const response = await handler(new Request(`http://localhost${PATHS[api]}`, { method: "POST", headers: { "x-api-key": "k" }, body: text }));
+      await response.text();
+      const status = response.headers.get("x-contextweaver");
+      const [how] = status.split(";");
+      seen.set(how, (seen.get(how) ?? 0) + 1);
+      if (how !== "shortened") assert.equal(sent.at(-1).text, text, status);
+      else JSON.parse(sent.at(-1).text);
+    }
+    assert.ok(seen.get("shortened") > 50 && !seen.has("failed"), JSON.stringify([...seen]));
+    handler.free();
+  });
+
+  test(`Proxy, ${api}: an answer in which anything may stand reaches the client`, async () => {
+    const random = numbers(11);
+    const said = { text: "one two three", thinking: "hm", calls: [{ id: "c9", name: "read", input: {} }, { id: "d9", name: "drilldown", input: { handle: "artifact:result:c1" } }] };
+    let parts = [];
+    let count = 0;
+    const handler = proxy({
+      budget_tokens: 2_000,
+      token: false,
+      max_rounds: 2,
+      fetch: async (request) => {
+        await request.text();
+        const isWhole = (count += 1) % 3 === 0;
+        parts = eventsOf(PATHS[api], random(2) === 0 ? said : { ...said, calls: said.calls.slice(1) }, "id", "m", {}).map((part) => {
+          const [, before, json] = /^([^]*?data: )(.*)/.exec(part);
+          return random(3) > 0 || json[0] !== "{" ? part : `${before}${JSON.stringify(spoiled(JSON.parse(json), random))}\n\n`;
+        });
+        if (isWhole) return Response.json(spoiled(JSON.parse(/data: (\{.*)/.exec(parts.at(-1))?.[1] ?? "{}"), random));
+        return new Response(streamed(parts), { headers: { "content-type": "text/event-stream" } });
+      },
+    });
+    for (let round = 0; round < 200; round += 1) {
+      const response = await handler(new Request(`http://localhost${PATHS[api]}`, { method: "POST", headers: { "x-api-key": "k" }, body: JSON.stringify(body) }));
+      assert.match(response.headers.get("x-contextweaver"), /^shortened/);
+      await response.text();
+    }
+    assert.ok(handler.stats().inner_rounds > 10, `${handler.stats().inner_rounds} rounds`);
+    handler.free();
+  });
+}
