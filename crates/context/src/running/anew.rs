@@ -1,7 +1,7 @@
 //! A running prompt compiled anew: smaller, by the stages of a build, around the last steps as they stand.
 
 use super::account::Account;
-use super::cut::CutDepth;
+use super::cut::{BESIDE_KEPT, CutDepth};
 use super::entry::{self, NewEntries};
 use super::prompt::{LeftItem, RunningPrompt, RunningSection, WrittenSections};
 use super::step::{Entered, RunningChange, RunningMessages, RunningOutput, RunningRequest};
@@ -61,13 +61,17 @@ impl RunningRequest<'_> {
         // What stays is given up step by step where it does not fit.
         let first = &kept.keeps[..];
         let attempts = [
-            (target, Some(kept.recent), first, false),
-            (room, Some(kept.newest), first, true),
-            (room, None, first, true),
-            (room, None, &[], true),
+            (Some(target), Some(kept.recent), first, false),
+            (None, Some(kept.newest), first, true),
+            (None, None, first, true),
+            (None, None, &[], true),
         ];
-        let mut failed = None;
+        let mut failed: Option<Error> = None;
         for (tokens, from, keeps, may_squeeze) in attempts {
+            // All of the room would be full again with the next step.
+            let required = failed.as_ref().and_then(|error| error.details().get("required")?.as_u64());
+            let least = required.map_or(room, |required| (BESIDE_KEPT * required as f64) as u64);
+            let tokens = tokens.unwrap_or(least.max(target).min(room));
             let request = BuildRequest { budget_tokens: Some(tokens), ..self.request.clone() };
             let stands = from.map(|from| kept.standing(from)).unwrap_or_default();
             let scope = CutScope { stands, keeps: keeps.to_vec(), budget: Some(room), may_squeeze };
@@ -192,7 +196,9 @@ impl RunningRequest<'_> {
         let position = |item: Option<&ContextItem>| item.and_then(|item| self.sources.events.position(&item.id));
         let first = position(items.iter().find(asks));
         let instructions = (0..items.len()).take_while(|at| items[*at].kind == ItemKind::Policy);
-        let mut pinned: Vec<usize> = instructions.chain(first).chain(position(items.iter().rfind(asks))).collect();
+        let asked = self.request.pin.iter().filter_map(|id| self.sources.events.position(id));
+        let mut pinned: Vec<usize> =
+            instructions.chain(first).chain(position(items.iter().rfind(asks))).chain(asked).collect();
         sort_distinct(&mut pinned);
         pinned.retain(|at| sections[recent..].iter().all(|section| section.at != *at));
         let pinned: u64 = pinned.iter().map(|at| own_quarters(*at)).sum();

@@ -42,7 +42,7 @@ const LEAST_PREFIX: f64 = 1.1;
 const MOST_PREFIX: f64 = 0.5;
 
 /// A cut leaves at least this many times the tokens that must stay, so that other items that matter have room.
-const BESIDE_KEPT: f64 = 1.25;
+pub const BESIDE_KEPT: f64 = 1.25;
 
 /// How much a cut leaves.
 #[derive(Debug, Clone, Copy)]

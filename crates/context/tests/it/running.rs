@@ -778,6 +778,26 @@ fn a_result_that_comes_late_changes_the_last_messages_alone() {
     assert_eq!(told, [&json!(words(900, 202))]);
 }
 
+/// What the caller pins is never cut out, however little a cut leaves.
+#[test]
+fn a_cut_leaves_room_for_what_is_pinned() {
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    let brief = words(1500, 7);
+    manager.ingest(turn("brief", &brief)).unwrap();
+    let request = BuildRequest { pin: vec!["brief".to_owned()], ..loop_of(10_000) };
+    let mut cuts = 0;
+    for step in 0..40 {
+        manager.ingest(turn(&format!("u{step}"), &words(150, 100 + step))).unwrap();
+        let sent = messages(&mut manager, &request, Format::OpenAiChat).unwrap();
+        if matches!(sent.step.unwrap().cut, Some(CutReason::Full | CutReason::Pays)) {
+            cuts += 1;
+            let is_brief = |message: &Value| message["content"].as_str().is_some_and(|text| text.contains(&brief));
+            assert!(sent.written.messages.iter().any(is_brief), "cut {cuts} at step {step}");
+        }
+    }
+    assert!((1..12).contains(&cuts), "{cuts} cuts");
+}
+
 /// What was edited is not what words point at, even where it had left the prompt before.
 #[test]
 fn what_was_edited_after_it_left_does_not_come_back() {

@@ -120,9 +120,19 @@ impl UnitSelector<'_> {
     }
 
     fn plan(&self, unit: usize, squeeze: SqueezeLevel) -> (Vec<PlannedPart>, u64) {
-        let parts = self.planner.unit(self.rows, &self.units[unit].rows, squeeze);
+        let rows = &self.units[unit].rows;
+        let parts = if squeeze == SqueezeLevel::None && self.is_kept_whole(unit) {
+            rows.iter().map(|row| self.rows[*row].whole(*row)).collect()
+        } else {
+            self.planner.unit(self.rows, rows, squeeze)
+        };
         let quarters = parts.iter().map(|part| part.quarters).sum();
         (parts, quarters)
+    }
+
+    /// Tells whether the caller pinned what a person or the model said: such as a brief, of which no part will do.
+    fn is_kept_whole(&self, unit: usize) -> bool {
+        matches!(self.units[unit].pinned, Some("request" | "metadata")) && self.is_said(unit)
     }
 
     fn take(&self, state: &mut SelectionState, unit: usize, parts: Vec<PlannedPart>, by: TakenBy) {
