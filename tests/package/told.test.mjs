@@ -239,7 +239,7 @@ test("what a recall cites stands there, and what is shown does not come back", (
   }
   manager.free();
   const served = contextWeaver({ tools: [], budget_tokens: 16_000 });
-  served.fit({ model: "gpt-5", messages: [{ role: "user", content: "The desk of the harbour master is 12-B." }] });
+  served.fit({ model: "gpt-5", messages: [{ role: "user", content: "The harbour master sat by the desk with the lamp." }] });
   const call = { type: "function", id: "r1", function: { name: "recall", arguments: JSON.stringify({ query: "desk of the harbour master" }) } };
   assert.equal(served.answer(call).content, "Nothing was found beside what is shown. Try other words that stood near it.");
   served.free();
