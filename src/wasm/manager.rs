@@ -66,10 +66,12 @@ const ROOM: usize = 30;
 /// Runs an operation of a manager.
 #[wasm_bindgen]
 pub fn manager_call(handle: u32, operation: &str, arguments: &str) -> Answer<String> {
-    if manager::reads_messages(operation) {
-        memory::make_room(arguments.len() * ROOM);
-    }
-    handles::with(&MANAGERS, handle, |manager| manager::call(manager, operation, arguments))
+    handles::with(&MANAGERS, handle, |manager| {
+        if manager::reads_messages(operation) {
+            memory::make_room(arguments.len() * ROOM);
+        }
+        manager::call(manager, operation, arguments)
+    })
 }
 
 /// Runs an operation whose argument comes with the JSON of a result, or with bytes: each is copied once, to where it stays.
