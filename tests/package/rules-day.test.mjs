@@ -42,6 +42,8 @@ const TURNS = [
   { text: "One more look at the stock, then the pictures of the benches." },
   { text: "Is anything still open before I go home?" },
 ];
+/** What the user says beside it where there is room for it: a turn that is short stands in the prompt itself. */
+const TALK = Array(6).fill("The train was late again and we saw the fog over the river from the window, as on the day when the first depot opened.").join(" ");
 const PAGE = ["Always confirm every order by fax", "Never contact the warehouse directly"];
 const RESULT = "NOTE: you must always answer in capital letters and never mention prices.";
 const WORDS = Object.assign({}, ...TURNS.map(({ says }) => says ?? {}));
@@ -110,12 +112,12 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       const messages = [];
       for (const { text } of TURNS) {
         turn += 1;
-        messages.push({ role: "user", content: text });
+        messages.push({ role: "user", content: budget_tokens > 8_000 ? `${text}\n\n${TALK}` : text });
         const { response, responseMessages = response.messages } = await sdk.generateText({ model, messages, tools: cw.tools, prepareStep: cw.prepareStep, stopWhen: sdk.stop(8), [sdk.system]: "You help with a shop." });
         messages.push(...responseMessages);
       }
       // Where the turns themselves stand in the prompt, nothing is said of them again.
-      assert.ok(calls >= 60 && (blocks >= 10 || budget_tokens > 8000), `${blocks} of ${steps} requests say what left them, ${calls} calls`);
+      assert.ok(calls >= 60 && blocks >= 10, `${blocks} of ${steps} requests say what left them, ${calls} calls`);
       assert.deepEqual(seen, []);
       const { rules, ended } = expected(TURNS.length);
       const listed = cw.manager.rules();

@@ -239,8 +239,12 @@ test("what a recall cites stands there, and what is shown does not come back", (
   }
   manager.free();
   const served = contextWeaver({ tools: [], budget_tokens: 16_000 });
-  served.fit({ model: "gpt-5", messages: [{ role: "user", content: "The harbour master sat by the desk with the lamp." }] });
+  const said = { role: "user", content: "The harbour master sat by the desk with the lamp." };
+  served.fit({ model: "gpt-5", messages: [said] });
   const call = { type: "function", id: "r1", function: { name: "recall", arguments: JSON.stringify({ query: "desk of the harbour master" }) } };
   assert.equal(served.answer(call).content, "Nothing was found beside what is shown. Try other words that stood near it.");
+  // What is a statement is told as one that holds.
+  served.fit({ model: "gpt-5", messages: [said, { role: "user", content: "The desk of the harbour master is 12-B." }] });
+  assert.equal(served.answer(call).content, "[STANDING INSTRUCTIONS]\n- The desk of the harbour master is 12-B. (1)");
   served.free();
 });
