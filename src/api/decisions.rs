@@ -6,7 +6,6 @@
 
 use serde_json::{Value, json};
 
-use super::operation::Effect::{Changes, Reads, Removes, Replaces};
 use super::operation::{self, Operation};
 use super::{One, bytes, done, done_with, write};
 use contextweaver_base::limits;
@@ -108,16 +107,16 @@ pub fn take_vectors(session: &mut DecisionSession, texts: &str, bytes: &[u8]) ->
     Ok(())
 }
 
-/// What a store can be asked.
+/// The operations of a store.
 pub const OPERATIONS: &[Operation<DecisionSession>] = &[
-    Operation::of_large_fields("call_tool", Changes, |session, mut fields| {
+    Operation::of_large_fields("call_tool", |session, mut fields| {
         let name = fields.string("name")?;
         let arguments = fields.take("arguments").unwrap_or_else(|| json!({}));
         run_with_host(session, fields, |store, host| {
             Ok(service::call_tool(store, ToolRequest { name: &name, arguments, host }))
         })
     }),
-    Operation::of_large_fields("handle_rpc", Changes, |session, mut fields| {
+    Operation::of_large_fields("handle_rpc", |session, mut fields| {
         if let Some(text) = fields.opt_string("text")? {
             return run_with_host(session, fields, |store, host| Ok(rpc::handle_text(store, &text, host)));
         }
@@ -125,7 +124,7 @@ pub const OPERATIONS: &[Operation<DecisionSession>] = &[
         let message = fields.take("message").unwrap_or_default();
         run_with_host(session, fields, |store, host| Ok(rpc::handle(store, message, host)))
     }),
-    Operation::of_large_fields("context", Reads, |session, mut fields| {
+    Operation::of_large_fields("context", |session, mut fields| {
         let context = ContextQuery {
             query: fields.string("query")?,
             budget: fields.uint_or("budget_tokens", CONTEXT_TOKENS, limits::MAX_BUDGET_TOKENS)?,
@@ -133,32 +132,32 @@ pub const OPERATIONS: &[Operation<DecisionSession>] = &[
         };
         run_with_host(session, fields, |store, host| service::context(store, &context, host))
     }),
-    Operation::of_large_fields("import", Replaces, import),
-    Operation::of_large_fields("list_tools", Reads, |session, fields| {
+    Operation::of_large_fields("import", import),
+    Operation::of_large_fields("list_tools", |session, fields| {
         fields.finish()?;
         done(&One("tools", &service::list(&session.store)))
     }),
-    Operation::of_large_fields("add_guardrails", Changes, |session, mut fields| {
+    Operation::of_large_fields("add_guardrails", |session, mut fields| {
         let rules = fields.require("rules")?;
         fields.finish()?;
         done(&session.store.add_rules(&rules)?)
     }),
-    Operation::of_large_fields("remove_guardrail", Removes, |session, mut fields| {
+    Operation::of_large_fields("remove_guardrail", |session, mut fields| {
         let id = fields.string("id")?;
         fields.finish()?;
         done(&One("removed", &session.store.remove_guardrail(&id)))
     }),
-    Operation::of_large_fields("guardrails", Reads, |session, fields| {
+    Operation::of_large_fields("guardrails", |session, fields| {
         fields.finish()?;
         done(&One("guardrails", &session.store.guardrails()))
     }),
-    Operation::of_large_fields("export", Reads, |DecisionSession { store, .. }, mut fields| {
+    Operation::of_large_fields("export", |DecisionSession { store, .. }, mut fields| {
         let since = fields.opt_uint("since", u64::MAX)?;
         let vectors = fields.opt_uint("vectors", limits::MAX_SEQUENCE)?;
         fields.finish()?;
         done(&since.map_or_else(|| store.export(), |since| store.export_since(since, vectors)))
     }),
-    Operation::of_large_fields("size", Reads, |session, fields| {
+    Operation::of_large_fields("size", |session, fields| {
         fields.finish()?;
         done(&One("size", &session.store.size()))
     }),

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::operation::Effect::{Changes, Reads, Removes};
 use super::operation::{self, Operation};
 use super::{One, done};
 use contextweaver_base::Result;
@@ -30,76 +29,76 @@ fn time(fields: &mut Fields) -> Result<u64> {
     fields.uint_or("now_ms", 0, MAX_SEQUENCE)
 }
 
-/// What a gateway can be asked.
+/// The operations of a gateway.
 pub const OPERATIONS: &[Operation<Gateway>] = &[
-    Operation::of_fields("begin_call", Changes, |gateway, mut fields| {
+    Operation::of_fields("begin_call", |gateway, mut fields| {
         let request = CallRequest::take(&mut fields)?;
         fields.finish()?;
         done(&gateway.begin_call(request)?)
     }),
-    Operation::of_fields("confirm_call", Changes, |gateway, mut fields| {
+    Operation::of_fields("confirm_call", |gateway, mut fields| {
         let call = number(&mut fields)?;
         fields.required("accepted")?;
         let (accepted, now) = (fields.bool_or("accepted", false)?, time(&mut fields)?);
         fields.finish()?;
         done(&gateway.confirm_call(call, accepted, now)?)
     }),
-    Operation::of_fields("fail_call", Changes, |gateway, mut fields| {
+    Operation::of_fields("fail_call", |gateway, mut fields| {
         let failed = failed_call(&mut fields)?;
         fields.finish()?;
         done(&gateway.fail_call(failed)?)
     }),
-    Operation::of_fields("finish_call", Changes, |gateway, mut fields| {
+    Operation::of_fields("finish_call", |gateway, mut fields| {
         let finished = finished_call(&mut fields)?;
         fields.finish()?;
         done(&gateway.finish_call(finished)?)
     }),
-    Operation::of_fields("cancel_call", Changes, |gateway, mut fields| {
+    Operation::of_fields("cancel_call", |gateway, mut fields| {
         let call = number(&mut fields)?;
         fields.finish()?;
         gateway.cancel_call(call);
         done(&json!({}))
     }),
-    Operation::of_fields("list_tools", Reads, |gateway, fields| {
+    Operation::of_fields("list_tools", |gateway, fields| {
         let (session, caller) = client(fields)?;
         done(&gateway.list_tools(&session, caller.as_deref()))
     }),
-    Operation::of_fields("list_resources", Reads, |gateway, fields| {
+    Operation::of_fields("list_resources", |gateway, fields| {
         client(fields)?;
         done(&One("resources", &gateway.list_resources()))
     }),
-    Operation::of_fields("list_resource_templates", Reads, |gateway, fields| {
+    Operation::of_fields("list_resource_templates", |gateway, fields| {
         client(fields)?;
         done(&One("resource_templates", &gateway.list_resource_templates()))
     }),
-    Operation::of_fields("list_prompts", Reads, |gateway, fields| {
+    Operation::of_fields("list_prompts", |gateway, fields| {
         client(fields)?;
         done(&One("prompts", &gateway.list_prompts()))
     }),
-    Operation::of_fields("find_resource", Reads, |gateway, mut fields| {
+    Operation::of_fields("find_resource", |gateway, mut fields| {
         let uri = fields.string("uri")?;
         client(fields)?;
         done(&gateway.find_resource(&uri)?)
     }),
-    Operation::of_fields("find_prompt", Reads, |gateway, mut fields| {
+    Operation::of_fields("find_prompt", |gateway, mut fields| {
         let name = fields.string("name")?;
         client(fields)?;
         done(&gateway.find_prompt(&name)?)
     }),
-    Operation::of_fields("own_handles", Changes, |gateway, mut fields| {
+    Operation::of_fields("own_handles", |gateway, mut fields| {
         let session = fields.string("session")?;
         let handles = fields.records("handles", owned_handle)?;
         fields.finish()?;
         gateway.own_handles(&session, handles);
         done(&json!({}))
     }),
-    Operation::of_fields("end_session", Removes, |gateway, mut fields| {
+    Operation::of_fields("end_session", |gateway, mut fields| {
         let session = fields.string("session")?;
         fields.finish()?;
         gateway.end_session(&session);
         done(&json!({}))
     }),
-    Operation::of_fields("set_status", Changes, |gateway, mut fields| {
+    Operation::of_fields("set_status", |gateway, mut fields| {
         let server = fields.string("server")?;
         fields.required("status")?;
         let status = fields.parsed_or("status", ServerStatus::Connecting, ServerStatus::parse)?;
@@ -107,26 +106,26 @@ pub const OPERATIONS: &[Operation<Gateway>] = &[
         fields.finish()?;
         done(&One("changed", &gateway.set_status(&server, status, detail.as_deref())?))
     }),
-    Operation::of_fields("accept", Changes, |gateway, mut fields| {
+    Operation::of_fields("accept", |gateway, mut fields| {
         let (server, tool) = (fields.string("server")?, fields.opt_string("tool")?);
         fields.finish()?;
         done(&gateway.accept(&server, tool.as_deref())?)
     }),
-    Operation::of_fields("route", Reads, |gateway, mut fields| {
+    Operation::of_fields("route", |gateway, mut fields| {
         let query = fields.string("query")?;
         let options = RouteOptions::take(&mut fields)?;
         fields.finish()?;
         done(&gateway.route(&query, &options)?)
     }),
-    Operation::of_fields("instructions", Reads, |gateway, fields| {
+    Operation::of_fields("instructions", |gateway, fields| {
         fields.finish()?;
         done(&One("text", &gateway.instructions()))
     }),
-    Operation::of_fields("stats", Reads, |gateway, fields| {
+    Operation::of_fields("stats", |gateway, fields| {
         fields.finish()?;
         done(&gateway.stats())
     }),
-    Operation::of_fields("pin_state", Reads, |gateway, fields| {
+    Operation::of_fields("pin_state", |gateway, fields| {
         fields.finish()?;
         done(&gateway.pin_state())
     }),

@@ -1,4 +1,4 @@
-//! What an object can be asked across the boundary: a row for each operation. The facade's list of those of a manager is made of
+//! Operations of objects across the boundary, a row for each. The facade's list of those of a manager is made of
 //! these rows (`tests/boundary/bindings/operations.rs`).
 
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::{done, unknown};
 use contextweaver_base::Result;
 use contextweaver_model::json::{self, Fields};
 
-/// What an operation does to its object, as far as the facade must know to make it again after a trap.
+/// The effect of an operation on its manager, which the facade must know to make it again after a trap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing.
@@ -44,7 +44,7 @@ impl Effect {
     }
 }
 
-/// What crosses beside the argument.
+/// A result and bytes that cross beside the argument.
 #[derive(Debug, Default)]
 pub struct Beside<'a> {
     /// The JSON of a result.
@@ -66,10 +66,10 @@ type RunFields<T> = fn(&mut T, Fields) -> Result<String>;
 /// An operation of an object.
 #[derive(Debug)]
 pub struct Operation<T: 'static> {
-    /// By which it is asked.
+    /// The name that the facade asks by.
     pub name: &'static str,
-    /// What it does to the object.
-    pub effect: Effect,
+    /// Its effect on a manager; the facades of other objects record each change by itself.
+    pub effect: Option<Effect>,
     /// Whether its argument is a conversation of a provider or a result of MCP, which only modules with the converters read.
     pub converts: bool,
     run: How<T>,
@@ -88,38 +88,38 @@ enum How<T: 'static> {
 }
 
 impl<T> Operation<T> {
-    const fn of(name: &'static str, effect: Effect, run: How<T>) -> Self {
+    const fn of(name: &'static str, effect: Option<Effect>, run: How<T>) -> Self {
         Self { name, effect, converts: false, run }
     }
 
     /// One that reads its argument as a whole.
     pub const fn new(name: &'static str, effect: Effect, run: Run<T>) -> Self {
-        Self::of(name, effect, How::Small(run))
+        Self::of(name, Some(effect), How::Small(run))
     }
 
     /// One that has nothing to say.
     pub const fn silent(name: &'static str, effect: Effect, run: fn(&mut T, Value) -> Result<()>) -> Self {
-        Self::of(name, effect, How::Silent(run))
+        Self::of(name, Some(effect), How::Silent(run))
     }
 
     /// One that reads its argument by field.
-    pub const fn of_fields(name: &'static str, effect: Effect, run: RunFields<T>) -> Self {
-        Self::of(name, effect, How::Fields(run))
+    pub const fn of_fields(name: &'static str, run: RunFields<T>) -> Self {
+        Self::of(name, None, How::Fields(run))
     }
 
     /// The same, of an argument that may be as large as a snapshot.
-    pub const fn of_large_fields(name: &'static str, effect: Effect, run: RunFields<T>) -> Self {
-        Self::of(name, effect, How::LargeFields(run))
+    pub const fn of_large_fields(name: &'static str, run: RunFields<T>) -> Self {
+        Self::of(name, None, How::LargeFields(run))
     }
 
     /// One whose argument comes with bytes.
     pub const fn beside(name: &'static str, effect: Effect, run: fn(&mut T, Value, Beside) -> Result<String>) -> Self {
-        Self::of(name, effect, How::Beside(run))
+        Self::of(name, Some(effect), How::Beside(run))
     }
 
     /// One whose argument has messages of a provider.
     pub const fn of_messages(name: &'static str, effect: Effect, run: Run<T>) -> Self {
-        Self::of(name, effect, How::Large(run)).converting()
+        Self::of(name, Some(effect), How::Large(run)).converting()
     }
 
     /// The same, needing the converters.

@@ -67,10 +67,11 @@ const ROOM: usize = 30;
 #[wasm_bindgen]
 pub fn manager_call(handle: u32, operation: &str, arguments: &str) -> Answer<String> {
     handles::with(&MANAGERS, handle, |manager| {
-        if manager::reads_messages(operation) {
+        let operation = manager::operation(operation)?;
+        if operation.converts {
             memory::make_room(arguments.len() * ROOM);
         }
-        manager::call(manager, operation, arguments)
+        operation.run(manager, arguments, manager::Beside::default())
     })
 }
 
@@ -85,7 +86,7 @@ pub fn manager_call_with(
     bytes: Vec<Uint8Array>,
 ) -> Answer<String> {
     let beside = manager::Beside { text, bytes: bytes.iter().map(Uint8Array::to_vec).collect() };
-    handles::with(&MANAGERS, handle, |manager| manager::call_with(manager, operation, arguments, beside))
+    handles::with(&MANAGERS, handle, |manager| manager::operation(operation)?.run(manager, arguments, beside))
 }
 
 /// Returns the bytes of an artifact.

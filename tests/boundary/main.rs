@@ -25,5 +25,5 @@ fn with_bytes(
     bytes: &[u8],
 ) -> contextweaver_base::Result<String> {
     let beside = contextweaver::api::manager::Beside { text: "", bytes: vec![bytes.to_vec()] };
-    contextweaver::api::manager::call_with(manager, operation, arguments, beside)
+    contextweaver::api::manager::operation(operation)?.run(manager, arguments, beside)
 }

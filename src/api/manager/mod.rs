@@ -47,25 +47,20 @@ pub fn manager_snapshot(manager: &ContextManager) -> Result<Vec<u8>> {
     bytes(&manager.snapshot())
 }
 
+/// Finds an operation.
+///
+/// # Errors
+/// `UNSUPPORTED` for a name that none has.
+pub fn operation(name: &str) -> Result<&'static Operation<ContextManager>> {
+    operation::find(OPERATIONS, name)
+}
+
 /// Runs an operation.
 ///
 /// # Errors
-/// `UNSUPPORTED` for a name that no operation has, and those of the operation.
-pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> Result<String> {
-    call_with(manager, operation, arguments, Beside::default())
-}
-
-/// Tells whether the argument of an operation has messages of a provider.
-pub fn reads_messages(operation: &str) -> bool {
-    operation::find(OPERATIONS, operation).is_ok_and(|operation| operation.converts)
-}
-
-/// Runs an operation whose argument comes with bytes.
-///
-/// # Errors
-/// Those of [`call`].
-pub fn call_with(manager: &mut ContextManager, operation: &str, arguments: &str, beside: Beside) -> Result<String> {
-    operation::find(OPERATIONS, operation)?.run(manager, arguments, beside)
+/// Those of [`operation`], and those of the operation.
+pub fn call(manager: &mut ContextManager, name: &str, arguments: &str) -> Result<String> {
+    operation(name)?.run(manager, arguments, Beside::default())
 }
 
 fn answered<T: Serialize>(outcome: Outcome<T>) -> Result<String> {

@@ -4,7 +4,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::convert::tool_options;
-use super::super::operation::Effect::{Appends, Reads, Removes};
 use super::super::operation::{self, Operation};
 use super::super::{One, bytes, done};
 use super::router_options;
@@ -77,33 +76,31 @@ pub(super) fn below(error: Error, path: &str) -> Error {
     error.under(path)
 }
 
-/// What a catalog can be asked.
+/// The operations of a catalog.
 pub const OPERATIONS: &[Operation<LoadedCatalog>] = &[
-    Operation::of_large_fields("register", Appends, |loaded, mut fields| {
+    Operation::of_large_fields("register", |loaded, mut fields| {
         let item: SelectableItem = fields.get("item")?;
         fields.finish()?;
         loaded.catalog.register(item).map_err(|error| below(error, "/item"))?;
         done(&json!({}))
     }),
-    Operation::of_large_fields("get", Reads, |loaded, fields| done(loaded.catalog.get(&only_id(fields)?)?)),
-    Operation::of_large_fields("has", Reads, |loaded, fields| {
-        done(&One("has", &loaded.catalog.contains(&only_id(fields)?)))
-    }),
-    Operation::of_large_fields("remove", Removes, |loaded, fields| {
+    Operation::of_large_fields("get", |loaded, fields| done(loaded.catalog.get(&only_id(fields)?)?)),
+    Operation::of_large_fields("has", |loaded, fields| done(&One("has", &loaded.catalog.contains(&only_id(fields)?)))),
+    Operation::of_large_fields("remove", |loaded, fields| {
         done(&One("removed", &loaded.catalog.remove(&only_id(fields)?).is_some()))
     }),
-    Operation::of_large_fields("diff", Reads, |loaded, mut fields| {
+    Operation::of_large_fields("diff", |loaded, mut fields| {
         let next = other_catalog(&mut fields)?;
         fields.finish()?;
         let [before, after] = [&loaded.catalog, &next].map(|catalog| catalog.items().cloned().collect::<Vec<_>>());
         done(&diff_catalogs(&before, &after)?)
     }),
-    Operation::of_large_fields("impact", Reads, |loaded, mut fields| {
+    Operation::of_large_fields("impact", |loaded, mut fields| {
         let answer = impact(&loaded.catalog, &mut fields)?;
         fields.finish()?;
         done(&answer)
     }),
-    Operation::of_large_fields("lint", Reads, |loaded, mut fields| {
+    Operation::of_large_fields("lint", |loaded, mut fields| {
         let pinned = fields.take("pinned").map(|pins| read_pins(pins, "/pinned")).transpose()?;
         fields.finish()?;
         // What was left out while loading comes first: it is worst.
@@ -112,30 +109,30 @@ pub const OPERATIONS: &[Operation<LoadedCatalog>] = &[
         found.extend(lint(&loaded.catalog, &LintOptions { pinned, ..LintOptions::default() }));
         done(&One::<[CatalogFinding]>("findings", &found))
     }),
-    Operation::of_large_fields("items", Reads, |loaded, fields| {
+    Operation::of_large_fields("items", |loaded, fields| {
         fields.finish()?;
         done(&One("items", &loaded.catalog.items().collect::<Vec<_>>()))
     }),
-    Operation::of_large_fields("size", Reads, |loaded, fields| {
+    Operation::of_large_fields("size", |loaded, fields| {
         fields.finish()?;
         done(&One("size", &loaded.catalog.len()))
     }),
-    Operation::of_large_fields("pin", Reads, |loaded, fields| {
+    Operation::of_large_fields("pin", |loaded, fields| {
         fields.finish()?;
         done(&One("pins", &pin(&loaded.catalog)))
     }),
-    Operation::of_large_fields("findings", Reads, |loaded, fields| {
+    Operation::of_large_fields("findings", |loaded, fields| {
         fields.finish()?;
         done(&One::<[CatalogFinding]>("findings", &loaded.findings))
     }),
-    Operation::of_large_fields("namespaces", Reads, |loaded, fields| {
+    Operation::of_large_fields("namespaces", |loaded, fields| {
         fields.finish()?;
         let namespaces = loaded.catalog.namespaces();
         let list: Vec<Value> =
             namespaces.iter().map(|(name, tools)| json!({ "namespace": name, "tools": tools })).collect();
         done(&One("namespaces", &list))
     }),
-    Operation::of_large_fields("hash", Reads, |loaded, fields| {
+    Operation::of_large_fields("hash", |loaded, fields| {
         fields.finish()?;
         done(&One("hash", &loaded.catalog.fingerprint()))
     }),

@@ -8,7 +8,6 @@ pub use catalog::{catalog_call, catalog_snapshot, new_catalog, restore_catalog};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::operation::Effect::{Appends, Reads, Removes, Replaces};
 use super::operation::{self, Operation};
 use super::{One, bytes, done, known};
 use catalog::below;
@@ -119,44 +118,44 @@ fn restored(catalog: Catalog, options: RouterOptions, index: &[u8]) -> Result<Ro
     Router::with_index(catalog, options, index).map_err(|error| error.at("/index"))
 }
 
-/// What a router can be asked.
+/// The operations of a router.
 pub const OPERATIONS: &[Operation<Router>] = &[
-    Operation::of_large_fields("route", Reads, |router, mut fields| {
+    Operation::of_large_fields("route", |router, mut fields| {
         let query = fields.string("query")?;
         known::check(&fields)?;
         let options = RouteOptions::take(&mut fields)?;
         fields.finish()?;
         done(&router.route(&query, &options).map_err(known::of_vector)?)
     }),
-    Operation::of_large_fields("cards", Reads, |router, fields| cards(router, fields)),
-    Operation::of_large_fields("browse", Reads, browse),
-    Operation::of_large_fields("graph", Reads, |router, fields| {
+    Operation::of_large_fields("cards", |router, fields| cards(router, fields)),
+    Operation::of_large_fields("browse", browse),
+    Operation::of_large_fields("graph", |router, fields| {
         fields.finish()?;
         done(router.graph()?)
     }),
-    Operation::of_large_fields("hydrate", Reads, |router, fields| hydrate(router, fields)),
-    Operation::of_large_fields("selection_schema", Reads, |_, fields| schema(fields)),
-    Operation::of_large_fields("validate_selection", Reads, selection),
-    Operation::of_large_fields("tools_for", Reads, provider_tools),
-    Operation::of_large_fields("own_arguments", Reads, tool_arguments),
-    Operation::of_large_fields("add", Appends, |router, mut fields| {
+    Operation::of_large_fields("hydrate", |router, fields| hydrate(router, fields)),
+    Operation::of_large_fields("selection_schema", |_, fields| schema(fields)),
+    Operation::of_large_fields("validate_selection", selection),
+    Operation::of_large_fields("tools_for", provider_tools),
+    Operation::of_large_fields("own_arguments", tool_arguments),
+    Operation::of_large_fields("add", |router, mut fields| {
         let items: Vec<SelectableItem> = fields.get("items")?;
         fields.finish()?;
         router.add(items).map_err(|error| below(error, "/items"))?;
         done(&json!({}))
     }),
-    Operation::of_large_fields("remove", Removes, |router, mut fields| {
+    Operation::of_large_fields("remove", |router, mut fields| {
         let ids = fields.strings("ids")?;
         fields.finish()?;
         done(&One("removed", &router.remove(&ids)))
     }),
-    Operation::of_large_fields("set_embeddings", Replaces, |router, mut fields| {
+    Operation::of_large_fields("set_embeddings", |router, mut fields| {
         let vectors = fields.records("vectors", embedding)?;
         fields.finish()?;
         router.set_embeddings(&vectors)?;
         done(&json!({}))
     }),
-    Operation::of_large_fields("items", Reads, |router, fields| {
+    Operation::of_large_fields("items", |router, fields| {
         fields.finish()?;
         done(&One("items", &router.catalog().items().collect::<Vec<_>>()))
     }),
@@ -324,21 +323,21 @@ fn tool_arguments(router: &mut Router, mut fields: Fields) -> Result<String> {
 
 /// Functions that need neither a catalog nor a router.
 pub const FUNCTIONS: &[Operation<()>] = &[
-    Operation::of_large_fields("render_cards", Reads, |(), mut fields| {
+    Operation::of_large_fields("render_cards", |(), mut fields| {
         let cards: Vec<ChoiceCard> = fields.get("cards")?;
         let scores = fields.bool_or("show_scores", false)?;
         fields.finish()?;
         let cards: Vec<ChoiceCard> = cards.into_iter().map(ChoiceCard::masked).collect();
         done(&json!({ "text": render_cards(&cards, CardStyle { scores }) }))
     }),
-    Operation::of_large_fields("explain_route", Reads, |(), mut fields| {
+    Operation::of_large_fields("explain_route", |(), mut fields| {
         let routed = fields.require("result")?;
         fields.finish()?;
         done(&explain(routed)?)
     }),
-    Operation::of_large_fields("normalise", Reads, |(), fields| compare::normalised(fields)),
-    Operation::of_large_fields("capability_snapshot", Reads, |(), fields| compare::snapshot(fields)),
-    Operation::of_large_fields("capability_diff", Reads, |(), fields| compare::drift(fields)),
+    Operation::of_large_fields("normalise", |(), fields| compare::normalised(fields)),
+    Operation::of_large_fields("capability_snapshot", |(), fields| compare::snapshot(fields)),
+    Operation::of_large_fields("capability_diff", |(), fields| compare::drift(fields)),
 ];
 
 /// Runs a function.

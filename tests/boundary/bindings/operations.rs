@@ -16,10 +16,10 @@ pub const NAMES: &str = "pkg-template/src/boundary/operation-names.ts";
 /// Writes the table of a manager's operations, in the order of their names.
 pub fn of_managers(command: &str) -> String {
     let mut out = head(command);
-    out.push_str("/** What each does to its manager, and whether it needs the converters. @internal */\n");
+    out.push_str("/** The effect of each on its manager, and whether it needs the converters. @internal */\n");
     out.push_str("export const OPERATIONS = {\n");
     for operation in sorted(manager::OPERATIONS) {
-        let (name, effect, converts) = (operation.name, operation.effect.as_str(), operation.converts);
+        let (name, effect, converts) = (operation.name, operation.effect.unwrap().as_str(), operation.converts);
         let _ = writeln!(out, "  {name}: {{ effect: \"{effect}\", converts: {converts} }},");
     }
     out + "} as const;\n\n/** @internal */\nexport type OperationName = keyof typeof OPERATIONS;\n"
