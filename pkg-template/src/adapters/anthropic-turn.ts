@@ -2,7 +2,7 @@
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the user asked last, and the tools that were called since. */
+/** Finds the user's last question and the tools that were called since. */
 export function lastTurn(messages: readonly object[]): { readonly query: string; readonly called: readonly string[] } {
   const list = messages as readonly { readonly role?: unknown; readonly content?: unknown }[];
   const blocksOf = (content: unknown): readonly Fields[] => (Array.isArray(content) ? (content as Fields[]) : [{ type: "text", text: content }]);

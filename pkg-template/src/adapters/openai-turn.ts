@@ -2,7 +2,7 @@
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the user asked last, and the tools that were called since; of messages as of items. */
+/** Finds the user's last question and the tools that were called since, in messages as in items. */
 export function lastTurn(messages: readonly object[]): { readonly query: string; readonly called: readonly string[] } {
   const list = messages as readonly Fields[];
   const last = list.map(({ role }) => role).lastIndexOf("user");

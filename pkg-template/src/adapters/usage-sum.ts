@@ -1,4 +1,4 @@
-// What several calls of a model cost together.
+// Adds up the usage of several calls of a model.
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,11 +1,12 @@
 // One conversation while it is read: its messages, what each takes, and what of them the call before had.
+import { framedTokens } from "../adapters/agent-loop.js";
 import { TextHash } from "../adapters/text-hash.js";
 import { countTokens } from "../manager/text.js";
 import { textOfMessage } from "./chat.js";
 import type { BackReason, ChatMessage, RecordedCall } from "./events.js";
 import type { PriceBook, Pricing } from "./pricing.js";
 
-/** What providers put around a message, a call and a result, as the engine counts it. */
+/** Tokens that providers put around a message, a call or a result, as the engine counts them. */
 const FRAME = 4;
 /** An image of about a thousand pixels each way, and other media. */
 const IMAGE_TOKENS = 1300;
@@ -111,7 +112,7 @@ export class Conversation {
     else if (!isFirst && instructions !== this.#head.instructions) this.#change ??= "instructions";
     this.#head = { instructions, tools };
     this.#headKey = new TextHash().add(JSON.stringify([instructions, tools]));
-    this.#known = [instructions, tools].reduce((sum, text) => sum + (text ? countTokens(text) + FRAME : 0), 0);
+    this.#known = framedTokens([instructions, tools].filter((text): text is string => text !== undefined && text !== ""));
   }
 
   /** A call is made now. `factor` has the tokens of its model for one of the estimator. */

@@ -1,5 +1,5 @@
-// What readers say of a recorded session, whatever file it is in. A reader knows formats and no prices; whoever takes these events knows
-// prices and no formats.
+// A recorded session as events, whatever file it is in. A reader knows formats and no prices; whoever takes these events knows prices and
+// no formats.
 
 /** A message as OpenAI's chat completions have it, which all formats are read into. */
 export interface ChatMessage {
@@ -24,7 +24,7 @@ export interface ChatCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** What the provider counted for a call, in its own tokens. */
+/** The provider's count of a call, in its own tokens. */
 export interface RecordedUsage {
   /** The whole prompt, with what was read from the cache. */
   readonly input: number;
@@ -54,7 +54,7 @@ export interface RecordedCall {
 /** Why a conversation goes back. */
 export type BackReason = "compaction" | "edit";
 
-/** What happens in a file of recorded sessions, in order. */
+/** Something that happens in a file of recorded sessions; a reader tells them in order. */
 export type SessionEvent =
   /** A conversation begins. `parent` is the session whose subagent it is. */
   | { readonly kind: "begin"; readonly conversation: string; readonly session: string; readonly parent?: string | undefined }
@@ -74,7 +74,7 @@ export interface FileValue {
   readonly value: unknown;
 }
 
-/** What a reader reads from. */
+/** A file with its values, for a reader. */
 export interface Source {
   /** As it was given, or as it was found in a folder. */
   readonly path: string;

@@ -10,7 +10,7 @@ const READ = /\.(jsonl|ndjson|json|traj)$/i;
 /** Databases that hold sessions, and what writes them as JSON. */
 const DATABASES: readonly (readonly [of: RegExp, hint: string])[] = [[/(^|[/\\])opencode[^/\\]*\.db$/, "it is a database; write sessions with: opencode export <session> > session.json"]];
 
-/** What of the named files and folders is read. */
+/** The files that are read, of those that were named and those below named folders. */
 export interface FoundFiles {
   /** In the order of their names. A folder whose files are parts of sessions is read as a whole, by the reader of its format. */
   readonly files: readonly { readonly path: string; readonly folderOf?: "opencode" | "openhands" }[];

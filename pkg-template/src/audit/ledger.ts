@@ -1,5 +1,5 @@
-// What the calls of a conversation cost: tokens that are new, repeated from the cache, or sent and paid once more; and what was to be
-// expected beside what the provider counted.
+// The account of a conversation's calls: tokens that are new, read from the cache, or sent before and paid again; and the forecast beside the
+// provider's count.
 import type { BreakReason, Call } from "./conversation.js";
 
 /** Bounds of the tokens of a model for one of the estimator, and tokens from which on they are believed. */
@@ -29,7 +29,7 @@ export class Factors {
   }
 }
 
-/** What one call came to, in tokens of its model. */
+/** The account of one call, in tokens of its model. */
 export interface Entry {
   readonly number: number;
   readonly tokens: number;
@@ -44,7 +44,7 @@ export interface Entry {
   readonly cost: number;
   /** In dollars, with the output; undefined where the price of the model is not known. */
   readonly usd: number | undefined;
-  /** What one token that was sent before cost in this call. */
+  /** The price in this call of a token that was sent before. */
   readonly old_price: number;
   readonly broke?: { readonly why: BreakReason; readonly cost: number } | undefined;
   /** Absent of a first call, and where the provider's count of its cache is not recorded. */

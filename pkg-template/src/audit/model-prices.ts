@@ -1,4 +1,4 @@
-// What models cost, as data. In US dollars for a million tokens, at list prices without batches and for prompts up to 200,000 tokens.
+// Prices of models as data, in US dollars for a million tokens, at list prices without batches and for prompts up to 200,000 tokens.
 
 /** The price of a model. */
 export interface ModelPrice {
@@ -12,7 +12,7 @@ export interface ModelPrice {
   readonly cached?: number;
   /** A token that is written to the cache. Default: as `cached`. */
   readonly written?: number;
-  /** What the length of a cached prefix is a multiple of, in tokens. Default: as `cached`. */
+  /** A cached prefix is a multiple of so many tokens. Default: as `cached`. */
   readonly step_tokens?: number;
   readonly source: string;
   /** When the price was read there, YYYY-MM. */

@@ -1,5 +1,5 @@
-// What plain ways to keep a conversation short would have sent. Each says how many tokens a call has, and how many of them repeat the
-// call before from its beginning on.
+// Plain ways to keep a conversation short. Each says how many tokens it would have sent in a call, and how many of them repeat the call
+// before from its beginning on.
 import { wellFormed } from "../boundary/repairs.js";
 import { countTokens } from "../manager/text.js";
 import { textOfMessage } from "./chat.js";
@@ -13,7 +13,7 @@ const CLEARED_TOKENS = 6;
 /** Characters of a result that stay at either end, about 500 tokens in all. */
 const END = 1000;
 
-/** What a call would have been. */
+/** A call as a policy would have sent it. */
 export interface Sent {
   readonly tokens: number;
   readonly prefix: number;
@@ -115,7 +115,7 @@ export class ClearedResults implements Policy {
 
 /** Both ends of every result, whatever the budget is. */
 export class HeadAndTail implements Policy {
-  /** What the shortening of results saves, up to each message. */
+  /** Tokens that shortened results save, up to each message. */
   #saved: number[] = [];
 
   sent({ messages, ends, head, shared, number }: Call): Sent {

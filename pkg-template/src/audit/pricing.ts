@@ -1,4 +1,4 @@
-// What a call costs: the engine's price models for what repeats, and prices of models for what that is in money.
+// Prices calls: by the engine's price models for tokens that repeat, and by prices of models in money.
 import { pricesOf } from "../adapters/agent-loop.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import { priceModels } from "../manager/text.js";
@@ -10,7 +10,7 @@ import type { ModelPrice } from "./model-prices.js";
 
 type CachePrices = ProviderPrices["prices"];
 
-/** What Anthropic takes for a token that is kept for an hour, and how long that is. */
+/** Anthropic's price of a token that it keeps for an hour, and that hour in seconds. */
 const HOUR = { written: 2, kept_seconds: 3600 };
 
 /** The prices of one model, in prices of an input token that is neither read from a cache nor written to one. */

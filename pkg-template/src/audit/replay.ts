@@ -1,5 +1,6 @@
 // The same calls with contextweaver, and with plain policies, beside sending everything.
 import { AgentLoop } from "../adapters/agent-loop.js";
+import { lastTurn } from "../adapters/openai-turn.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import { textOfMessage } from "./chat.js";
 import type { Call } from "./conversation.js";
@@ -15,7 +16,7 @@ const LEAST_SHARE = 1 / 4;
 /** Instructions and tools that take more than this share of a budget leave none that one would set: such calls go out as recorded. */
 const MOST_HEAD = 1 / 2;
 
-/** What a strategy came to in one conversation. */
+/** The result of a strategy in one conversation. */
 export interface Outcome extends Pick<StrategySums, "name" | "budget" | "cuts" | "over" | "shown"> {
   /** Price of the calls, and of sending everything, by the same count. */
   readonly cost: number;
@@ -126,14 +127,6 @@ class Ours {
     this.#loop.free();
     this.#loop = undefined;
   }
-}
-
-/** What the user asked last, and the tools that were called since. */
-function lastTurn(messages: readonly ChatMessage[]): { readonly query: string; readonly called: readonly string[] } {
-  const last = messages.map(({ role }) => role).lastIndexOf("user");
-  const calls = messages.slice(last + 1).flatMap(({ tool_calls }) => tool_calls ?? []);
-  const asked = messages[last];
-  return { query: asked ? textOfMessage(asked) : "", called: calls.map((call) => call.function.name) };
 }
 
 /** Plays the calls of one conversation through all strategies. */

@@ -9,7 +9,7 @@ import type { Entry } from "./ledger.js";
 import type { Use } from "./replay.js";
 import type { RepeatedResult, ResultReport } from "./types.js";
 
-/** What is taken for a string that one copies: a path, a name, a number of six digits, a word of six letters, up to 120 characters. */
+/** Matches strings that one copies: a path, a name, a number of six digits, a word of six letters, up to 120 characters. */
 const STRING = /[A-Za-z0-9_][A-Za-z0-9_./-]{4,118}[A-Za-z0-9_]/g;
 /** Strings of a conversation that are remembered, and characters of a result that are looked through. */
 const MAX_STRINGS = 500_000;
@@ -32,14 +32,14 @@ interface Live {
   /** How many calls of models there were when it came, and when it was last used. */
   readonly since: number;
   last_used: number;
-  /** What a token of it cost in its first call, and what sending a token in every call had come to by then, and when it was last used. */
+  /** Prices of a token: in its first call, and summed over all calls until it came and until it was used last. */
   first: number;
   start: number;
   used_at: number;
   factor: number;
 }
 
-/** What the results of a conversation came to. */
+/** Sums over the results of a conversation. */
 export interface ResultSums {
   count: number;
   tokens: number;
@@ -49,7 +49,7 @@ export interface ResultSums {
   unused: number;
   unused_tokens: number;
   cost: number;
-  /** What they cost in calls after the one that used them last. */
+  /** Their cost in calls after the one that used them last. */
   idle_cost: number;
 }
 
@@ -111,7 +111,7 @@ export class Results {
     }
   }
 
-  /** What was read more than once. */
+  /** Lists results that were read more than once. */
   repeated(): readonly Omit<RepeatedResult, "session" | "usd">[] {
     const all = new Set([...this.#known.values(), ...this.#texts.values()]);
     return [...all].filter(({ times }) => times > 1).map(({ label, times, tokens, unchanged }) => ({ ...label, times, unchanged, tokens: Math.round(tokens * this.#factor) }));
@@ -204,7 +204,7 @@ export class Results {
   }
 }
 
-/** What a call says, for a table: the values of its arguments on one line, without secrets. */
+/** Names a call in a table: by the values of its arguments on one line, without secrets. */
 function labelOf(given: string): string {
   const json = fieldsOf(parsed(given));
   const values = Object.values(json).map((value) => (typeof value === "string" ? value : JSON.stringify(value)));

@@ -17,7 +17,7 @@ const TASK = 60;
 /** Texts that agents put before what the user says. */
 const CONTEXT = /^\s*(<|#\s*AGENTS\.md|Caveat:)/;
 
-/** What all sessions of an audit share. */
+/** Prices, counts and listeners that all sessions of an audit share. */
 export interface Shared {
   readonly book: PriceBook;
   readonly factors: Factors;
@@ -113,7 +113,7 @@ export class Session {
     this.#shared.model(name, call.pricing, entry);
   }
 
-  /** What it came to; undefined without calls of its own. */
+  /** Ends it and reports; undefined without calls of its own. */
   end(): SessionReport | undefined {
     this.#results.back(0);
     const outcomes = this.#replay.end();

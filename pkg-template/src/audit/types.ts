@@ -1,11 +1,11 @@
-// What an audit says. Tokens are those of the models: as the provider counted them where the log says so, else by the engine's estimator,
+// The report of an audit. Tokens are those of the models: as the provider counted them where the log says so, else by the engine's estimator,
 // scaled by what other calls of the model were counted. `cost` is in tokens of input at full price, without answers; `usd` is in US
 // dollars, with answers where they were counted, and absent where the price of a model is not known.
 import type { BreakReason } from "./conversation.js";
 
 export type { BreakReason };
 
-/** What calls came to. */
+/** Sums over calls. */
 export interface AuditSums {
   /** Conversations; a subagent is one of its own. */
   conversations: number;
@@ -34,7 +34,7 @@ export interface AuditSums {
   results: AuditResults;
   /** Strings that calls and answers of models copy from earlier results, each once for a message, at most 100 of one. */
   copied: number;
-  /** What the same calls would have cost: with contextweaver at each budget, and with plain policies. */
+  /** The same calls with contextweaver at each budget, and with plain policies. */
   strategies: StrategySums[];
   /** Absent without calls whose cached tokens were counted. */
   forecast?: ForecastSums;
@@ -45,7 +45,7 @@ export interface BreakSums {
   calls: number;
   /** Tokens that were sent before and paid for again. */
   tokens: number;
-  /** What that cost more than reading them from the cache. */
+  /** The extra cost over reading them from the cache. */
   cost: number;
   usd?: number;
 }
@@ -54,7 +54,7 @@ export interface BreakSums {
 export interface AuditResults {
   count: number;
   tokens: number;
-  /** What sending them cost, in all calls. */
+  /** The cost of sending them, in all calls. */
   cost: number;
   usd?: number;
   /** Lines with text, and those of which a later call or answer copies a string that the result brought first. */
@@ -63,7 +63,7 @@ export interface AuditResults {
   /** Results of which nothing was copied. */
   unused: number;
   unused_tokens: number;
-  /** What sending them cost in calls after the one that copied from them last. */
+  /** The cost of sending them in calls after the one that copied from them last. */
   idle_cost: number;
   idle_usd?: number;
   /** Results that were there before: asked for in the same words, or with the same text. */
@@ -90,7 +90,7 @@ export interface StrategySums {
   over?: number;
 }
 
-/** What was to be expected of calls beside what the provider counted. First calls are left out. */
+/** The forecast of calls beside the provider's count. First calls are left out. */
 export interface ForecastSums {
   calls: number;
   cached_tokens: number;
@@ -100,7 +100,7 @@ export interface ForecastSums {
   /** Calls that found less than half of that, though the log says no reason, and the tokens that they lacked. */
   missed_calls: number;
   missed_tokens: number;
-  /** By how much the forecast is above what was recorded, in percent of the prompts. */
+  /** The forecast less the recorded count, in percent of the prompts. */
   cached_error_percent: number;
   uncached_error_percent: number;
 }

@@ -1,5 +1,6 @@
 // Whole numbers that JavaScript would round, between two wires. Where a message of JSON-RPC comes in, such a number becomes a text that
 // nobody sends: half a surrogate pair and its digits. Where one goes out, and on the way into the engine, it is a number again.
+import { joined } from "./bytes.js";
 import { messageIn } from "./message-line.js";
 
 /** What begins such a text. A peer who sends it has sent a number, which is its right anyway. */
@@ -89,7 +90,7 @@ const NEWLINE = 0x0a;
 export function rewritten(body: ReadableStream<Uint8Array>, rewrite: (line: string) => string): ReadableStream<Uint8Array> {
   let begun: Uint8Array[] = [];
   const line = (parts: readonly Uint8Array[]): Uint8Array => {
-    const bytes = parts.length === 1 && parts[0] ? parts[0] : joined(parts);
+    const bytes = joined(parts);
     const text = decoder.decode(bytes);
     const other = rewrite(text);
     return other === text ? bytes : encoder.encode(other);
@@ -115,12 +116,6 @@ export function rewritten(body: ReadableStream<Uint8Array>, rewrite: (line: stri
     },
     cancel: (reason) => reader.cancel(reason),
   });
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  parts.reduce((at, part) => (all.set(part, at), at + part.length), 0);
-  return all;
 }
 
 /** Rewrites the data of an event stream, or JSON; other bodies stay. @internal */

@@ -1,6 +1,6 @@
 // How known agents are told where the proxy is.
 
-/** What an agent is started with. */
+/** Variables and arguments that an agent is started with. */
 export interface AgentStart {
   readonly env: Readonly<Record<string, string>>;
   /** What stands before its own arguments. */

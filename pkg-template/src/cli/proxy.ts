@@ -52,14 +52,14 @@ export async function started(values: CommandLine["values"], { host, port, token
   return { proxy, address };
 }
 
-/** What went wrong and where, without its message, which may quote what was said. */
+/** Names an error and its place, without its message, which may quote what was said. */
 function placeOf(error: unknown): string {
   const { name, code, stack } = error as { readonly name?: string; readonly code?: string; readonly stack?: string };
   const at = stack?.split("\n").find((line) => /^\s+at /.test(line));
   return `a request passed as it came: ${code ?? name ?? "error"}${at === undefined ? "" : ` ${at.trim()}`}`;
 }
 
-/** What is said of a request: no text of it, and no key. */
+/** Writes the line of a request: no text of it, and no key. */
 function lineOf({ method, path, provider, model, status, sent, reason, tokens, tokens_without, cut }: ProxyLogEntry): string {
   const size = tokens === undefined ? "" : ` ${tokens}${sent === "shortened" ? ` of ${tokens_without}` : ""} tokens`;
   const why = reason ?? cut;

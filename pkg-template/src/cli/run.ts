@@ -9,7 +9,7 @@ import type { CommandLine } from "./options.js";
 import { safe } from "./print.js";
 import { started, summary } from "./proxy.js";
 
-/** What a shell adds to the number of the signal that ended a program. */
+/** A shell adds this to the number of the signal that ended a program. */
 const SIGNALLED = 128;
 /** The exit code of bad input. */
 const NOT_STARTED = 2;

@@ -1,5 +1,6 @@
 // HTTP to an upstream server: the transport of the SDK, with bounds on what comes back and with what the SDK does not tell: how long
 // to wait, that a session is forgotten, that a stream ended before its answer.
+import { joined } from "../boundary/bytes.js";
 import { annotate } from "./failure.js";
 import type { HttpNote } from "./failure.js";
 import { SERVER_ERROR } from "./rpc-codes.js";
@@ -322,16 +323,4 @@ class EventBound {
   rest(): Uint8Array {
     return joined(this.#parts);
   }
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const [first = NOTHING] = parts;
-  if (parts.length < 2) return first;
-  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }

@@ -19,7 +19,7 @@ const MAX_ROUNDS = 64;
 
 type Effect = (typeof OPERATIONS)[OperationName]["effect"];
 
-/** What an operation leaves in the replay log: whether its argument stays alive, and how many things went; 0 where bytes may have gone. */
+/** An operation's trace in the replay log: whether its argument stays alive, and how many things went; 0 where bytes may have gone. */
 interface Trace {
   readonly lasting?: true;
   readonly removed?: number;
@@ -46,7 +46,7 @@ interface Operation {
   readonly beside?: Beside | undefined;
 }
 
-/** What crosses beside the JSON of an argument: the JSON of a result, and bytes. @internal */
+/** The JSON of a result, and bytes, which cross beside the JSON of an argument. @internal */
 export interface Beside {
   readonly json?: string;
   readonly bytes: readonly Uint8Array[];

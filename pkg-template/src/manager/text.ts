@@ -72,7 +72,7 @@ export function buildReport(options: {
   return run("report", fields(options));
 }
 
-/** What providers take for tokens that repeat the prompt before, as the engine has it. @internal */
+/** A provider's prices for tokens that repeat the prompt before, as the engine has them. @internal */
 export interface ProviderPrices {
   readonly name: string;
   /** In prices of a token that is neither read from a cache nor written to one. */

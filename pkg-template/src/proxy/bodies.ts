@@ -1,4 +1,5 @@
 // Bodies that are read as far as they may be, and passed on as they come.
+import { joined } from "../boundary/bytes.js";
 
 /** A body of which so much was read. */
 export interface ReadBody {
@@ -15,23 +16,12 @@ export async function readUpTo(body: ReadableStream<Uint8Array> | null, most: nu
   for (let part = await reader?.read(); reader && part && !part.done; part = await reader.read()) {
     parts.push(part.value);
     size += part.value.length;
-    if (size > most) return { bytes: joined(parts, size), rest: reader };
+    if (size > most) return { bytes: joined(parts), rest: reader };
   }
-  return { bytes: joined(parts, size) };
+  return { bytes: joined(parts) };
 }
 
-/** Parts as one. */
-export function joined(parts: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
-}
-
-/** What was read of a body and what comes behind it, as a body. */
+/** Makes a body of the part that was read and the rest behind it. */
 export function bodyOf({ bytes, rest }: ReadBody): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
   if (!rest) return bytes;
   return streamOf(

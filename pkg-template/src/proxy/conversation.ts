@@ -33,7 +33,7 @@ export interface Request {
   readonly head: string;
 }
 
-/** What is sent for a request. */
+/** The prompt that is sent for a request. */
 export interface Outgoing {
   readonly text: string;
   /** Whether it is what came. */
@@ -54,7 +54,7 @@ export class Unchangeable extends Error {
   }
 }
 
-/** What stands beside the dialogue: tools and instructions. */
+/** Tools and instructions, which stand beside the dialogue. */
 interface Beside {
   readonly hash: string;
   readonly tokens: number;
@@ -81,7 +81,7 @@ export class Conversation {
   /** Whether the provider refused what was changed: from then on nothing is. */
   isRefused = false;
   #isCut = false;
-  /** What was sent last of a prompt that is shorter than what came. */
+  /** The last shortened prompt. */
   #sent: { readonly messages: readonly object[]; readonly system?: unknown; readonly tools: readonly object[] } | undefined;
   /** Tokens by which the whole conversation was more than what is kept of it, as long as it is sent whole. */
   #gap = 0;
@@ -91,9 +91,9 @@ export class Conversation {
   /** Tokens of the tools that are added, for which there is room from the beginning. */
   readonly #own: number;
   #beside: Beside | undefined;
-  /** What stood before the dialogue in the last prompt that was not what came. */
+  /** The hash of tools and instructions in the last shortened prompt. */
   #headSent: string | undefined;
-  /** What the account of the log counts too much: of cuts, and of what everything would have cost. */
+  /** Costs that the log's account counts too much: of cuts, and of sending everything. */
   #headCosts = 0;
   #same = 0;
 
@@ -116,7 +116,7 @@ export class Conversation {
     return this.#isCut;
   }
 
-  /** What the calls cost, by the account of the log with what is known here alone. */
+  /** Sums the calls' costs by the log's account, corrected by what is known here alone. */
   costs(): LoopCosts {
     const costs = this.#loop.costs();
     return { ...costs, cost: costs.cost - this.#headCosts, cost_without: costs.cost_without - this.#same };
@@ -254,7 +254,7 @@ export class Conversation {
     return changed;
   }
 
-  /** What counts the tokens of a request that goes on behind what was sent last; undefined where that is not known. */
+  /** Writes the body that counts the tokens of a request behind the last prompt; undefined where none is known. */
   counted({ text, asked, prints }: Request): string | undefined {
     const { length } = this.prints;
     if (!this.#isCut || !this.#sent || commonPrints(this.prints, prints) < length) return undefined;
@@ -304,7 +304,7 @@ export class Conversation {
 const LEAST_HEAD = 2_048;
 const CACHED = 0.1;
 
-/** What is said to a model that reads on and on. */
+/** The answer to a model that reads on and on. */
 const ENOUGH = "Nothing more is read for this answer. Go on with what you have; you can read again in the next one.";
 
 /** Opaque parts that are of the dialogue: reasoning, and what the provider itself has run. */

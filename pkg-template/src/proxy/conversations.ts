@@ -38,7 +38,7 @@ export class Conversations {
     return [...this.#known.keys()];
   }
 
-  /** What the messages of a group's conversations are known by. */
+  /** Lists the prints of each conversation of a group. */
   *prints(group: string): Generator<readonly Print[]> {
     for (const [{ prints }, of] of this.#known) if (of === group) yield prints;
   }

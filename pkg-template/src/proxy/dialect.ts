@@ -1,4 +1,4 @@
-// What the proxy has to know of the language of a provider: where the conversation stands in a request, and how an answer of several
+// The language of a provider, as far as the proxy has to know it: where the conversation stands in a request, and how an answer of several
 // rounds with the model becomes one.
 import type { DescribedTool } from "../adapters/agent-loop.js";
 import type { StreamEvent } from "./event-stream.js";
@@ -6,7 +6,7 @@ import type { StreamEvent } from "./event-stream.js";
 /** An object of a provider. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What a request asks, as far as it is read. */
+/** A request, as far as it is read. */
 export interface Asked {
   readonly messages: readonly object[];
   /** Instructions that the log has beside messages. */
@@ -32,7 +32,7 @@ export interface AnsweredCall extends OwnCall {
   readonly output: string;
 }
 
-/** What a round with the model came to. */
+/** The end of a round with the model. */
 export interface RoundEnd {
   /** Calls of added tools, which are answered here. Those of an answer that broke off are left out. */
   readonly own: readonly OwnCall[];
@@ -44,7 +44,7 @@ export interface RoundEnd {
   readonly usage: Fields | undefined;
 }
 
-/** By what an answer is known again in the client's history. */
+/** The parts of an answer by which the client's history shows it again. */
 export interface Visible {
   /** Ids of the client's calls. */
   readonly ids: readonly string[];
@@ -59,7 +59,7 @@ export interface AnswerMaker {
   whole(body: Fields): void;
   /** Ends the present round, and begins the next. */
   end(): RoundEnd;
-  /** What is still to be told, once no other round comes. */
+  /** Writes the end that the client is told once no other round comes. */
   close(): string;
   /** The answer of all rounds, of those that came at once. */
   merged(): Fields;
@@ -70,7 +70,7 @@ export interface AnswerMaker {
 export interface KeptAnswer extends Visible {
   /** Where it stands among the client's messages. */
   readonly at: number;
-  /** What was really said, with the results between. */
+  /** All that was really said, with the results between. */
   readonly said: readonly object[];
   /** Results that stand beside those of the client's own calls, behind what was said. */
   readonly beside: readonly object[];

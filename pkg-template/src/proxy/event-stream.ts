@@ -12,7 +12,7 @@ export interface StreamEvent {
 
 /** UTF-16 units of an event that are waited for. */
 const MOST_UNITS = 2 ** 24;
-/** What an event ends with. */
+/** Matches the end of an event. */
 const END = /\r\n\r\n|\n\n|\r\r/;
 const ENDS = new RegExp(END, "g");
 const LONGEST_END = 4;
@@ -47,7 +47,7 @@ export class EventReader {
     return events;
   }
 
-  /** What is not whole: the end of a stream that was cut off. */
+  /** Returns the unfinished event at the end of a stream that was cut off. */
   rest(): string {
     const rest = this.#pieces.join("") + this.#decoder.decode();
     [this.#pieces, this.#units, this.#last] = [[], 0, ""];

@@ -1,5 +1,6 @@
 // One request of a conversation: what is sent for it, in as many rounds with the model as it takes, and the one answer that the client gets.
-import { bodyOf, chunksOf, joined, objectOf, readUpTo, streamOf } from "./bodies.js";
+import { joined } from "../boundary/bytes.js";
+import { bodyOf, chunksOf, objectOf, readUpTo, streamOf } from "./bodies.js";
 import { OWN_TOOLS } from "./conversation.js";
 import type { Conversation, Outgoing, Request as Asked } from "./conversation.js";
 import type { AnswerMaker, Fields, RoundEnd } from "./dialect.js";
@@ -7,7 +8,7 @@ import { EventReader } from "./event-stream.js";
 import { responseHeaders } from "./headers.js";
 import type { StatsBook } from "./stats.js";
 
-/** What an exchange works with. */
+/** A request's surroundings: its conversation, the counts, and the ways to send, end and report. */
 export interface ExchangeContext {
   readonly conversation: Conversation;
   readonly request: Asked;
@@ -38,7 +39,7 @@ function isStream(response: Response): boolean {
 export class Exchange {
   readonly #context: ExchangeContext;
   readonly #maker: AnswerMaker;
-  /** What was said in earlier rounds, with the results. */
+  /** Messages of earlier rounds, with the results. */
   #said: readonly object[];
   #rounds = 1;
   #isOver = false;
@@ -93,7 +94,7 @@ export class Exchange {
       size += part.length;
       if (size <= MOST_ANSWER) parts.push(part);
     }
-    const said = size <= MOST_ANSWER ? objectOf(joined(parts, size)) : undefined;
+    const said = size <= MOST_ANSWER ? objectOf(joined(parts)) : undefined;
     if (!said) return;
     this.#maker.whole(said.body);
     this.#observe(this.#maker.end());
@@ -148,7 +149,7 @@ export class Exchange {
     }
   }
 
-  /** What the client is told of a part; undefined of an event that is too long to be read, which passes as it comes. */
+  /** Returns the text that the client gets for a part; undefined for an event that is too long to be read, which passes as it comes. */
   #read(events: EventReader, part: Uint8Array): string | undefined {
     try {
       let text = "";
@@ -225,7 +226,7 @@ export class Exchange {
   }
 }
 
-/** What a body asks of a model, for a log. */
+/** Names the model of a body, for a log. */
 export function modelOf(body: Fields): { readonly model?: string } {
   const { model } = body;
   return typeof model === "string" ? { model: model.slice(0, 100) } : {};

@@ -48,7 +48,7 @@ function textsOf(parts: readonly Fields[]): string {
   return parts.flatMap(({ text, thought }) => (typeof text === "string" && thought !== true ? [text] : [])).join("");
 }
 
-/** What calls are known by: most have no id. */
+/** Names calls, most of which have no id. */
 function namesOf(parts: readonly Fields[]): readonly string[] {
   return parts.flatMap((part) => nameOf(part) ?? []);
 }
@@ -57,7 +57,7 @@ function nameOf({ functionCall: call }: Fields): string | undefined {
   return call ? `${String((call as Fields)["name"])} ${JSON.stringify((call as Fields)["args"] ?? {})}` : undefined;
 }
 
-/** What was said, with the client's own calls as the client has them: it may give ids to them, by which its results name them. */
+/** Writes what was said with the client's own calls as the client has them: it may give them ids, which its results name. */
 function asOfClient(said: readonly object[], parts: readonly Fields[]): readonly object[] {
   const left = [...parts];
   return (said as readonly Fields[]).map((content) => ({

@@ -35,11 +35,11 @@ export interface Proxy {
 const DIALECTS: Readonly<Partial<Record<ProxyApi, Dialect>>> = { "openai-chat": CHAT, "openai-responses": RESPONSES, anthropic: ANTHROPIC, "anthropic-count": ANTHROPIC, gemini: GEMINI };
 /** Counts what a call would send. */
 const COUNT: ProxyApi = "anthropic-count";
-/** What a provider answers to what it does not take. */
+/** Statuses by which a provider refuses a request. */
 const REFUSALS = [400, 413, 422];
-/** What is answered when the provider cannot be reached. */
+/** The status where the provider cannot be reached. */
 const UNREACHABLE = 502;
-/** What nobody is told, as the client has gone. */
+/** The status of an answer that nobody reads: the client has gone. */
 const CLIENT_GONE = 499;
 const CORS = { methods: "GET, POST", request: "*", response: STATUS_HEADER };
 

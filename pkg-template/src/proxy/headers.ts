@@ -2,11 +2,11 @@
 
 /** Headers of one connection, which end with it. */
 const HOP_BY_HOP = ["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];
-/** What is made anew for the next connection. */
+/** Headers that the next connection sets for itself. */
 const OF_REQUEST = [...HOP_BY_HOP, "host", "content-length", "expect", "accept-encoding"];
-/** What tells of bytes as they came, before they were decoded. */
+/** Headers about the bytes before they were decoded. */
 const OF_ENCODING = ["content-encoding", "content-length"];
-/** What is said to the proxy or by it. */
+/** The beginning of headers to the proxy and from it. */
 const OWN = "x-contextweaver";
 
 /** Says what became of a request. */
@@ -15,7 +15,7 @@ export const STATUS_HEADER = OWN;
 export const SESSION_HEADER = `${OWN}-session`;
 /** Sends one request as it is. */
 export const BYPASS_HEADER = `${OWN}-bypass`;
-/** What clients send where the proxy has a token: `authorization` is the provider's. */
+/** Carries the token of the proxy: `authorization` is the provider's. */
 export const TOKEN_HEADER = `${OWN}-token`;
 
 function named(headers: Headers): readonly string[] {

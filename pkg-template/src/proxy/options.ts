@@ -1,4 +1,4 @@
-// What a proxy is given, and what it is then.
+// The options of a proxy, and their check.
 import { ContextWeaverError } from "contextweaver";
 import { OFFICIAL } from "./routes.js";
 import type { ProxyProvider, Upstreams } from "./routes.js";

@@ -1,5 +1,7 @@
-// By what the conversation of a request is known: the credential, what agents send for it, and a running hash of its messages.
+// Recognises the conversation of a request: by the credential, by the session that agents name, and by hashes of its messages.
 import { TextHash } from "../adapters/text-hash.js";
+import { utf8 } from "../boundary/guard.js";
+import { sha256 } from "../storage/checks.js";
 import { objectsOf } from "./dialect.js";
 import type { Fields } from "./dialect.js";
 import { SESSION_HEADER } from "./headers.js";
@@ -12,19 +14,13 @@ const CREDENTIALS = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
 /** The same in the query of an address. */
 const KEYS = ["key", "access_token"];
 
-/** The digest of a text, which says nothing of it. */
-async function digest(text: string): Promise<string> {
-  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
 /**
  * Names the sessions of one credential that a request may belong to: what is of another key, API or address never meets. `secret` is
  * made anew by each process, so that nobody can try keys against a name.
  */
 export async function groupOf(headers: Headers, { searchParams, origin }: URL, body: Fields, about: string, secret: string): Promise<string> {
   const credentials = [...CREDENTIALS.map((name) => headers.get(name) ?? ""), ...KEYS.map((name) => searchParams.get(name) ?? ""), origin];
-  return digest(JSON.stringify([secret, about, credentials, sessionOf(headers, body)]));
+  return sha256(utf8(JSON.stringify([secret, about, credentials, sessionOf(headers, body)])));
 }
 
 function sessionOf(headers: Headers, body: Fields): readonly unknown[] {
@@ -38,14 +34,14 @@ function sessionOf(headers: Headers, body: Fields): readonly unknown[] {
 /** Marks of a cache, which move on from call to call. */
 const MARK = "cache_control";
 
-/** What a message is known by. */
+/** A message's hash and size, by which it is known again. */
 export interface Print {
   readonly hash: string;
   /** As it was written, a part of the request that it stood in last. */
   readonly text: string;
 }
 
-/** What each message of a conversation is known by. What stands as it was written before is not read again. */
+/** Takes the prints of messages. Those that stand as they were written before are not read again. */
 export function printsOf(messages: readonly object[], texts: readonly string[] | undefined, known: readonly Print[]): readonly Print[] {
   const written = texts?.length === messages.length ? texts : messages.map((message) => JSON.stringify(message));
   return written.map((text, at) => ({ text, hash: known[at]?.text === text ? known[at].hash : hashOf(text, messages[at] as object) }));

@@ -1,4 +1,4 @@
-// What a proxy has counted: no text, no key, no address of a client.
+// The counts of a proxy: no text, no key, no address of a client.
 import type { LoopCosts } from "../adapters/agent-loop.js";
 
 /** What a proxy has counted since it began. */

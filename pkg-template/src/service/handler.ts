@@ -2,8 +2,9 @@
 import { Catalog, ContextManager, ContextWeaverError } from "contextweaver";
 import type { ContextManagerOptions, DecisionStoreOptions, DrilldownOptions, JsonObject, McpResultInput, MessageFormat, SelectableItem, Selector, ToolResult } from "contextweaver";
 import { decisionsHandler } from "../mcp-server.js";
+import { sha256 } from "../storage/checks.js";
 import type { SessionStorage, SessionStore } from "../storage/storage-types.js";
-import { fields } from "../boundary/guard.js";
+import { fields, utf8 } from "../boundary/guard.js";
 import { refuseUnknown, wholeWithin } from "../boundary/guard-errors.js";
 import { BodyError, readBody } from "../mcp/http-body.js";
 import type { BodyRequest } from "../mcp/http-body.js";
@@ -596,7 +597,7 @@ function idOf(value: unknown, path: string): string {
 /** The id of a session that is made. A key without an id stands for an id, so that a repetition finds what was made. */
 async function newId(tenant: string, id: string | undefined, key: RequestKey | undefined): Promise<string> {
   if (id !== undefined) return idOf(id, "/id");
-  return key ? (await sha256(JSON.stringify([tenant, key.key]))).slice(0, 32) : crypto.randomUUID();
+  return key ? (await sha256(utf8(JSON.stringify([tenant, key.key])))).slice(0, 32) : crypto.randomUUID();
 }
 
 function parsed(text: string): unknown {
@@ -627,12 +628,7 @@ async function keyOf({ headers, method }: ServiceRequest, pathname: string, text
   const key = headers.get("idempotency-key");
   if (key === null) return undefined;
   if (!KEY.test(key)) throw new Refused(422, "INVALID_INPUT", "expected 1 to 255 visible ASCII characters", { path: "Idempotency-Key" });
-  return { key, hash: await sha256(JSON.stringify([method, pathname, text])) };
-}
-
-async function sha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return { key, hash: await sha256(utf8(JSON.stringify([method, pathname, text]))) };
 }
 
 function isConflict(error: unknown): boolean {

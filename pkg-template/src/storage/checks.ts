@@ -59,8 +59,8 @@ export async function blobOf(hash: string, value: unknown): Promise<Uint8Array<A
 }
 
 /** The SHA-256 of bytes as hexadecimal digits. */
-export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+export async function sha256(bytes: Uint8Array): Promise<string> {
+  return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>)));
 }
 
 /** Bytes as hexadecimal digits. */

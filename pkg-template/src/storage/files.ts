@@ -356,7 +356,7 @@ export class FileSessions implements SessionEngine {
 
   /** The folder of a session. File systems may not tell letters apart by case or accent, and some names are not theirs to give. */
   async #folder(id: string): Promise<string> {
-    const name = /^[a-z0-9_-]{1,100}$/.test(id) ? `s-${id}` : `h-${await sha256(utf8(id) as Uint8Array<ArrayBuffer>)}`;
+    const name = /^[a-z0-9_-]{1,100}$/.test(id) ? `s-${id}` : `h-${await sha256(utf8(id))}`;
     return `${this.#directory}/${name}`;
   }
 

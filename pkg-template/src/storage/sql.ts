@@ -264,5 +264,5 @@ export class SqlSessions implements SessionEngine {
 /** Whether the bytes are those that were stored. */
 async function isWhole(blobs: BlobStore, key: string, hash: string): Promise<boolean> {
   const bytes = await blobs.get(key);
-  return bytes !== undefined && (await sha256(bytes as Uint8Array<ArrayBuffer>)) === hash;
+  return bytes !== undefined && (await sha256(bytes)) === hash;
 }

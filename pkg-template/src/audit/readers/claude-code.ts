@@ -115,7 +115,7 @@ function* taken(thread: Thread, entry: Fields, line: number): Generator<SessionE
   thread.places.set(uuid, thread.count);
 }
 
-/** What is sent of an attachment, such as a file that the user named. */
+/** The text that is sent of an attachment, such as a file that the user named. */
 function attachedText({ content, addedLines }: Fields): string | undefined {
   const file = textOf(at(content, "file", "content"));
   if (file !== undefined) return `${textOf(at(content, "file", "filePath")) ?? ""}\n${file}`;

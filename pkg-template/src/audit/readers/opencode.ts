@@ -97,7 +97,7 @@ function messagesOf(step: readonly Fields[]): readonly ChatMessage[] {
   return [{ role: "assistant", content: text === "" && calls.length > 0 ? null : text, ...(calls.length > 0 && { tool_calls: calls }) }, ...results];
 }
 
-/** What was read from the cache and what was written to it is counted beside the rest. */
+/** OpenCode counts tokens that were read from the cache or written to it beside the others. */
 function usageOf(tokens: Fields): RecordedUsage | undefined {
   const rest = countOf(tokens["input"]);
   if (rest === undefined) return undefined;

@@ -1,10 +1,10 @@
-// What the answers of providers' APIs say that a call cost.
+// Reads the usage in answers of providers' APIs.
 import type { RecordedUsage } from "../events.js";
 import { at, countOf } from "../json-fields.js";
 import type { Fields } from "../json-fields.js";
 import { usageOf as anthropicUsage } from "./claude-code.js";
 
-/** Of chat completions, of Responses, of Anthropic or of Gemini; undefined of what is none. */
+/** Reads the usage of chat completions, Responses, Anthropic or Gemini; undefined where there is none. */
 export function chatUsage(usage: Fields): RecordedUsage | undefined {
   if (countOf(usage["cache_read_input_tokens"]) !== undefined && countOf(usage["prompt_tokens"]) === undefined) return anthropicUsage(usage);
   const input = countOf(usage["prompt_tokens"]) ?? countOf(usage["input_tokens"]) ?? countOf(usage["promptTokenCount"]);

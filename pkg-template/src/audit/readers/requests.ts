@@ -13,7 +13,7 @@ export interface Request {
   readonly messages: readonly unknown[];
   readonly instructions?: string | undefined;
   readonly tools?: string | undefined;
-  /** What the client calls its conversation. */
+  /** The client's name for its conversation. */
   readonly id?: string | undefined;
   readonly call: RecordedCall;
   /** Converts messages that follow in the conversation. */
@@ -30,7 +30,7 @@ interface Open {
   instructions: string | undefined;
 }
 
-/** What providers are told about their cache is no part of a message. */
+/** Hashes a message without the marks of a cache, which move on from call to call. */
 function hashOf(message: unknown): string {
   const written = JSON.stringify(message, (key, value: unknown) => (key === "cache_control" ? undefined : value));
   return new TextHash().add(written ?? keyText(message));
