@@ -116,7 +116,7 @@ pub fn message_plan(items: &[ContextItem], format: &str) -> (usize, Vec<(String,
     // What is approved is named by its request, and a message that is handed over twice is known by its id.
     let message_id =
         |item: &ContextItem| Some(source_message(&item.metadata)?.get("shell")?.get("id")?.as_str()?.to_owned());
-    let has_ids = format == Format::OpenAiResponses.as_str();
+    let has_ids = Format::parse(format).is_ok_and(Format::has_items);
     for item in items.iter().filter(|item| !item.is_superseded()) {
         known.extend(approval_requests(item).into_iter().map(|request| (request.to_owned(), item.id.clone())));
         known.extend(has_ids.then(|| message_id(item)).flatten().map(|id| (id, item.id.clone())));

@@ -101,7 +101,7 @@ impl<'a> FreshReader<'a> {
         };
         let found = match read.kind {
             // Its ids are made up from places.
-            ItemKind::ToolCall if self.format == Format::Gemini => {
+            ItemKind::ToolCall if !self.format.has_call_ids() => {
                 let name = |item: &ContextItem| item.metadata_str("function_name").map(str::to_owned);
                 let is_same = |known: &&ContextItem| known.text == read.text && name(known) == name(read);
                 events.tail(LOGGED_ITEMS).iter().filter(is_logged).find(is_same)

@@ -118,8 +118,7 @@ impl ContextManager {
         // Behind instructions that stayed, too, the rest may begin later than it did.
         let is_whole = here[..unchanged].iter().all(|at| known[*at].is_system);
         let mut change = Change::new(known[rest..].to_vec(), now, is_whole);
-        // Results of Gemini may come without the id of their call.
-        change.renew_answers(format != Format::Gemini, |item| {
+        change.renew_answers(format.has_call_ids(), |item| {
             let item = self.events.get(item).ok().filter(|item| item.kind == ItemKind::ToolResult)?;
             item.parent_id.clone()
         });

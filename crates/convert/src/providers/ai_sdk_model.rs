@@ -2,12 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::media::{MEDIA_TOKENS, MediaInfo, label_of, text_at};
-use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
+use super::ai_sdk_ui::{any_name, with_name};
+use super::anthropic::sign_in_content;
+use super::media::{Attachment, MEDIA_TOKENS, MediaInfo, MediaSource, label_of, text_at};
+use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below, kind_of, parts_in, role_name_of};
+use super::nameless_calls::CallNamer;
 use super::outgoing::{
     OriginalPart, OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, by_message, put,
     take_message_fields, warn_of_trimmed,
 };
+use super::provider::{ANY_ID, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules};
+use super::repeated::item_id;
 use super::{Warnings, into_object, optional, required, role_of, take_field};
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
@@ -16,6 +21,100 @@ use contextweaver_model::json::wrong_type;
 /// The names of the roles in this format.
 const ROLES: &[(&str, Role)] =
     &[("system", Role::System), ("user", Role::User), ("assistant", Role::Assistant), ("tool", Role::Tool)];
+
+/// Types of parts that are likely of this format.
+const TYPES: &[&str] = &["reasoning", "tool-approval-request", "tool-approval-response"];
+
+/// Messages for models.
+pub const AI_SDK_MODEL: Provider = Provider {
+    read: |list, _| read(list),
+    write: |messages, _, _, warnings| (write(messages, warnings), None),
+    list: None,
+    systems: &[],
+    sign: |message| sign_in_content(message, |part| matches!(kind_of(part), "tool-call" | "tool-result")),
+    is_likely,
+    name_calls,
+    ids: ANY_ID,
+    legal_name: any_name,
+    has_argument_text: false,
+    parts: (FIELD, Some("text")),
+    rules: Rules {
+        blanks: Some(|value| value.get_mut("output").filter(|output| kind_of(output) == "content")),
+        refuses_last_reasoning: true,
+        needs_turn: true,
+        begins_with_user: true,
+        tools_need_reasoning: true,
+        names_items: true,
+        is_known_by_id: |stored| stored.parts.iter().any(|part| item_id(&part.original).is_some()),
+        ..NO_RULES
+    },
+    media: |place, media| match place {
+        // Content does not say that it is of a failed result.
+        MediaPlace::Message(Role::System) | MediaPlace::FailedResult => None,
+        MediaPlace::Message(_) => file_part(media),
+        MediaPlace::Result => output_part(media),
+    },
+    media_of_results: MediaOfResults::Inside,
+    images: None,
+    overhead: Overhead {
+        text: 13,
+        calls: 9,
+        call: 10,
+        results: Some(4),
+        result: 24,
+        is_result_alone: false,
+        has_call_ids: true,
+        has_result_ids: true,
+        has_result_names: true,
+    },
+    shares_message: |before, role| ((before, role) == (Role::Tool, Role::Tool)).then_some(true),
+};
+
+fn is_likely(message: &Value) -> bool {
+    // A picture of the AI SDK has no source.
+    let is_own =
+        |part: &Value| part.get("mediaType").is_some() || part.get("image").is_some() || TYPES.contains(&kind_of(part));
+    let is_result = role_name_of(message) == "tool" && message.get("content").is_some_and(Value::is_array);
+    is_result || parts_in(message, "content").iter().any(is_own)
+}
+
+fn name_calls(namer: &mut CallNamer, message: &mut Value, path: &str) {
+    namer.parts(message, path, "content", |namer, part, path| match kind_of(part) {
+        "tool-call" => {
+            namer.call(part, path, "toolCallId");
+            namer.name(part, path, "toolName");
+        }
+        "tool-result" => namer.result(part, path, "toolCallId"),
+        _ => {}
+    });
+}
+
+fn file_part(media: &Attachment) -> Option<Value> {
+    let data = match media.source {
+        MediaSource::Bytes(text) | MediaSource::Address(text) => text,
+        MediaSource::None => return None,
+    };
+    Some(with_name(json!({ "type": "file", "mediaType": media.full_type(), "data": data }), media.name))
+}
+
+/// Images have types of their own, which the sixth version of the SDK needs.
+fn output_part(media: &Attachment) -> Option<Value> {
+    let part = match (media.source, media.is_image()) {
+        (MediaSource::Bytes(data), true) => {
+            json!({ "type": "image-data", "data": data, "mediaType": media.full_type() })
+        }
+        (MediaSource::Bytes(data), false) => {
+            let part = json!({ "type": "file-data", "data": data, "mediaType": media.full_type() });
+            with_name(part, media.name)
+        }
+        (MediaSource::Address(url), true) => json!({ "type": "image-url", "url": url }),
+        (MediaSource::Address(url), false) => {
+            json!({ "type": "file-url", "url": url, "mediaType": media.full_type() })
+        }
+        (MediaSource::None, _) => return None,
+    };
+    Some(part)
+}
 
 /// Reads messages.
 pub fn read(list: Vec<Value>) -> Result<Vec<Message>> {

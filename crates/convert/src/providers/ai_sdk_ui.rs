@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::media::MediaInfo;
-use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
-use super::names::UniqueIds;
+use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below, kind_of, parts_in};
+use super::names::{UniqueIds, plain_name};
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, by_message, put};
+use super::provider::{ANY_ID, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
 use super::{Format, into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -19,6 +20,84 @@ const RESULT_FIELDS: &[&str] = &["output", "errorText", "resultProviderMetadata"
 
 /// The names of the roles in this format.
 const ROLES: &[(&str, Role)] = &[("system", Role::System), ("user", Role::User), ("assistant", Role::Assistant)];
+
+/// Messages of a user interface.
+pub const AI_SDK_UI: Provider = Provider {
+    read: |list, _| read(list),
+    write: |messages, _, before, _| (write(messages, before.count(), &mut before.messages), None),
+    list: None,
+    systems: &[],
+    sign,
+    is_likely: has_types,
+    name_calls: |namer, message, path| {
+        namer.parts(message, path, "parts", |namer, part, path| {
+            if namer.call(part, path, "toolCallId") {
+                // A part is call and result in one.
+                namer.close();
+            }
+            namer.name(part, path, "toolName");
+        });
+    },
+    ids: ANY_ID,
+    legal_name: any_name,
+    has_argument_text: false,
+    parts: (FIELD, Some("text")),
+    rules: Rules { joins_steps: true, ..NO_RULES },
+    media: |place, media| match place {
+        // The output of a tool is any JSON.
+        MediaPlace::Message(Role::System) | MediaPlace::Result | MediaPlace::FailedResult => None,
+        MediaPlace::Message(_) => {
+            let part = json!({ "type": "file", "mediaType": media.full_type(), "url": media.url()? });
+            Some(with_name(part, media.name))
+        }
+    },
+    media_of_results: MediaOfResults::Inside,
+    images: None,
+    overhead: Overhead {
+        // Messages have ids, such as `message-12`.
+        text: 30,
+        calls: 26,
+        call: 10,
+        results: None,
+        result: 17,
+        is_result_alone: false,
+        has_call_ids: true,
+        has_result_ids: false,
+        has_result_names: false,
+    },
+    shares_message: |before, role| {
+        let is_models = |role| matches!(role, Role::Assistant | Role::Tool);
+        (is_models(before) && is_models(role)).then_some(true)
+    },
+};
+
+/// Tells whether parts of a message have types.
+pub fn has_types(message: &Value) -> bool {
+    parts_in(message, "parts").iter().any(|part| part.get("type").is_some_and(Value::is_string))
+}
+
+/// Returns a name as it is, as the SDK sends it to any provider; a plain one where it is empty.
+pub fn any_name(name: &str) -> String {
+    if name.is_empty() { plain_name(name) } else { name.to_owned() }
+}
+
+/// Names the file that a part is.
+pub fn with_name(mut part: Value, name: &str) -> Value {
+    if !name.is_empty() {
+        part["filename"] = name.into();
+    }
+    part
+}
+
+fn sign(message: &Value) -> Option<Sign> {
+    let is_call = |part: &Value| {
+        let kind = kind_of(part);
+        (kind.starts_with("tool-") || kind == "dynamic-tool") && part.get("toolCallId").is_some()
+    };
+    let mut parts = parts_in(message, "parts").iter().enumerate();
+    let (index, part) = parts.find(|(_, part)| is_call(part))?;
+    Some(Sign::new(kind_of(part), format!("/parts/{index}/type")))
+}
 
 /// Reads messages.
 pub fn read(list: Vec<Value>) -> Result<Vec<Message>> {

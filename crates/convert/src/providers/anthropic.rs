@@ -3,9 +3,13 @@
 use serde_json::{Value, json};
 
 use super::alternating::{AlternatingMessage, AlternatingPart, AlternatingPartKind, MISSING_START, alternate_roles};
-use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
-use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
+use super::images::Squares;
+use super::media::{Attachment, MEDIA_TOKENS, MediaInfo, MediaSource, PDF, label_of};
+use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below, kind_of, parts_in};
+use super::nameless_calls::CallNamer;
+use super::names::plain_name;
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolResultPart, warn_of_moved, warn_of_trimmed};
+use super::provider::{IdRule, Images, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
 use super::server_tools::readable;
 use super::{Warnings, into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::{SortedMap, WordSet};
@@ -16,6 +20,91 @@ use contextweaver_text::unicode::trim;
 
 /// The names of the roles in this format.
 const ROLES: &[(&str, Role)] = &[("user", Role::User), ("assistant", Role::Assistant), ("system", Role::System)];
+
+/// Squares of 28 pixels; larger images are scaled down to 4,784 of them.
+const SQUARES: Squares = Squares { pixels: 28, most: 4_784, tenths: 10 };
+
+/// Types of blocks that are likely of this format; of images and documents those with a source.
+const TYPES: &[&str] = &["thinking", "redacted_thinking", "server_tool_use"];
+
+/// Messages.
+pub const ANTHROPIC: Provider = Provider {
+    read: |list, options| read(list, options.system.clone()),
+    write: |messages, options, before, warnings| write(messages, before.count() > 0, options.is_steady, warnings),
+    list: Some("messages"),
+    systems: &["system"],
+    sign,
+    is_likely: |message| {
+        let is_source = |block: &Value| matches!(kind_of(block), "image" | "document") && block.get("source").is_some();
+        parts_in(message, "content").iter().any(|block| TYPES.contains(&kind_of(block)) || is_source(block))
+    },
+    name_calls,
+    // Others are refused.
+    ids: IdRule { longest: 64, is_plain: true },
+    legal_name: plain_name,
+    has_argument_text: false,
+    parts: ("content[]", Some("text")),
+    rules: Rules { needs_turn: true, replaces_results: true, ..NO_RULES },
+    media: |place, media| match place {
+        // The model's own messages take none, and a failed result is text.
+        MediaPlace::Message(Role::System | Role::Assistant) | MediaPlace::FailedResult => None,
+        _ => media_part(media),
+    },
+    media_of_results: MediaOfResults::Inside,
+    images: Some(Images { tokens: |size| SQUARES.tokens(size), most: 100 }),
+    overhead: Overhead {
+        text: 13,
+        calls: 9,
+        call: 9,
+        results: Some(4),
+        result: 12,
+        is_result_alone: false,
+        has_call_ids: true,
+        has_result_ids: true,
+        has_result_names: false,
+    },
+    shares_message: |before, role| Some(before == role || (before, role) == (Role::Tool, Role::User)),
+};
+
+fn sign(message: &Value) -> Option<Sign> {
+    let is_sign = |block: &&Value| matches!(kind_of(block), "tool_use" | "tool_result");
+    sign_in_content(message, is_sign)
+}
+
+/// Finds the first part of a message that is a sign.
+pub fn sign_in_content(message: &Value, is_sign: impl Fn(&&Value) -> bool) -> Option<Sign> {
+    let mut parts = parts_in(message, "content").iter().enumerate();
+    let (index, part) = parts.find(|(_, part)| is_sign(part))?;
+    Some(Sign::new(kind_of(part), format!("/content/{index}/type")))
+}
+
+fn name_calls(namer: &mut CallNamer, message: &mut Value, path: &str) {
+    namer.parts(message, path, "content", |namer, block, path| match kind_of(block) {
+        "tool_use" => {
+            namer.call(block, path, "id");
+            namer.name(block, path, "name");
+        }
+        "tool_result" => namer.result(block, path, "tool_use_id"),
+        _ => {}
+    });
+}
+
+fn media_part(media: &Attachment) -> Option<Value> {
+    let is_image = media.is_common_image();
+    if !is_image && media.media_type != PDF {
+        return None;
+    }
+    let source = match media.source {
+        MediaSource::Bytes(data) => json!({ "type": "base64", "media_type": media.media_type, "data": data }),
+        MediaSource::Address(url) => json!({ "type": "url", "url": url }),
+        MediaSource::None => return None,
+    };
+    let mut part = json!({ "type": if is_image { "image" } else { "document" }, "source": source });
+    if !is_image && !media.name.is_empty() {
+        part["title"] = media.name.into();
+    }
+    Some(part)
+}
 
 /// Reads messages, and `system` that stands beside them.
 pub fn read(list: Vec<Value>, system: Option<Value>) -> Result<Vec<Message>> {

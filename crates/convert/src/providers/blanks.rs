@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::Warnings;
 use super::message::{Role, at};
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent};
-use super::{Format, Warnings};
+use super::provider::PartsOfResult;
 use contextweaver_text::unicode::trim;
 
 /// Leaves out messages that say nothing, empty texts among other parts, and those of results.
-pub fn leave_out_blanks(messages: &mut [OutgoingMessage], format: Format, warnings: &mut Warnings) {
+pub fn leave_out_blanks(messages: &mut [OutgoingMessage], parts_of: PartsOfResult, warnings: &mut Warnings) {
     for message in messages {
         let mut kept: Vec<OutgoingPart> = Vec::with_capacity(message.parts.len());
         let mut parts = std::mem::take(&mut message.parts).into_iter().peekable();
@@ -21,7 +22,7 @@ pub fn leave_out_blanks(messages: &mut [OutgoingMessage], format: Format, warnin
         }
         for part in &mut kept {
             let content = part.original.as_mut().filter(|_| matches!(part.content, PartContent::ToolResult(_)));
-            if content.is_some_and(|original| fill_result(&mut original.value, format)) {
+            if content.is_some_and(|original| fill_result(&mut original.value, parts_of)) {
                 warn(part.item, warnings);
             }
         }
@@ -75,14 +76,8 @@ fn is_nothing(part: &OutgoingPart) -> bool {
 }
 
 /// Takes empty texts out of the list in a result, which is an empty text where nothing is left; tells whether there were any.
-fn fill_result(value: &mut Value, format: Format) -> bool {
-    let is_list = |value: &&mut Value| value.is_array();
-    let list = match format {
-        Format::AiSdkModel => value.get_mut("output").filter(|output| output.get("type") == Some(&json!("content"))),
-        Format::OpenAiResponses => value.get_mut("output").filter(is_list),
-        _ => Some(value).filter(is_list),
-    };
-    let Some(content) = list else { return false };
+fn fill_result(value: &mut Value, parts_of: PartsOfResult) -> bool {
+    let Some(content) = parts_of(value) else { return false };
     let parts = if content.is_array() {
         content.as_array_mut()
     } else {

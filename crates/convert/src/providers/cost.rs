@@ -8,12 +8,12 @@
 use serde_json::Value;
 
 use super::image_size::size_of_base64;
-use super::image_tokens::image_tokens;
+use super::images::image_tokens;
 use super::media::{Attachment, MEDIA_TOKENS, MediaInfo, MediaSource};
 use super::media_list::noted_media;
-use super::media_parts::{MediaPlace, media_part};
 use super::message::Role;
 use super::names::{answered_id, call_id, tool_name};
+use super::provider::{MediaOfResults, MediaPlace, Provider};
 use super::stored::{TEXT_OF_MEDIA, begins_as_marked, digest, is_kept, parts_of, record_of};
 use super::to_messages::{NO_RESULT, above_media};
 use super::{Format, WrittenMessages, optional};
@@ -79,33 +79,11 @@ pub enum ShownAs {
     Bare,
 }
 
-/// Quarter tokens of the roles, types and states that a format writes, as `heuristic/v3` counts them.
-struct FormatOverhead {
-    /// Of a message of text.
-    text: u64,
-    /// Of a message with calls, and of each of them.
-    call: [u64; 2],
-    /// Of a message with results, and of each of them; none where results stand in the message of their calls.
-    result: [Option<u64>; 2],
-    /// Whether calls have ids, results have ids, results have names.
-    has: [bool; 3],
-}
-
-const fn overhead(format: Format) -> FormatOverhead {
-    let (text, call, result, has) = match format {
-        Format::OpenAiChat => (9, [9, 8], [Some(4), Some(0)], [true, true, false]),
-        Format::OpenAiResponses => (16, [0, 14], [Some(0), Some(22)], [true, true, false]),
-        Format::Anthropic => (13, [9, 9], [Some(4), Some(12)], [true, true, false]),
-        // A response is an object, `{"output": …}` where the tool gave none.
-        Format::Gemini => (6, [5, 0], [Some(4), Some(22)], [false, false, true]),
-        // Messages have ids, such as `message-12`.
-        Format::AiSdkUi => (30, [26, 10], [None, Some(17)], [true, false, false]),
-        Format::AiSdkModel => (13, [9, 10], [Some(4), Some(24)], [true, true, true]),
-    };
-    FormatOverhead { text, call, result, has }
-}
-
 impl ItemCost<'_> {
+    const fn provider(&self) -> &'static Provider {
+        self.format.provider()
+    }
+
     /// Weighs the item with its text, which weighs `text_quarters`.
     pub fn quarters(&self, text_quarters: u64, shown: ShownAs) -> u64 {
         let stored = if shown == ShownAs::Own { self.stored() } else { None };
@@ -127,7 +105,7 @@ impl ItemCost<'_> {
         let mut add = |media: &Attachment, tokens: u64| {
             // What is said of them, without the bytes, which count for themselves.
             let source = if let MediaSource::Bytes(_) = media.source { MediaSource::Bytes("") } else { media.source };
-            if let Some(part) = media_part(self.format, place, &Attachment { source, ..media.clone() }) {
+            if let Some(part) = (self.provider().media)(place, &Attachment { source, ..media.clone() }) {
                 count += 1;
                 meter.quarters += 4 * tokens;
                 part.as_object().into_iter().for_each(|map| meter.media(map));
@@ -157,9 +135,10 @@ impl ItemCost<'_> {
             }
         }
         // They stand in a message of their own, with a line that says of which call they are.
-        let is_apart = count > 0 && self.format == Format::OpenAiChat && self.item.kind == ItemKind::ToolResult;
+        let is_behind = self.provider().media_of_results == MediaOfResults::Behind;
+        let is_apart = count > 0 && is_behind && self.item.kind == ItemKind::ToolResult;
         let line = || (self.weigh)(&above_media(answered_id(self.item)));
-        meter.quarters + if is_apart { 4 * limits::MESSAGE_TOKENS + overhead(self.format).text + line() } else { 0 }
+        meter.quarters + if is_apart { 4 * limits::MESSAGE_TOKENS + self.provider().overhead.text + line() } else { 0 }
     }
 
     /// Returns what is stored of media in the message that the item was read from.
@@ -211,7 +190,7 @@ impl ItemCost<'_> {
                 let is_turn = matches!(kind, ItemKind::Policy | ItemKind::UserTurn | ItemKind::AgentMsg);
                 // The others are shown under their name.
                 let label = if is_turn { 0 } else { (self.weigh)(&format!("[{}]\n", kind.label())) };
-                label + self.message(overhead(self.format).text)
+                label + self.message(self.provider().overhead.text)
             }
         }
     }
@@ -226,21 +205,19 @@ impl ItemCost<'_> {
     }
 
     fn call(&self, id: &str) -> u64 {
-        let FormatOverhead { call: [message, part], has, .. } = overhead(self.format);
-        let id = if has[0] { (self.weigh)(id) } else { 0 };
-        self.message(message) + 4 * limits::TOOL_PART_TOKENS + part + id + self.name()
+        let overhead = &self.provider().overhead;
+        let id = if overhead.has_call_ids { (self.weigh)(id) } else { 0 };
+        self.message(overhead.calls) + 4 * limits::TOOL_PART_TOKENS + overhead.call + id + self.name()
     }
 
     fn result(&self, id: &str) -> u64 {
-        let FormatOverhead { result: [message, part], has, .. } = overhead(self.format);
-        let id = if has[1] { (self.weigh)(id) } else { 0 };
-        let name = if has[2] { self.name() } else { 0 };
-        let message = message.map_or(0, |words| match self.format {
-            // Each has a message of its own, whatever shares that of the calls.
-            Format::OpenAiChat | Format::OpenAiResponses => 4 * limits::MESSAGE_TOKENS + words,
-            _ => self.message(words),
+        let overhead = &self.provider().overhead;
+        let id = if overhead.has_result_ids { (self.weigh)(id) } else { 0 };
+        let name = if overhead.has_result_names { self.name() } else { 0 };
+        let message = overhead.results.map_or(0, |words| {
+            if overhead.is_result_alone { 4 * limits::MESSAGE_TOKENS + words } else { self.message(words) }
         });
-        message + 4 * limits::TOOL_PART_TOKENS + part.unwrap_or(0) + id + name
+        message + 4 * limits::TOOL_PART_TOKENS + overhead.result + id + name
     }
 
     /// Tells whether the item is likely written into the message of the item before it.
@@ -256,17 +233,10 @@ impl ItemCost<'_> {
             ItemKind::ToolResult => Role::Tool,
             _ => Role::User,
         };
-        match (self.format, role(before), role(self.item)) {
-            (Format::OpenAiResponses, ..) => false,
-            (Format::Anthropic | Format::Gemini, Role::Tool, Role::User)
-            | (Format::AiSdkUi, Role::Assistant | Role::Tool, Role::Assistant | Role::Tool)
-            | (Format::AiSdkModel, Role::Tool, Role::Tool) => true,
-            (Format::Anthropic | Format::Gemini, one, other) => one == other,
-            _ => {
-                let is_call = |item: &ContextItem| item.kind == ItemKind::ToolCall;
-                is_call(before) && is_call(self.item) && before.parent_id == self.item.parent_id
-            }
-        }
+        (self.provider().shares_message)(role(before), role(self.item)).unwrap_or_else(|| {
+            let is_call = |item: &ContextItem| item.kind == ItemKind::ToolCall;
+            is_call(before) && is_call(self.item) && before.parent_id == self.item.parent_id
+        })
     }
 
     /// Weighs the stored parts that are written whatever the text is: reasoning, and what structures the message.

@@ -2,10 +2,13 @@
 
 use serde_json::{Value, json};
 
+use super::ai_sdk_ui::has_types;
 use super::alternating::{AlternatingMessage, AlternatingPart, AlternatingPartKind, MISSING_START, alternate_roles};
-use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
-use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
+use super::media::{Attachment, MEDIA_TOKENS, MediaInfo, MediaSource, label_of};
+use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below, parts_in};
+use super::names::{NAME_CHARS, legal, marked};
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, warn_of_moved};
+use super::provider::{ANY_ID, Images, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
 use super::signatures::{SIGNATURE, Signatures};
 use super::{Warnings, into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::{SortedMap, sort_by};
@@ -42,6 +45,100 @@ struct RunByGoogle {
 
 /// The names of the roles in this format.
 const ROLES: &[(&str, Role)] = &[("user", Role::User), ("model", Role::Assistant), ("function", Role::User)];
+
+/// An image at high resolution, whatever its size.
+const IMAGE_TOKENS: u64 = 1_120;
+
+/// Types of media that are read, those of each side as a whole and single ones.
+const MEDIA_TYPES: &[&str] = &[
+    "image/png",
+    "image/jpeg",
+    "image/webp",
+    "image/heic",
+    "image/heif",
+    "audio/",
+    "video/",
+    "application/pdf",
+    "text/",
+];
+
+/// Contents.
+pub const GEMINI: Provider = Provider {
+    read: |list, options| read(list, options.system.clone(), options.start, &options.open_calls),
+    write: |messages, options, before, warnings| {
+        let follows = before.count() > 0;
+        write(messages, follows, options.thought_signatures, &mut before.signatures, warnings)
+    },
+    list: Some("contents"),
+    systems: &["systemInstruction", "system_instruction"],
+    sign,
+    is_likely: |message| message.get("parts").is_some_and(Value::is_array) && !has_types(message),
+    name_calls: |namer, message, path| {
+        // Ids are optional there.
+        namer.parts(message, path, "parts", |namer, part, path| {
+            if let Some(call) = part.get_mut("functionCall") {
+                namer.name(call, &below(path, "functionCall"), "name");
+            }
+        });
+    },
+    ids: ANY_ID,
+    legal_name,
+    has_argument_text: false,
+    parts: ("parts[]", None),
+    // It takes calls without thoughts, and has a sign for those that lost their signature.
+    rules: Rules { needs_turn: true, calls_need_reasoning: false, signs_calls: true, ..NO_RULES },
+    media: |place, media| match place {
+        MediaPlace::Message(Role::System) => None,
+        _ => media_part(media),
+    },
+    media_of_results: MediaOfResults::Beside,
+    images: Some(Images { tokens: |_| IMAGE_TOKENS, most: 3_600 }),
+    overhead: Overhead {
+        text: 6,
+        calls: 5,
+        call: 0,
+        results: Some(4),
+        // A response is an object, `{"output": …}` where the tool gave none.
+        result: 22,
+        is_result_alone: false,
+        has_call_ids: false,
+        has_result_ids: false,
+        has_result_names: true,
+    },
+    shares_message: |before, role| Some(before == role || (before, role) == (Role::Tool, Role::User)),
+};
+
+fn sign(message: &Value) -> Option<Sign> {
+    let key_of = |part: &Value| {
+        let keys = [CALL, RESPONSE].into_iter().flatten().filter(|_| part.get("type").is_none());
+        keys.into_iter().find(|key| part.get(*key).is_some_and(Value::is_object))
+    };
+    let mut parts = parts_in(message, "parts").iter().enumerate();
+    let (index, key) = parts.find_map(|(index, part)| Some((index, key_of(part)?)))?;
+    Some(Sign::new(key, format!("/parts/{index}/{key}")))
+}
+
+/// Dots and colons are allowed besides, but a letter or `_` has to be first.
+fn legal_name(name: &str) -> String {
+    if name.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_') {
+        return legal(name, NAME_CHARS, true, ".:");
+    }
+    legal(&format!("_{}", marked(name, NAME_CHARS - 1, true, ".:")), NAME_CHARS, true, ".:")
+}
+
+fn media_part(media: &Attachment) -> Option<Value> {
+    let fits = |known: &&str| {
+        if known.ends_with('/') { media.media_type.starts_with(*known) } else { media.media_type == *known }
+    };
+    if !MEDIA_TYPES.iter().any(fits) {
+        return None;
+    }
+    match media.source {
+        MediaSource::Bytes(data) => Some(json!({ "inlineData": { "mimeType": media.media_type, "data": data } })),
+        MediaSource::Address(url) => Some(json!({ "fileData": { "mimeType": media.media_type, "fileUri": url } })),
+        MediaSource::None => None,
+    }
+}
 
 /// Reads contents, and the system instruction that stands beside them.
 pub fn read(

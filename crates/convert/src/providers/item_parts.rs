@@ -2,13 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::Format;
 use super::media::MediaInfo;
 use super::media_list::{base64_of, noted_media, text_beside};
-use super::media_parts::{MediaPlace, media_part};
 use super::message::{Role, at};
 use super::outgoing::{OutgoingPart, PartContent, ToolResultPart, changed_parts, replaced_part, unchanged_parts};
 use super::pieces::{Piece, PieceList};
+use super::provider::{MediaOfResults, MediaPlace};
 use super::sources::SourceItem;
 use super::stored::{StoredMessage, StoredPart, StoredPartKind, StoredSlot};
 use super::to_messages::MessageBuilder;
@@ -28,7 +27,7 @@ impl MessageBuilder<'_, '_, '_> {
             }
             // Results of the provider's own tools, such as its shell, have a form of their own.
             if let PartContent::ToolResult(result) = content
-                && self.format == Format::OpenAiResponses
+                && self.provider().rules.has_items
                 && result.text == item.text
                 && let Some(part) = replaced_part(item, stored, content, index)
             {
@@ -105,20 +104,17 @@ impl MessageBuilder<'_, '_, '_> {
             let lines = said.strip_prefix(self.item(index).text.as_str()).unwrap_or("");
             return self.made(index, &PartContent::Text(format!("{text}{lines}")));
         }
-        let (field, kind) = match self.format {
-            Format::Gemini => ("parts[]", ""),
-            Format::AiSdkUi => ("parts[]", "text"),
-            Format::OpenAiResponses => ("content[]", "input_text"),
-            _ => ("content[]", "text"),
-        };
+        let (field, kind) = self.provider().parts;
         let values = pieces.into_iter().filter_map(|piece| match piece {
             Piece::Media(value) => Some(value),
             Piece::Text(text) if trim(&text).is_empty() => None,
-            Piece::Text(text) if kind.is_empty() => Some(json!({ "text": text })),
-            Piece::Text(text) => Some(json!({ "type": kind, "text": text })),
+            Piece::Text(text) => Some(match kind {
+                Some(kind) => json!({ "type": kind, "text": text }),
+                None => json!({ "text": text }),
+            }),
         });
         let mut parts: Vec<OutgoingPart> = values.map(|value| OutgoingPart::opaque(field, value, index)).collect();
-        if let Some(first) = parts.first_mut().filter(|_| self.format == Format::OpenAiResponses) {
+        if let Some(first) = parts.first_mut().filter(|_| self.provider().rules.has_items) {
             first.message_fields = Some(json!({ "type": "message", "role": role.as_str(), "content": [] }));
         }
         parts
@@ -140,13 +136,14 @@ impl MessageBuilder<'_, '_, '_> {
 
     /// Takes the text of an item apart at its media. Those that the format has no place for are a line, with a warning.
     fn pieces(&mut self, index: usize, place: MediaPlace) -> Vec<Piece> {
-        let (format, bytes) = (self.format, self.bytes);
+        let (format, bytes, provider) = (self.format, self.bytes, self.provider());
+        let media_part = provider.media;
         let SourceItem { item, stored, is_same_format, .. } = &self.sources[index];
         let (noted, is_noted) = noted_media(item);
         let is_result = !matches!(place, MediaPlace::Message(_));
-        let is_closed = is_result && format == Format::OpenAiChat && self.has_open_calls;
+        let is_closed = is_result && provider.media_of_results == MediaOfResults::Behind && self.has_open_calls;
         // Where they stand outside of the result, a line in it says that there are some.
-        let stand_apart = is_result && matches!(format, Format::OpenAiChat | Format::Gemini);
+        let stand_apart = is_result && provider.media_of_results != MediaOfResults::Inside;
         let mut out = PieceList { pieces: Vec::new(), lost: Vec::new(), text: &item.text, stand_apart };
         let mut is_changed = false;
         match stored.as_ref().filter(|stored| stored.is_usable(item)) {
@@ -160,7 +157,7 @@ impl MessageBuilder<'_, '_, '_> {
                         Some(value.clone())
                     } else {
                         let info = value.as_object().and_then(MediaInfo::of);
-                        info.and_then(|info| media_part(format, place, &info.media()))
+                        info.and_then(|info| media_part(place, &info.media()))
                     };
                     out.add(part.filter(|_| !is_closed), &text);
                 }
@@ -181,7 +178,7 @@ impl MessageBuilder<'_, '_, '_> {
         if is_noted {
             for record in &noted {
                 let data = bytes(&record.handle).filter(|_| !is_closed).map(base64_of);
-                let part = data.and_then(|data| media_part(format, place, &record.info(&data).media()));
+                let part = data.and_then(|data| media_part(place, &record.info(&data).media()));
                 out.add(part, &record.label());
             }
         } else {

@@ -184,7 +184,33 @@ impl Attachment<'_> {
             MediaSource::None => None,
         }
     }
+
+    /// Returns the media type where a format wants one.
+    pub fn full_type(&self) -> &str {
+        if self.media_type.is_empty() { "application/octet-stream" } else { &self.media_type }
+    }
+
+    /// Returns the name of a file where a format wants one.
+    pub fn file_name(&self) -> &str {
+        match (self.name, &*self.media_type) {
+            ("", PDF) => "file.pdf",
+            ("", _) => "file.txt",
+            (name, _) => name,
+        }
+    }
+
+    /// Tells whether it is an image that `OpenAI` and Anthropic read.
+    pub fn is_common_image(&self) -> bool {
+        // An address may be any image; of bytes the type is said.
+        let is_known = matches!(self.source, MediaSource::Address(_)) || self.media_type != "image/*";
+        is_known && COMMON_IMAGES.contains(&&*self.media_type)
+    }
 }
+
+/// The type of PDF files.
+pub const PDF: &str = "application/pdf";
+/// Image types that `OpenAI` and Anthropic read.
+const COMMON_IMAGES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp", "image/*"];
 
 /// Where files are that were uploaded to Gemini: nobody else can fetch them.
 const FILES_OF_GEMINI: &str = "generativelanguage.googleapis.com/";

@@ -214,3 +214,18 @@ pub fn at(base: &str, index: usize) -> String {
 pub fn below(base: &str, key: &str) -> String {
     pointer(base, key)
 }
+
+/// Returns the type of a message or a part; empty where it has none.
+pub fn kind_of(value: &Value) -> &str {
+    value.get("type").and_then(Value::as_str).unwrap_or("")
+}
+
+/// Returns the name of the role of a message; empty where it has none.
+pub fn role_name_of(value: &Value) -> &str {
+    value.get("role").and_then(Value::as_str).unwrap_or("")
+}
+
+/// Returns the parts in a field of a message.
+pub fn parts_in<'a>(message: &'a Value, field: &str) -> &'a [Value] {
+    message.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}

@@ -19,13 +19,11 @@ pub mod cost;
 mod escapes;
 mod gemini;
 mod grouping;
-mod image_count;
 mod image_size;
-mod image_tokens;
+mod images;
 mod item_parts;
 mod media;
 mod media_list;
-mod media_parts;
 mod message;
 mod nameless_calls;
 mod names;
@@ -33,6 +31,7 @@ mod openai_chat;
 mod openai_responses;
 mod outgoing;
 mod pieces;
+mod provider;
 mod recognition;
 mod repeated;
 mod server_tools;
@@ -54,9 +53,10 @@ use contextweaver_text::quote::quote;
 
 use self::alternating::{begin_with_user, fill_empty};
 use self::blanks::leave_out_blanks;
-use self::image_count::count_images;
+use self::images::count_images;
 use self::message::Role;
 use self::outgoing::drop_last_reasoning;
+use self::provider::Provider;
 use self::repeated::free_parts;
 
 pub use approvals::{approval_requests, is_approval};
@@ -174,7 +174,7 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
         Value::Array(list) => list,
         other => return Err(wrong_type("/messages", "an array", &other)),
     };
-    if options.system.is_some() && !matches!(format, Format::Anthropic | Format::Gemini) {
+    if options.system.is_some() && format.provider().systems.is_empty() {
         let message = format!("{} has its instructions among the messages", format.as_str());
         return Err(Error::new(ErrorCode::Unsupported, message).at("/system"));
     }
@@ -182,14 +182,7 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
     recognition::refuse_other_formats(&list, format)?;
     let mut warnings = Warnings::default();
     nameless_calls::name_calls(&mut list, format, options, &mut warnings);
-    let read = match format {
-        Format::OpenAiChat => openai_chat::read(list, options.start)?,
-        Format::OpenAiResponses => openai_responses::read(list)?,
-        Format::Anthropic => anthropic::read(list, options.system.clone())?,
-        Format::Gemini => gemini::read(list, options.system.clone(), options.start, &options.open_calls)?,
-        Format::AiSdkUi => ai_sdk_ui::read(list)?,
-        Format::AiSdkModel => ai_sdk_model::read(list)?,
-    };
+    let read = (format.provider().read)(list, options)?;
     let items = to_items::items(read, format, options, &mut warnings)?;
     Ok(ReadMessages { items, warnings: warnings.0 })
 }
@@ -279,33 +272,24 @@ pub fn continue_messages(
 ) -> Result<WrittenMessages> {
     let mut warnings = Warnings::default();
     let mut outgoing = to_messages::outgoing_messages(items, format, options, bytes, before, &mut warnings);
-    if matches!(format, Format::OpenAiChat | Format::OpenAiResponses | Format::AiSdkModel) {
-        leave_out_blanks(&mut outgoing, format, &mut warnings);
+    let Provider { rules, write, .. } = format.provider();
+    if let Some(parts_of) = rules.blanks {
+        leave_out_blanks(&mut outgoing, parts_of, &mut warnings);
     }
-    if matches!(format, Format::OpenAiResponses | Format::AiSdkModel) {
+    if rules.refuses_last_reasoning {
         drop_last_reasoning(&mut outgoing, &mut warnings);
     }
-    if format == Format::AiSdkModel {
+    if rules.names_items {
         free_parts(&mut outgoing, &mut before.items, &mut warnings);
     }
-    if matches!(format, Format::Anthropic | Format::Gemini | Format::AiSdkModel) && !before.has_turns {
+    if rules.needs_turn && !before.has_turns {
         fill_empty(&mut outgoing, items, &mut warnings);
     }
-    if format == Format::AiSdkModel && !before.has_turns {
+    if rules.begins_with_user && !before.has_turns {
         begin_with_user(&mut outgoing, &mut warnings);
     }
     before.has_turns |= outgoing.iter().any(|message| message.role != Role::System && !message.parts.is_empty());
-    let follows = before.count > 0;
-    let (messages, system) = match format {
-        Format::OpenAiChat => (openai_chat::write(outgoing, &mut warnings), None),
-        Format::OpenAiResponses => (openai_responses::write(outgoing), None),
-        Format::Anthropic => anthropic::write(outgoing, follows, options.is_steady, &mut warnings),
-        Format::Gemini => {
-            gemini::write(outgoing, follows, options.thought_signatures, &mut before.signatures, &mut warnings)
-        }
-        Format::AiSdkUi => (ai_sdk_ui::write(outgoing, before.count, &mut before.messages), None),
-        Format::AiSdkModel => (ai_sdk_model::write(outgoing, &mut warnings), None),
-    };
+    let (messages, system) = write(outgoing, options, before, &mut warnings);
     count_images(&messages, format, &mut before.images, &mut warnings);
     before.count += messages.len();
     Ok(WrittenMessages { messages, system, warnings: warnings.0 })
@@ -367,7 +351,7 @@ fn role_of(map: &JsonMap, path: &str, roles: &[(&str, Role)], hint: &str) -> Res
 pub fn write_options(fields: &mut Fields, format: Format, close_calls: bool) -> Result<WriteOptions> {
     let close_calls = fields.bool_or("close_calls", close_calls)?;
     let signatures = fields.opt_bool("thought_signatures")?;
-    if signatures.is_some() && format != Format::Gemini {
+    if signatures.is_some() && !format.provider().rules.signs_calls {
         let message = format!("calls of {} have no `thoughtSignature`", format.as_str());
         return Err(Error::new(ErrorCode::Unsupported, message).at(fields.at("thought_signatures")));
     }

@@ -1,9 +1,13 @@
 //! Ids of calls and names of tools: those that items have, and those that a provider accepts.
 
+use super::provider::IdRule;
 use super::{Format, call_text};
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::ContextItem;
 use contextweaver_text::hash::of_text;
+
+/// Characters that a name of a tool may have, where they are limited.
+pub const NAME_CHARS: usize = 64;
 
 /// Returns the provider's id of a call.
 ///
@@ -56,39 +60,25 @@ pub fn called_tool(item: &ContextItem) -> Option<&str> {
     tool_name(item).or_else(|| call_text::parse_call(&item.text, None).map(|(name, _)| name))
 }
 
-/// Tells how long an id of a call may be, and whether it has to be of letters, digits, `_` and `-`.
-///
-/// `OpenAI` refuses ids of more than 40 characters in chat completions and of more than 64 in Responses; Anthropic refuses
-/// other characters.
-const fn id_rule(format: Format) -> (usize, bool) {
-    match format {
-        Format::OpenAiChat => (40, false),
-        Format::OpenAiResponses => (64, false),
-        Format::Anthropic => (64, true),
-        Format::Gemini | Format::AiSdkUi | Format::AiSdkModel => (usize::MAX, false),
-    }
-}
-
 /// Returns the id if the provider accepts it, else one as near to it as may be.
 pub fn legal_id(id: &str, format: Format) -> String {
-    let (longest, is_plain) = id_rule(format);
+    let IdRule { longest, is_plain } = format.provider().ids;
     legal(id, longest, is_plain, "")
 }
 
 /// Returns the name of a tool if the provider accepts it, else one as near to it as may be.
 pub fn legal_name(name: &str, format: Format) -> String {
-    match format {
-        Format::AiSdkUi | Format::AiSdkModel if !name.is_empty() => name.to_owned(),
-        // Gemini allows dots and colons besides, but wants a letter or `_` first.
-        Format::Gemini if !name.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_') => {
-            legal(&format!("_{}", marked(name, 63, true, ".:")), 64, true, ".:")
-        }
-        Format::Gemini => legal(name, 64, true, ".:"),
-        _ => legal(name, 64, true, ""),
-    }
+    (format.provider().legal_name)(name)
 }
 
-fn legal(text: &str, longest: usize, is_plain: bool, more: &str) -> String {
+/// Returns the name if it is of at most 64 letters, digits, `_` and `-`, else one as near to it as may be.
+pub fn plain_name(name: &str) -> String {
+    legal(name, NAME_CHARS, true, "")
+}
+
+/// Returns the text if it is of at most so many characters, with `is_plain` of letters, digits, `_`, `-` and those of `more`;
+/// else one as near to it as may be.
+pub fn legal(text: &str, longest: usize, is_plain: bool, more: &str) -> String {
     if !text.is_empty() && text.chars().count() <= longest && text.chars().all(|ch| fits(ch, is_plain, more)) {
         return text.to_owned();
     }
@@ -96,7 +86,7 @@ fn legal(text: &str, longest: usize, is_plain: bool, more: &str) -> String {
 }
 
 /// Replaces what does not fit. Texts that differ only where they are cut or replaced stay apart.
-fn marked(text: &str, longest: usize, is_plain: bool, more: &str) -> String {
+pub fn marked(text: &str, longest: usize, is_plain: bool, more: &str) -> String {
     let mark = format!("_{:08x}", of_text(text) as u32);
     let kept = text.chars().map(|ch| if fits(ch, is_plain, more) { ch } else { '_' });
     kept.take(longest.min(64) - mark.len()).chain(mark.chars()).collect()

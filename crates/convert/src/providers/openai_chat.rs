@@ -2,12 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
-use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
-use super::names::UniqueIds;
+use super::images::Squares;
+use super::media::{Attachment, MEDIA_TOKENS, MediaInfo, MediaSource, PDF, label_of};
+use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below, kind_of, parts_in, role_name_of};
+use super::nameless_calls::CallNamer;
+use super::names::{UniqueIds, plain_name};
 use super::outgoing::{
     OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, by_message, put, take_message_fields, warn_of_reasoning,
 };
+use super::provider::{IdRule, Images, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
 use super::server_tools::readable;
 use super::{Format, Warnings, into_object, required, role_of, take_field};
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -28,6 +31,87 @@ const ROLES: &[(&str, Role)] = &[
     ("tool", Role::Tool),
     ("function", Role::Tool),
 ];
+
+/// Squares of 32 pixels, at most 2,500 at high detail, 1.2 tokens each.
+const SQUARES: Squares = Squares { pixels: 32, most: 2_500, tenths: 12 };
+
+/// What `OpenAI` says of images.
+pub const IMAGES: Images = Images { tokens: |size| SQUARES.tokens(size), most: 500 };
+
+/// Types of parts that are likely of this format.
+const TYPES: &[&str] = &["image_url", "input_audio", "refusal"];
+
+/// Chat completions.
+pub const OPENAI_CHAT: Provider = Provider {
+    read: |list, options| read(list, options.start),
+    write: |messages, _, _, warnings| (write(messages, warnings), None),
+    list: Some("messages"),
+    systems: &[],
+    sign,
+    is_likely: |message| parts_in(message, "content").iter().any(|part| TYPES.contains(&kind_of(part))),
+    name_calls,
+    // A longer one is refused.
+    ids: IdRule { longest: 40, is_plain: false },
+    legal_name: plain_name,
+    has_argument_text: true,
+    parts: ("content[]", Some("text")),
+    rules: Rules { blanks: Some(|value| Some(value).filter(|value| value.is_array())), ..NO_RULES },
+    media: |place, media| match place {
+        // The model's own messages take none.
+        MediaPlace::Message(Role::System | Role::Assistant) => None,
+        _ => media_part(media),
+    },
+    media_of_results: MediaOfResults::Behind,
+    images: Some(IMAGES),
+    overhead: Overhead {
+        text: 9,
+        calls: 9,
+        call: 8,
+        results: Some(4),
+        result: 0,
+        is_result_alone: true,
+        has_call_ids: true,
+        has_result_ids: true,
+        has_result_names: false,
+    },
+    shares_message: |_, _| None,
+};
+
+fn sign(message: &Value) -> Option<Sign> {
+    let is_there = |key: &&str| message.get(*key).is_some_and(|value| value.is_string() || value.is_array());
+    let is_answer = matches!(role_name_of(message), "assistant" | "tool");
+    let key = ["tool_calls", "tool_call_id"].into_iter().find(is_there).filter(|_| is_answer)?;
+    Some(Sign::new(key, below("", key)))
+}
+
+fn name_calls(namer: &mut CallNamer, message: &mut Value, path: &str) {
+    namer.parts(message, path, "tool_calls", |namer, call, path| {
+        namer.call(call, path, "id");
+        for key in ["function", "custom"] {
+            if let Some(inner) = call.get_mut(key) {
+                namer.name(inner, &below(path, key), "name");
+            }
+        }
+    });
+    if role_name_of(message) == "tool" {
+        namer.result(message, path, "tool_call_id");
+    }
+}
+
+fn media_part(media: &Attachment) -> Option<Value> {
+    let url = media.url()?;
+    if media.is_common_image() {
+        return Some(json!({ "type": "image_url", "image_url": { "url": url } }));
+    }
+    let MediaSource::Bytes(data) = media.source else { return None };
+    let audio = |format| json!({ "type": "input_audio", "input_audio": { "data": data, "format": format } });
+    match &*media.media_type {
+        "audio/wav" | "audio/x-wav" => Some(audio("wav")),
+        "audio/mpeg" | "audio/mp3" => Some(audio("mp3")),
+        PDF => Some(json!({ "type": "file", "file": { "filename": media.file_name(), "file_data": url } })),
+        _ => None,
+    }
+}
 
 /// Reads messages.
 pub fn read(list: Vec<Value>, start: usize) -> Result<Vec<Message>> {

@@ -2,12 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
-use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
-use super::openai_chat::{legal_arguments, read_part, result_part};
+use super::media::{Attachment, MEDIA_TOKENS, MediaInfo, MediaSource, PDF, label_of};
+use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below, kind_of, parts_in};
+use super::nameless_calls::CallNamer;
+use super::names::plain_name;
+use super::openai_chat::{IMAGES, legal_arguments, read_part, result_part};
 use super::outgoing::{
     OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, by_message, merge, put, take_message_fields,
 };
+use super::provider::{IdRule, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
 use super::server_tools::readable;
 use super::{into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::SortedMap;
@@ -37,6 +40,88 @@ const REST: &str = "+";
 /// The names of the roles in this format.
 const ROLES: &[(&str, Role)] =
     &[("system", Role::System), ("developer", Role::System), ("user", Role::User), ("assistant", Role::Assistant)];
+
+/// Types of items that are items nowhere else.
+const ITEM_TYPES: &[&str] = &["function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"];
+/// Types of other items, and of the parts of messages, that are likely of this format.
+const LIKELY_ITEM_TYPES: &[&str] = &["message", "reasoning", "item_reference", "compaction"];
+const PART_TYPES: &[&str] = &["input_text", "output_text", "input_image", "input_file"];
+
+/// Types of files that are read beside PDF.
+const TEXTS: &[&str] = &["text/plain", "text/markdown", "text/csv", "text/html", "application/json"];
+
+/// Responses.
+pub const OPENAI_RESPONSES: Provider = Provider {
+    read: |list, _| read(list),
+    write: |messages, _, _, _| (write(messages), None),
+    list: Some("input"),
+    systems: &[],
+    sign: |item| ITEM_TYPES.contains(&kind_of(item)).then(|| Sign::new(kind_of(item), "/type")),
+    is_likely,
+    name_calls,
+    // A longer one is refused.
+    ids: IdRule { longest: 64, is_plain: false },
+    legal_name: plain_name,
+    has_argument_text: true,
+    parts: ("content[]", Some("input_text")),
+    rules: Rules {
+        blanks: Some(|value| value.get_mut("output").filter(|output| output.is_array())),
+        refuses_last_reasoning: true,
+        tools_need_reasoning: true,
+        has_items: true,
+        replaces_results: true,
+        is_known_by_id: |_| true,
+        ..NO_RULES
+    },
+    media: |place, media| match place {
+        // The model's own messages take none.
+        MediaPlace::Message(Role::System | Role::Assistant) => None,
+        _ => media_part(media),
+    },
+    media_of_results: MediaOfResults::Inside,
+    images: Some(IMAGES),
+    overhead: Overhead {
+        text: 16,
+        calls: 0,
+        call: 14,
+        results: Some(0),
+        result: 22,
+        is_result_alone: true,
+        has_call_ids: true,
+        has_result_ids: true,
+        has_result_names: false,
+    },
+    shares_message: |_, _| Some(false),
+};
+
+fn is_likely(item: &Value) -> bool {
+    let kind = kind_of(item);
+    LIKELY_ITEM_TYPES.contains(&kind) && (item.get("role").is_some() || kind != "message")
+        || parts_in(item, "content").iter().any(|part| PART_TYPES.contains(&kind_of(part)))
+}
+
+fn name_calls(namer: &mut CallNamer, item: &mut Value, path: &str) {
+    match kind_of(item) {
+        "function_call" | "custom_tool_call" => {
+            namer.call(item, path, "call_id");
+            namer.name(item, path, "name");
+        }
+        kind if kind.ends_with("_call_output") => namer.result(item, path, "call_id"),
+        _ => {}
+    }
+}
+
+fn media_part(media: &Attachment) -> Option<Value> {
+    let url = media.url()?;
+    if media.is_common_image() {
+        return Some(json!({ "type": "input_image", "image_url": url, "detail": "auto" }));
+    }
+    let is_file = media.media_type == PDF || TEXTS.contains(&&*media.media_type);
+    is_file.then(|| match media.source {
+        MediaSource::Address(_) => json!({ "type": "input_file", "file_url": url }),
+        _ => json!({ "type": "input_file", "filename": media.file_name(), "file_data": url }),
+    })
+}
 
 /// Reads input items. Those of the model in a row are one response.
 pub fn read(list: Vec<Value>) -> Result<Vec<Message>> {
@@ -219,21 +304,21 @@ fn write_parts(
         }
         match (part.original, part.content) {
             (Some(mut original), PartContent::ToolCall(call)) if keeps_kind(&original.value, &call.id, made_up) => {
-                if optional_kind(&original.value) == "function_call" {
+                if kind_of(&original.value) == "function_call" {
                     legal_arguments(&mut original.value, &call);
                 }
-                kinds.insert(call.id, optional_kind(&original.value).to_owned());
+                kinds.insert(call.id, kind_of(&original.value).to_owned());
                 written.push(original.value);
             }
             (_, PartContent::ToolCall(call)) => written.push(write_call(&call)),
             (Some(original), PartContent::ToolResult(result))
-                if optional_kind(&original.value).strip_suffix("_output") == Some(kind_of(kinds, &result.call_id)) =>
+                if kind_of(&original.value).strip_suffix("_output") == Some(kind_written(kinds, &result.call_id)) =>
             {
                 written.push(original.value);
             }
             (_, PartContent::ToolResult(result)) => {
                 // Calls of other types have been rewritten as function calls.
-                let is_custom = kind_of(kinds, &result.call_id) == "custom_tool_call";
+                let is_custom = kind_written(kinds, &result.call_id) == "custom_tool_call";
                 let kind = if is_custom { "custom_tool_call_output" } else { "function_call_output" };
                 written.push(
                     json!({ "type": kind, "call_id": result.call_id, "output": output(result.text, result.media) }),
@@ -272,18 +357,14 @@ fn output(text: String, media: Vec<Value>) -> Value {
     text.into_iter().chain(media).collect()
 }
 
-fn optional_kind(value: &Value) -> &str {
-    value.get("type").and_then(Value::as_str).unwrap_or("")
-}
-
 /// Returns the kind of a call that was written.
-fn kind_of<'a>(kinds: &'a SortedMap<String, String>, id: &str) -> &'a str {
+fn kind_written<'a>(kinds: &'a SortedMap<String, String>, id: &str) -> &'a str {
     kinds.get(id).map_or("function_call", String::as_str)
 }
 
 /// Tells whether a call can be written as it was: its result has to be of its kind, which cannot always be made up.
 fn keeps_kind(call: &Value, id: &String, made_up: &[String]) -> bool {
-    matches!(optional_kind(call), "function_call" | "custom_tool_call") || made_up.binary_search(id).is_err()
+    matches!(kind_of(call), "function_call" | "custom_tool_call") || made_up.binary_search(id).is_err()
 }
 
 fn write_call(call: &ToolCallPart) -> Value {

@@ -5,49 +5,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Format;
-use super::message::{at, below};
+use super::message::at;
+use super::provider::Sign;
+use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::quote::quote;
-
-/// Types of parts in `content` by the format that has them.
-const CONTENT_TYPES: &[(&str, Format)] = &[
-    ("tool_use", Format::Anthropic),
-    ("tool_result", Format::Anthropic),
-    ("tool-call", Format::AiSdkModel),
-    ("tool-result", Format::AiSdkModel),
-];
-
-/// Types of messages that are no messages elsewhere.
-const ITEM_TYPES: &[&str] = &["function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"];
-
-/// Types of items of `OpenAI`'s Responses beside those.
-const LIKELY_ITEM_TYPES: &[&str] = &["message", "reasoning", "item_reference", "compaction"];
-
-/// Types of parts in `content` by the format that is most likely to have them.
-const LIKELY_TYPES: &[(&str, Format)] = &[
-    ("thinking", Format::Anthropic),
-    ("redacted_thinking", Format::Anthropic),
-    ("server_tool_use", Format::Anthropic),
-    ("image", Format::Anthropic),
-    ("document", Format::Anthropic),
-    ("input_text", Format::OpenAiResponses),
-    ("output_text", Format::OpenAiResponses),
-    ("input_image", Format::OpenAiResponses),
-    ("input_file", Format::OpenAiResponses),
-    ("image_url", Format::OpenAiChat),
-    ("input_audio", Format::OpenAiChat),
-    ("refusal", Format::OpenAiChat),
-    ("reasoning", Format::AiSdkModel),
-    ("tool-approval-request", Format::AiSdkModel),
-    ("tool-approval-response", Format::AiSdkModel),
-];
-
-/// Fields of requests that have the messages, with the format of those whose messages do not tell.
-const LISTS: &[(&str, Format)] =
-    &[("messages", Format::OpenAiChat), ("contents", Format::Gemini), ("input", Format::OpenAiResponses)];
-
-/// Fields of requests that have the instructions.
-const SYSTEMS: &[&str] = &["system", "systemInstruction", "system_instruction"];
 
 /// Where a document has messages of a provider, and whose they are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -79,63 +41,49 @@ pub struct FoundMessages {
 /// ```
 pub fn find_messages(document: &Value) -> Option<FoundMessages> {
     let field = |key: &str| document.get(key).filter(|value| !value.is_null());
-    let lists = || LISTS.iter().filter_map(|(key, format)| Some((*key, *format, field(key)?.as_array()?)));
-    let system = SYSTEMS.iter().copied().find(|key| field(key).is_some());
+    let systems = || Format::ALL.iter().flat_map(|format| format.provider().systems).copied();
+    let system = systems().find(|key| field(key).is_some());
     let found = |format: Format, list| FoundMessages { format: format.as_str(), list, system };
     if let Some(messages) = document.as_array() {
         return messages.iter().any(is_message).then(|| found(likely(messages).unwrap_or(Format::OpenAiChat), None));
     }
-    let (key, format, messages) = lists().next().filter(|_| lists().count() == 1)?;
-    let format = match (likely(messages), key, system) {
-        (Some(format), ..) => format,
-        (None, "messages", Some("system")) => Format::Anthropic,
-        (None, ..) => format,
-    };
-    Some(found(format, Some(key)))
+    // The formats whose requests have such a list, the ones with these instructions first.
+    let has_list = |format: &&Format| format.provider().list.is_some_and(|key| field(key).is_some_and(Value::is_array));
+    let mut formats: Vec<Format> = Format::ALL.iter().filter(has_list).copied().collect();
+    sort_by(&mut formats, |a, b| has_system(*b, system).cmp(&has_system(*a, system)));
+    let list = formats.first()?.provider().list?;
+    if formats.iter().any(|format| format.provider().list != Some(list)) {
+        return None;
+    }
+    let messages = document.get(list)?.as_array()?;
+    Some(found(likely(messages).unwrap_or(formats[0]), Some(list)))
+}
+
+fn has_system(format: Format, system: Option<&str>) -> bool {
+    system.is_some_and(|system| format.provider().systems.contains(&system))
 }
 
 /// Tells whether a value is a message rather than an item of a log, or anything else.
 fn is_message(value: &Value) -> bool {
     let named = ["role", "content", "parts"].into_iter().filter(|key| value.get(*key).is_some()).count();
-    value.get("kind").is_none() && (named > 1 || sign(value).is_some() || sign_of_type(value).is_some())
+    let is_item = || value.get("type").is_some() && likely_format(value).is_some();
+    value.get("kind").is_none() && (named > 1 || sign(value).is_some() || is_item())
 }
 
 /// The format of messages as far as one of them tells, the certain signs first.
 fn likely(messages: &[Value]) -> Option<Format> {
-    let certain = messages.iter().find_map(sign).map(|(format, ..)| format);
-    certain.or_else(|| messages.iter().find_map(likely_sign))
+    let certain = messages.iter().find_map(sign).map(|(format, _)| format);
+    certain.or_else(|| messages.iter().find_map(likely_format))
 }
 
-fn sign_of_type(message: &Value) -> Option<Format> {
-    let kind = message.get("type")?.as_str()?;
-    let is_item = LIKELY_ITEM_TYPES.contains(&kind) && (message.get("role").is_some() || kind != "message");
-    is_item.then_some(Format::OpenAiResponses)
-}
-
-fn likely_sign(message: &Value) -> Option<Format> {
-    let list = |key: &str| message.get(key).and_then(Value::as_array);
-    let kind = |part: &Value| part.get("type").and_then(Value::as_str).map(str::to_owned);
-    if let Some(format) = sign_of_type(message) {
-        return Some(format);
-    }
-    if let Some(parts) = list("parts") {
-        return Some(if parts.iter().any(|part| kind(part).is_some()) { Format::AiSdkUi } else { Format::Gemini });
-    }
-    let content = list("content")?;
-    let of_type = |kind: String| LIKELY_TYPES.iter().find(|(known, _)| *known == kind).map(|(_, format)| *format);
-    let is_tool = message.get("role").is_some_and(|role| role == "tool");
-    // A picture of the AI SDK has no source.
-    let is_of_sdk = content.iter().any(|part| part.get("mediaType").is_some() || part.get("image").is_some());
-    if is_tool || is_of_sdk {
-        return Some(Format::AiSdkModel);
-    }
-    content.iter().filter_map(kind).find_map(of_type)
+fn likely_format(message: &Value) -> Option<Format> {
+    Format::ALL.iter().copied().find(|format| (format.provider().is_likely)(message))
 }
 
 /// Refuses messages with calls or results of another format: read on, they would become a line such as `[tool_result]`.
 pub fn refuse_other_formats(list: &[Value], format: Format) -> Result<()> {
     for (index, message) in list.iter().enumerate() {
-        let Some((other, what, path)) = sign(message).filter(|(other, ..)| *other != format) else { continue };
+        let Some((other, Sign { what, path })) = sign(message).filter(|(other, _)| *other != format) else { continue };
         let (given, likely) = (format.as_str(), other.as_str());
         let message = format!("{} belongs to messages of {likely}, not of {given}", quote(&what));
         return Err(Error::new(ErrorCode::InvalidInput, message)
@@ -145,36 +93,7 @@ pub fn refuse_other_formats(list: &[Value], format: Format) -> Result<()> {
     Ok(())
 }
 
-/// Returns the only format that a message can be of, what tells it, and where that is.
-fn sign(message: &Value) -> Option<(Format, String, String)> {
-    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-    let found = |format, what: &str, path: String| Some((format, what.to_owned(), path));
-    let kind = text(message, "type");
-    if ITEM_TYPES.contains(&kind.as_str()) {
-        return found(Format::OpenAiResponses, &kind, "/type".to_owned());
-    }
-    for key in ["tool_calls", "tool_call_id"] {
-        let is_there = message.get(key).is_some_and(|value| value.is_string() || value.is_array());
-        if is_there && ["assistant", "tool"].contains(&text(message, "role").as_str()) {
-            return found(Format::OpenAiChat, key, below("", key));
-        }
-    }
-    for (index, part) in message.get("content").and_then(Value::as_array).into_iter().flatten().enumerate() {
-        let kind = text(part, "type");
-        if let Some((_, format)) = CONTENT_TYPES.iter().find(|(known, _)| *known == kind) {
-            return found(*format, &kind, format!("/content/{index}/type"));
-        }
-    }
-    for (index, part) in message.get("parts").and_then(Value::as_array).into_iter().flatten().enumerate() {
-        let gemini = ["functionCall", "function_call", "functionResponse", "function_response"];
-        let call = gemini.into_iter().find(|key| part.get(*key).is_some_and(Value::is_object));
-        if let Some(key) = call.filter(|_| part.get("type").is_none()) {
-            return found(Format::Gemini, key, format!("/parts/{index}/{key}"));
-        }
-        let kind = text(part, "type");
-        if (kind.starts_with("tool-") || kind == "dynamic-tool") && part.get("toolCallId").is_some() {
-            return found(Format::AiSdkUi, &kind, format!("/parts/{index}/type"));
-        }
-    }
-    None
+/// Returns the only format that a message can be of, and what tells it.
+fn sign(message: &Value) -> Option<(Format, Sign)> {
+    Format::ALL.iter().find_map(|format| Some((*format, (format.provider().sign)(message)?)))
 }

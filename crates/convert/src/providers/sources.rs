@@ -4,7 +4,6 @@ use super::Format;
 use super::approvals::{Approvals, RequestIds};
 use super::message::Role;
 use super::names::{answered_id, call_id};
-use super::repeated::item_id;
 use super::server_tools::is_provider_run;
 use super::stored::{StoredMessage, StoredPartKind};
 use contextweaver_base::order::SortedMap;
@@ -36,21 +35,17 @@ impl SourceItem<'_> {
         self.is_same_format && self.stored.as_ref().is_some_and(|stored| stored.is_torn)
     }
 
-    /// Returns how many parts of reasoning the calls of its response need. Gemini takes calls without thoughts, and has a sign for
-    /// those that lost their signature.
+    /// Returns how many parts of reasoning the calls of its response need.
     pub fn wanted_reasoning(&self) -> usize {
-        let stored = self.stored.as_ref().filter(|stored| self.is_same_format && stored.format != Format::Gemini);
+        let is_needed = |stored: &&StoredMessage| stored.format.provider().rules.calls_need_reasoning;
+        let stored = self.stored.as_ref().filter(|_| self.is_same_format).filter(is_needed);
         stored.map_or(0, |stored| stored.reasoning)
     }
 
     /// Tells whether its provider knows it by an id that it may be without.
     pub fn is_known_by_id(&self) -> bool {
         let stored = self.stored.as_ref().filter(|_| self.is_same_format);
-        stored.is_some_and(|stored| match stored.format {
-            Format::OpenAiResponses => true,
-            Format::AiSdkModel => stored.parts.iter().any(|part| item_id(&part.original).is_some()),
-            _ => false,
-        })
+        stored.is_some_and(|stored| (stored.format.provider().rules.is_known_by_id)(stored))
     }
 
     /// Tells whether this is a call that the caller has given no result of.
@@ -214,7 +209,7 @@ pub fn last_part(items: &[ContextItem], format: Format) -> Option<usize> {
         let (reach, is_closed, may_join) = last[at];
         // A response of several steps is one message of the user interface. White space at the end of a last message of the model is
         // left out, so that none may be the last.
-        let parts = if format == Format::AiSdkUi {
+        let parts = if format.provider().rules.joins_steps {
             group.role == Role::User && before.role != Role::User
         } else {
             group.role == Role::Assistant && !may_join && says_something(&sources, group)

@@ -167,7 +167,7 @@ impl ItemBuilder<'_> {
     /// Tells whether a response may be the rest of one that began before it.
     fn is_rest(&self, parts: &[PositionedPart], headers: &[MessageHeader]) -> bool {
         let is_models = parts.first().is_some_and(|part| headers[part.message].role == Role::Assistant);
-        let is_of_items = self.format == Format::OpenAiResponses && is_models;
+        let is_of_items = self.format.provider().rules.has_items && is_models;
         is_of_items && self.options.last_response.after(self.items.iter()).may_go_on()
     }
 
@@ -276,7 +276,7 @@ impl ItemBuilder<'_> {
                 if item.id != *id {
                     let message = format!("a call {} was made before", quote(id));
                     self.warnings.add("DUPLICATE_CALL_ID", message, path());
-                    self.is_torn |= self.format == Format::OpenAiResponses;
+                    self.is_torn |= self.format.provider().rules.has_items;
                 }
                 item.parent_id = parent.map(str::to_owned);
                 self.calls.insert(id.clone(), item.id.clone());
@@ -285,7 +285,7 @@ impl ItemBuilder<'_> {
             (PartGroupKind::ServerCall, PartKind::ServerCall { id, name }) => {
                 item.kind = ItemKind::ToolCall;
                 item.id = self.fresh(id);
-                self.is_torn |= item.id != *id && self.format == Format::OpenAiResponses;
+                self.is_torn |= item.id != *id && self.format.provider().rules.has_items;
                 self.calls.insert(id.clone(), item.id.clone());
                 set_call(&mut item.metadata, id, name);
                 item.metadata.insert(PROVIDER_RUN.into(), true.into());
@@ -329,7 +329,7 @@ impl ItemBuilder<'_> {
                 };
                 let message = header.fields.get("id").and_then(Value::as_str);
                 if let Some(message) =
-                    message.filter(|_| self.format == Format::OpenAiResponses && header.text_items == 0)
+                    message.filter(|_| self.format.provider().rules.has_items && header.text_items == 0)
                 {
                     // A second one of an id may be a copy of what stood in another response.
                     self.is_torn |= self.calls.insert(message.to_owned(), item.id.clone()).is_some();

@@ -9,6 +9,7 @@ use super::names::{UniqueIds, answered_id, call_id, legal_id, legal_name, tool_n
 use super::outgoing::{
     OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, replaced_part, unchanged_parts,
 };
+use super::provider::{MediaOfResults, Provider};
 use super::repeated::{WrittenItems, drop_repeated_ids, take_out_repeated};
 use super::server_tools::is_provider_run;
 use super::signatures::Signatures;
@@ -79,10 +80,11 @@ pub fn outgoing_messages(
     warnings: &mut Warnings,
 ) -> Vec<OutgoingMessage> {
     let mut sources = sources(items, format);
-    if format == Format::OpenAiResponses {
+    let rules = &format.provider().rules;
+    if rules.has_items {
         take_out_repeated(&mut sources, &before.items, warnings);
     }
-    if format == Format::Gemini {
+    if rules.signs_calls {
         before.signatures.look_for(&sources);
     }
     let approvals = Approvals::of(&sources, &mut before.requests);
@@ -109,7 +111,7 @@ pub fn outgoing_messages(
         builder.add_group(group, waits);
     }
     let MessageBuilder { mut messages, sources, .. } = builder;
-    if format == Format::OpenAiResponses {
+    if rules.has_items {
         drop_repeated_ids(&mut messages, &sources, &mut before.items, warnings);
         free_torn(&mut messages, &sources, warnings);
     }
@@ -144,6 +146,10 @@ pub(super) struct MessageBuilder<'a, 'b, 'w> {
 }
 
 impl MessageBuilder<'_, '_, '_> {
+    pub(super) const fn provider(&self) -> &'static Provider {
+        self.format.provider()
+    }
+
     pub(super) fn item(&self, index: usize) -> &ContextItem {
         self.sources[index].item
     }
@@ -191,7 +197,7 @@ impl MessageBuilder<'_, '_, '_> {
         sort_by(&mut order, |a, b| positions[*a].cmp(&positions[*b]));
         let mut taken: Vec<Option<OutgoingPart>> = parts.into_iter().map(Some).collect();
         let mut parts: Vec<OutgoingPart> = order.into_iter().filter_map(|at| taken[at].take()).collect();
-        if role == Role::Assistant && self.format == Format::OpenAiResponses {
+        if role == Role::Assistant && self.provider().rules.has_items {
             self.free_messages(&mut parts);
         }
         if !parts.is_empty() {
@@ -310,14 +316,14 @@ impl MessageBuilder<'_, '_, '_> {
         let as_read = |at: &usize| {
             let SourceItem { item, stored, is_same_format, .. } = &self.sources[*at];
             let stored = stored.as_ref().filter(|_| *is_same_format)?;
-            let is_replaced = matches!(self.format, Format::OpenAiResponses | Format::Anthropic);
-            let replaced = || replaced_part(item, stored, &PartContent::Opaque, *at).filter(|_| is_replaced);
+            let is_replaced = |_: &OutgoingPart| self.provider().rules.replaces_results;
+            let replaced = || replaced_part(item, stored, &PartContent::Opaque, *at).filter(is_replaced);
             unchanged_parts(item, stored, &PartContent::Opaque, *at).or_else(|| Some(vec![replaced()?]))
         };
         // A result without its call is words, and so are several, one before its call, a call whose part says that it has one, and
         // what came of reasoning that is not there.
         let is_lost = lost_reasoning || self.sources[index].is_torn();
-        let is_free = !is_lost || !matches!(self.format, Format::OpenAiResponses | Format::AiSdkModel);
+        let is_free = !is_lost || !self.provider().rules.tools_need_reasoning;
         let is_whole = self.item(index).kind == ItemKind::ToolCall && members.len() <= 2 && is_free;
         let parts = members.iter().map(as_read).collect::<Option<Vec<_>>>().filter(|_| is_whole);
         let is_torn = |part: &OutgoingPart| {
@@ -349,12 +355,12 @@ impl MessageBuilder<'_, '_, '_> {
         let (mut media, mut beside) = (Vec::new(), Vec::new());
         for part in &mut results {
             let PartContent::ToolResult(result) = &mut part.content else { continue };
-            match self.format {
-                Format::Gemini => {
+            match self.provider().media_of_results {
+                MediaOfResults::Beside => {
                     beside
                         .extend(result.media.drain(..).map(|value| OutgoingPart::opaque("parts[]", value, part.item)));
                 }
-                Format::OpenAiChat if !result.media.is_empty() => {
+                MediaOfResults::Behind if !result.media.is_empty() => {
                     let text = above_media(&result.call_id);
                     let values = std::iter::once(json!({ "type": "text", "text": text })).chain(result.media.drain(..));
                     media.extend(values.map(|value| OutgoingPart::opaque("content[]", value, part.item)));
@@ -424,7 +430,7 @@ impl MessageBuilder<'_, '_, '_> {
 
     /// Warns of what JSON text holds and a value of JavaScript does not.
     fn warn_of_arguments(&mut self, text: &str, id: &str, index: usize) {
-        if !matches!(self.format, Format::OpenAiChat | Format::OpenAiResponses)
+        if !self.provider().has_argument_text
             && let Some(number) = inexact_number(text)
         {
             let message = format!(
@@ -491,7 +497,7 @@ impl MessageBuilder<'_, '_, '_> {
         for &index in items {
             let item = self.item(index);
             let given = answered_id(item).to_owned();
-            if self.sources[index].wanted_reasoning() > 0 && self.format != Format::OpenAiResponses {
+            if self.sources[index].wanted_reasoning() > 0 && !self.provider().rules.has_items {
                 let message = format!(
                     "a result of call {} is left out with it, as the reasoning that led to it is not there",
                     quote(&given)
