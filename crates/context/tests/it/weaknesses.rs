@@ -562,3 +562,25 @@ fn a_last_answer_that_nothing_follows_may_be_shown_in_part() {
     let points = pack.prompt.matches("Point ").count();
     assert!((1..40).contains(&points), "{}", pack.prompt);
 }
+
+/// What was said last has its place by what is asked: a question about something else leaves a part of it, one about it more.
+#[test]
+fn a_last_answer_gives_way_to_what_a_question_is_about() {
+    let mut items: Vec<ContextItem> = (0..20)
+        .map(|n| {
+            let said = format!("The hinge of the north gate was painted in colour {n} by the smith of the town.");
+            item(&format!("t{n}"), ItemKind::UserTurn, &said)
+        })
+        .collect();
+    let last: String = (0..40).map(|n| format!("Point {n} is that the harbour was quiet at {n} o'clock. ")).collect();
+    items.push(item("last", ItemKind::AgentMsg, &last));
+    let mut points = |query: &str| {
+        let pack = answer(&mut with(items.clone()), query, 400);
+        let gates = shown(&pack).iter().filter(|id| id.starts_with('t')).count();
+        (pack.prompt.matches("Point ").count(), gates)
+    };
+    let (aside, gates) = points("Which colour did the smith paint the hinge of the north gate?");
+    let (asked, _) = points("At which hour was the harbour quiet in the points, o'clock and all?");
+    assert!((1..6).contains(&aside) && asked > 2 * aside, "{aside} {asked}");
+    assert!(gates >= 10, "{gates}");
+}

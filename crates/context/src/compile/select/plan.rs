@@ -130,7 +130,7 @@ pub struct Planner<'a> {
     /// Whether a running prompt is cut.
     pub is_cut: bool,
     /// Whether the last item stays whole. An answer of the agent that nothing follows does not: nobody works on it.
-    keeps_last: bool,
+    pub keeps_last: bool,
     pub work: Cell<u64>,
 }
 

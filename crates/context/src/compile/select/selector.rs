@@ -18,6 +18,10 @@ const HOLDING_SHARE: f64 = 0.8;
 const REST_TOKENS: u64 = 10;
 /// Share of the budget up to which the instructions at the head of a log stay whole; beyond it they compete like other items.
 const INSTRUCTIONS_SHARE: f64 = 0.5;
+/// The last answer of the agent is aside where the query leaves less than this open, and where its text has less than that share
+/// of the best text score.
+const ASIDE_THINNESS: f64 = 0.5;
+const ASIDE_SHARE: f64 = 0.8;
 /// Share of the budget up to which pinned units show more of what was cut, before others are chosen.
 const PINNED_SHARE: f64 = 0.5;
 /// Most parts of a prompt that are tried in a larger form: each attempt reads a whole text.
@@ -88,6 +92,7 @@ impl UnitSelector<'_> {
             lines: PromptLines::default(),
             calls: vec![None; self.units.len()],
             set_aside: 0,
+            aside: self.aside(),
         };
         let total: u64 = self.units.iter().map(|unit| unit.quarters).sum();
         let capped = !self.policy.max_items_per_kind.is_empty();
@@ -163,7 +168,7 @@ impl UnitSelector<'_> {
             pinned.retain(|unit| !instructions(unit));
         }
         let mut plans: Vec<(Vec<PlannedPart>, u64)> =
-            pinned.iter().map(|unit| self.plan(*unit, SqueezeLevel::None)).collect();
+            pinned.iter().map(|unit| self.plan(*unit, state.first_level(*unit))).collect();
         let mut total: u64 = plans.iter().map(|(_, quarters)| quarters).sum();
         let levels = if self.may_squeeze { &[SqueezeLevel::Small, SqueezeLevel::Stub][..] } else { &[] };
         for squeeze in levels {
@@ -201,15 +206,26 @@ impl UnitSelector<'_> {
         Ok(())
     }
 
+    /// Returns the unit of the last answer of the agent, which nothing follows, where the query says what it is about: something
+    /// else. A part of such an answer is enough.
+    fn aside(&self) -> Option<usize> {
+        if self.planner.keeps_last || self.planner.is_cut || self.thinness >= ASIDE_THINNESS {
+            return None;
+        }
+        let last = self.rows.iter().rfind(|row| Some(row.at) == self.planner.last)?;
+        let best = self.rows.iter().map(|row| row.text_score).fold(0.0, f64::max);
+        (last.text_score < ASIDE_SHARE * best).then_some(last.unit)
+    }
+
     /// Shows more of what was cut, up to so many quarter tokens for all units: first of the last item, which is what the
     /// model is working on, then by score.
     fn grow(&self, state: &mut SelectionState, limit: u64) {
-        let selection = &mut state.selection;
+        let (selection, aside) = (&mut state.selection, state.aside);
         let mut cut: Vec<(f64, usize, usize)> = Vec::new();
         for (unit, parts) in selection.taken.iter().enumerate() {
             for (slot, part) in parts.iter().flatten().enumerate() {
                 if self.planner.may_grow(&self.rows[part.row], part) {
-                    let is_last = Some(part.at) == self.planner.last;
+                    let is_last = Some(part.at) == self.planner.last && aside != Some(unit);
                     cut.push((if is_last { f64::MAX } else { self.units[unit].score }, unit, slot));
                 }
             }
@@ -523,6 +539,15 @@ struct SelectionState {
     calls: Vec<Option<CallLine>>,
     /// Quarter tokens that are kept for these lines.
     set_aside: u64,
+    /// The unit of an answer of which a part is enough.
+    aside: Option<usize>,
+}
+
+impl SelectionState {
+    /// Returns how hard a pinned unit is squeezed from the first: not at all, unless a part of it is enough.
+    fn first_level(&self, unit: usize) -> SqueezeLevel {
+        if self.aside == Some(unit) { SqueezeLevel::Small } else { SqueezeLevel::None }
+    }
 }
 
 /// A unit with a call, as short as it gets.
