@@ -8,6 +8,7 @@ mod analyse;
 mod collapse;
 mod explain;
 mod fields;
+mod files;
 mod fit;
 mod follow_up;
 mod lexicon;

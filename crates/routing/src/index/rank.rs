@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::iter::Peekable;
 
+use super::files::without_paths;
 use super::fit::{FIRST_TOOLS, QueryFit};
 use super::postings::{TermPosting, TermPostings};
 use super::query::{ParsedQuery, QueryTerm};
@@ -78,9 +79,9 @@ pub(super) struct RankScratch {
 
 /// Place of a tool in the index, with its score.
 #[derive(Debug, Clone, Copy)]
-struct ScoredPlace {
-    place: u32,
-    score: f64,
+pub(super) struct ScoredPlace {
+    pub place: u32,
+    pub score: f64,
 }
 
 /// The candidates of one group of near-duplicates, of which one stands for all.
@@ -98,7 +99,7 @@ pub(super) fn call_hash(text: &str) -> u32 {
     of_text(&text.to_lowercase()) as u32
 }
 
-fn best_score(candidates: &[ScoredPlace]) -> f64 {
+pub(super) fn best_score(candidates: &[ScoredPlace]) -> f64 {
     candidates.iter().map(|candidate| candidate.score).fold(0.0, f64::max)
 }
 
@@ -133,7 +134,8 @@ impl ToolIndex {
         let query = self.read(text);
         let exact = self.exact(called, scope);
         let mut candidates = self.score(&query, scope);
-        let wishes = self.wishes(text);
+        let plain = without_paths(text);
+        let wishes = self.wishes(&plain);
         if wishes.len() > 1 {
             self.spread(&mut candidates, &wishes, scope);
         }
@@ -145,6 +147,7 @@ impl ToolIndex {
             // It comes first whatever its words say; a score of its own keeps the order of the scores.
             let first = if best > 0.0 { best } else { 1.0 };
             candidates.retain(|candidate| candidate.place != place);
+        self.serve_files(&mut candidates, text, scope);
             candidates.push(ScoredPlace { place, score: first });
         }
         let total = candidates.len();
@@ -170,7 +173,7 @@ impl ToolIndex {
     }
 
     /// Scores every allowed tool that has a term of the query.
-    fn score(&mut self, query: &ParsedQuery, scope: RankScope) -> Vec<ScoredPlace> {
+    pub(super) fn score(&mut self, query: &ParsedQuery, scope: RankScope) -> Vec<ScoredPlace> {
         let norms = LengthNorms::new(&self.totals);
         let mut sums = std::mem::take(&mut self.scratch.sums);
         sums.resize(self.items.len(), [0.0; 2]);
