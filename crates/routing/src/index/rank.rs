@@ -62,6 +62,9 @@ pub struct Ranking {
     pub is_empty: bool,
     /// How well the first tools fit the words of the query.
     pub fit: QueryFit,
+    /// Score of the first tool behind the first five, beside the best: 1 where the words tell no tools apart, 0 where
+    /// there is none.
+    pub crowding: f64,
 }
 
 /// Room for sums, kept between queries so that none has to clear it all.
@@ -151,11 +154,16 @@ impl ToolIndex {
             candidates.push(ScoredPlace { place, score: first });
         }
         let total = candidates.len();
-        let entries = self.collapse(candidates, &query, exact, scope.limit);
+        let mut entries = self.collapse(candidates, &query, exact, scope.limit.max(FIRST_TOOLS + 1));
+        let crowding = match (entries.first(), entries.get(FIRST_TOOLS)) {
+            (Some(best), Some(next)) if !next.is_variant && best.score > 0.0 => next.score / best.score,
+            _ => 0.0,
+        };
+        entries.truncate(scope.limit);
         let first: Vec<u32> = entries.iter().take(FIRST_TOOLS).filter_map(|entry| self.place(&entry.id)).collect();
         let is_empty = query.text.words.is_empty();
         let fit = self.fit(query, &first);
-        Ok(Ranking { fit, entries, candidates: total, is_exact: exact.is_some(), is_empty })
+        Ok(Ranking { fit, crowding, entries, candidates: total, is_exact: exact.is_some(), is_empty })
     }
 
     fn is_allowed(&self, place: u32, scope: RankScope) -> bool {
