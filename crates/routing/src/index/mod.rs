@@ -57,7 +57,7 @@ pub struct IndexOptions {
 
 impl Default for IndexOptions {
     fn default() -> Self {
-        Self { lexicon: Lexicon::english(), fuzzy: true, embedding_weight: 0.5 }
+        Self { lexicon: Lexicon::english(), fuzzy: true, embedding_weight: 1.0 }
     }
 }
 

@@ -143,7 +143,7 @@ impl FuzzyVocabulary {
 }
 
 impl ToolIndex {
-    /// Reads a query.
+    /// Reads a query; paths of files are read as what such files are called.
     pub(super) fn read(&mut self, text: &str) -> ParsedQuery {
         let mut text = QueryText::new(&without_paths(text), &self.stop, limits::MAX_QUERY_WORDS);
         self.work += text.words.len() as u64;

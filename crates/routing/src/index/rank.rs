@@ -143,14 +143,16 @@ impl ToolIndex {
             self.spread(&mut candidates, &wishes, scope);
         }
         if let Some(vector) = vector {
-            self.fuse(&mut candidates, &vector, scope);
+            // The vector of several requests says less of each.
+            let weight = self.options.embedding_weight / wishes.len().max(1) as f64;
+            self.fuse(&mut candidates, &vector, weight, scope);
         }
+        self.serve_files(&mut candidates, text, scope);
         if let Some(place) = exact {
             let best = best_score(&candidates);
             // It comes first whatever its words say; a score of its own keeps the order of the scores.
             let first = if best > 0.0 { best } else { 1.0 };
             candidates.retain(|candidate| candidate.place != place);
-        self.serve_files(&mut candidates, text, scope);
             candidates.push(ScoredPlace { place, score: first });
         }
         let total = candidates.len();
@@ -235,7 +237,7 @@ impl ToolIndex {
     }
 
     /// Adds the similarity of the vectors to the scores, of which the best becomes 1.
-    fn fuse(&mut self, candidates: &mut Vec<ScoredPlace>, vector: &[f32], scope: RankScope) {
+    fn fuse(&mut self, candidates: &mut Vec<ScoredPlace>, vector: &[f32], weight: f64, scope: RankScope) {
         let best = best_score(candidates);
         let mut scores = vec![0.0; self.items.len()];
         for candidate in candidates.drain(..) {
@@ -244,7 +246,7 @@ impl ToolIndex {
         for (place, (lexical, item)) in scores.into_iter().zip(&self.items).enumerate() {
             let place = place as u32;
             let products = item.vector.iter().zip(vector).map(|(a, b)| f64::from(*a) * f64::from(*b));
-            let sum = lexical + self.options.embedding_weight * products.sum::<f64>().max(0.0);
+            let sum = lexical + weight * products.sum::<f64>().max(0.0);
             if sum > 0.0 && self.is_allowed(place, scope) {
                 candidates.push(ScoredPlace { place, score: sum });
             }
