@@ -28,7 +28,8 @@ async function datasets(source, work, load) {
 
 /** A result as a prompt has it that is not cut: the threshold is just below what it takes as it came. */
 function reshaped({ ContextManager, countTokens }, json) {
-  const manager = new ContextManager({ firewall: { threshold_tokens: countTokens(json) - 1 } });
+  // Credentials stay, as they do in the other spellings.
+  const manager = new ContextManager({ redact_secrets: false, firewall: { threshold_tokens: countTokens(json) - 1 } });
   const { item, envelope } = manager.ingestToolResult({ tool_call_id: "c", tool_name: "tool", raw_output: json, media_type: "application/json" });
   manager.free();
   return { text: item.text, strategy: envelope.firewall_stats?.strategy ?? "as it came" };
