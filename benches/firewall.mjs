@@ -1,6 +1,9 @@
 // What of a large result is still answerable after the firewall, what that costs, and what it takes to get there.
 //
 //   node benches/firewall.mjs [--package <folder of the built package>] [--no-times] [--json]
+//   node benches/firewall.mjs --encodings [--mirror <folder of clones>] [--work <folder>] [--package …] [--json]
+//
+// With `--encodings` only: what structured results cost as we spell them, beside compact JSON and TOON (firewall/encodings.mjs).
 //
 // Quality: planted facts found verbatim in the digest or its facts ("inline"), and in these or in one drilldown along a
 // view of at most 250 tokens ("one view"); tokens are heuristic/v2, as in the recorded scores of the Python reference.
@@ -13,6 +16,8 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
+import { encodings } from "./firewall/encodings.mjs";
+import { MIRROR } from "./mirror.mjs";
 import { textLog } from "./synthetic.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -21,6 +26,9 @@ const { values: args } = parseArgs({
     package: { type: "string", default: process.env.CONTEXTWEAVER_PACKAGE ?? join(here, "../pkg") },
     json: { type: "boolean", default: false },
     times: { type: "boolean", default: true },
+    encodings: { type: "boolean", default: false },
+    mirror: { type: "string", default: MIRROR },
+    work: { type: "string", default: join(here, "../target/bench") },
     // What a fresh process is started for: the name of a task, "ours" or "plain".
     task: { type: "string" },
     side: { type: "string" },
@@ -195,4 +203,17 @@ async function main() {
   }
 }
 
-await (args.task ? child(args.task, args.side) : main());
+const percent = (tokens, of) => `${((100 * tokens) / of - 100).toFixed(1)} %`;
+
+async function spellings() {
+  const rows = await encodings(await load(), { work: args.work, mirror: args.mirror, say: (line) => console.error(line) });
+  if (args.json) return console.log(JSON.stringify({ encodings: rows ?? [] }));
+  if (rows === undefined) return undefined;
+  console.log("set              compact JSON      TOON      ours   beside TOON   beside JSON   strategy");
+  for (const { set, json, toon, ours, strategy } of rows) {
+    const counts = [json, toon, ours].map((count) => String(count).padStart(10)).join("");
+    console.log(`${set.padEnd(17)}${counts}  ${percent(ours, toon).padStart(12)}  ${percent(ours, json).padStart(12)}   ${strategy}`);
+  }
+}
+
+await (args.task ? child(args.task, args.side) : args.encodings ? spellings() : main());

@@ -3,8 +3,8 @@
 //   node benches/quality.mjs [--package <folder of the built package>] [--sets <folder>] [--work <folder>]
 //                            [--only <kind>]... [--update] [--out <folder>] [--json]
 //
-// Kinds: routing, abstain, multitool, context, chats, trajectories, rules, cost, recall, digests, secrets. All of
-// them take about five minutes on two cores; `--only` runs some. Sets are looked for in `<sets>/<kind>` (the public ones, default
+// Kinds: routing, tools, abstain, multitool, context, chats, trajectories, rules, cost, recall, digests, encodings, secrets. All
+// of them take about five minutes on two cores; `--only` runs some. Sets are looked for in `<sets>/<kind>` (the public ones, default
 // ../shared/bench), in `<work>/sets/<kind>` (those that may not be stored and are made with the converters of their
 // notes; default target/bench) and in tests/quality (ours).
 //

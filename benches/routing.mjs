@@ -21,13 +21,12 @@
 // or profits from what another compiled or left behind.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
-import { createRequire } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
-import { install } from "./npm.mjs";
 import { catalog, routingQueries } from "./synthetic-tools.mjs";
+import { LISTED, SHORT, libraries } from "./tools/peers.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const { values: args } = parseArgs({
@@ -46,11 +45,7 @@ const { values: args } = parseArgs({
   allowNegative: true,
 });
 
-const PEERS = ["minisearch@7.2.0", "@orama/orama@3.1.18"];
-const LISTED = 50;
 const CUTS = [1, 5, 10];
-/** Tools of a short list, where a query may have none. */
-const SHORT = 5;
 /** Percent of the answerable queries that are given up, up to which the curve of false returns goes. */
 const MAX_GIVEN_UP = 20;
 const QUERIES = 200;
@@ -89,74 +84,13 @@ function turnsOf(log, query) {
   return turns;
 }
 
-const judged = (hits) => ({ ids: hits.slice(0, SHORT).map(({ id }) => id), signal: hits[0]?.score });
-
-// What the peers are given: the same fields, identifiers split, as their users would have to.
-const split = (text) => text.replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/[_\-./:]+/g, " ");
-
-function schemaText(schema, depth = 0) {
-  const words = [];
-  if (!schema || typeof schema !== "object" || depth > 4) return words;
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    words.push(split(name));
-    if (typeof property?.description === "string") words.push(property.description);
-    words.push(...schemaText(property, depth + 1));
-  }
-  if (schema.items) words.push(...schemaText(schema.items, depth + 1));
-  return words;
-}
-
-const document = (item) => ({
-  id: item.id,
-  name: split(`${item.name} ${item.title ?? ""}`),
-  namespace: split(item.namespace ?? ""),
-  tags: (item.tags ?? []).join(" "),
-  description: item.description,
-  schema: schemaText(item.args_schema).join(" "),
-});
-
-const FIELDS = ["name", "namespace", "tags", "description", "schema"];
-const BOOSTS = { name: 2.5, schema: 0.5 };
-
-function minisearch({ default: MiniSearch }, options) {
-  return (items) => {
-    const index = new MiniSearch({ fields: FIELDS, searchOptions: { boost: BOOSTS, ...options } });
-    index.addAll(items.map(document));
-    const find = (query) => index.search(query).slice(0, LISTED).map((hit) => hit.id);
-    return Object.assign(find, { judge: (query) => judged(index.search(query)) });
-  };
-}
-
-function orama({ create, insertMultiple, search }) {
-  return (items) => {
-    const index = create({ schema: Object.fromEntries(["id", ...FIELDS].map((field) => [field, "string"])) });
-    insertMultiple(index, items.map(document), 1000);
-    const query = (term) => search(index, { term, properties: FIELDS, boost: BOOSTS, limit: LISTED, threshold: 1 });
-    const find = (term) => query(term).hits.map((hit) => hit.document.id);
-    return Object.assign(find, { judge: (term) => judged(query(term).hits) });
-  };
-}
-
 async function engines() {
   const found = [
     ["contextweaver", ours({})],
     ["tf-idf beam", ours({ navigator: "beam" })],
   ];
   if (!args.peers || (args.json && !args.compare)) return found;
-  const missing = PEERS.map((peer) => [peer, install(args.work, peer)]).filter(([, why]) => why);
-  for (const [peer, why] of missing) say(`SKIPPED: ${peer} cannot be installed: ${why}`);
-  const load = async (name) => {
-    const require = createRequire(join(resolve(args.work), "package.json"));
-    return import(pathToFileURL(require.resolve(name)));
-  };
-  const has = (name) => !missing.some(([peer]) => peer.startsWith(`${name}@`));
-  if (has("minisearch")) {
-    const module = await load("minisearch");
-    found.push(["minisearch", minisearch(module.default?.default ? module.default : module, {})]);
-    found.push(["minisearch fuzzy prefix", minisearch(module, { fuzzy: 0.2, prefix: true })]);
-  }
-  if (has("@orama/orama")) found.push(["orama", orama(await load("@orama/orama"))]);
-  return found;
+  return [...found, ...(await libraries(args.work, say))];
 }
 
 // --- quality ---

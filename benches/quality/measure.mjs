@@ -20,7 +20,9 @@ const MAX_BUFFER = 2 ** 28;
 /** How a script begins the line that says what it went without. */
 const SKIPPED = "SKIPPED: ";
 
-export const KINDS = ["routing", "abstain", "multitool", "context", "chats", "trajectories", "rules", "cost", "recall", "digests", "secrets"];
+export const KINDS = ["routing", "tools", "abstain", "multitool", "context", "chats", "trajectories", "rules", "cost", "recall", "digests", "encodings", "secrets"];
+/** Sets on which ways to find tools are compared with models; the others are those of `routing`. */
+const MODEL_SETS = ["livemcpbench", "livemcpbench, by step", "github-mcp-server", "mcp-servers"];
 
 /** Measures the kinds; `say` is told what is done, and what is skipped is returned. */
 export class Run {
@@ -89,6 +91,26 @@ export class Run {
   routing() {
     const sets = this.#routing("routing", (metrics) => !("false return" in metrics) && !("complete@5" in metrics));
     return sets.flatMap(([set, result]) => ["recall@1", "recall@5", "mrr"].map((metric) => choice(set, metric, result, result.queries)));
+  }
+
+  /** Long tasks, and ways to find tools with and without a model. */
+  tools() {
+    const only = MODEL_SETS.flatMap((set) => ["--only", set]);
+    return Object.entries(this.#bench("tools", "--sets", this.sets, "--work", this.work, ...only)).flatMap(([set, { queries, engines }]) => {
+      const known = Object.entries(engines);
+      const isModel = (name) => name.endsWith(" alone");
+      const plain = Object.fromEntries(known.filter(([name]) => !isModel(name) && !name.startsWith("contextweaver with ")));
+      const best = ["recall@5", "recall@10"].map((metric) => choice(set, metric, { engines: plain }, queries));
+      const models = known.filter(([name]) => isModel(name)).map(([name, alone]) => {
+        const model = name.slice(0, -" alone".length);
+        const together = { contextweaver: engines[`contextweaver with ${model}`], [name]: alone };
+        return { ...choice(set, "recall@5", { engines: together }, queries), metric: `recall@5 with ${model}` };
+      });
+      // Of a task that is asked step by step there are several.
+      const { confidence, "hit@5": hit } = engines.contextweaver;
+      const calibrated = set.includes("by step") ? [] : [{ ...share(set, "confidence off by", Math.abs(confidence - hit), queries, "lower"), peer: "none" }];
+      return [...best, ...models, ...calibrated];
+    });
   }
 
   multitool() {
@@ -226,6 +248,14 @@ export class Run {
       share(set, "inline", inline / needles, needles),
       share(set, "inline or one view", one_view / needles, needles),
     ]);
+  }
+
+  /** What structured results cost: a spelling is to take no more tokens than TOON. */
+  encodings() {
+    return this.#bench("firewall", "--encodings", "--work", this.work).encodings.map(({ set, json, toon, ours }) => {
+      const tokens = { set, metric: "tokens of compact JSON", value: ours / json, queries: 1, noise: 1 / json, better: "lower", unit: "share" };
+      return { ...tokens, peer: { name: "TOON", value: toon / json }, target: (100 * toon) / json };
+    });
   }
 
   /** Credentials: the scorer lies beside the set. */

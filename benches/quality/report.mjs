@@ -8,6 +8,7 @@ import { TARGETS } from "./targets.mjs";
 /** What each kind of set measures. */
 export const TITLES = {
   routing: "Choosing tools",
+  tools: "Choosing tools for long tasks",
   abstain: "Saying no",
   multitool: "All the tools a request needs",
   context: "Evidence in the prompt: tool logs and meetings",
@@ -17,6 +18,7 @@ export const TITLES = {
   cost: "What an agent pays, and what it sees",
   recall: "Identifiers within reach",
   digests: "Facts in digests of large results",
+  encodings: "Spellings of structured results",
   secrets: "Credentials",
 };
 
@@ -49,6 +51,9 @@ const NOTES = `\
 - **Best peer** is the best of those that ran. For tools: minisearch and orama with the same texts, the search of the Python
   library (\`navigator: "beam"\`) and, for several tools at once, plain BM25. For prompts: BM25 over items, best first, and the newest
   items, until the budget is full. "Not run" says that none could.
+- **Long tasks**: the best peer without a model is BM25, a search by regular expressions, minisearch or orama; with a model it is
+  that model alone. "Confidence off by" is how far the mean of \`confidence\` is from the share of queries that have a right tool
+  among the first five.
 - **Saying no**: peers refuse nothing, so each gets the threshold on its own score, of that very set, at which it refuses as many
   served queries as we do. Ours is one default for all sets.
 - **Cost** is what all prompts of a session cost beside the whole conversation in every call (100), when what repeats the beginning of

@@ -39,6 +39,12 @@ export const TARGETS = {
     metatool: route(52, 74, 64),
     "mcp-servers": {},
   },
+  tools: {
+    livemcpbench: { "recall@5": 46, "recall@5 with MiniLM-L6 (23M)": 50, "confidence off by": 7 },
+    "livemcpbench, by step": {},
+    "github-mcp-server": {},
+    "mcp-servers": {},
+  },
   abstain: {
     "bfcl-lists": refuse(40, 4, 98),
     "pool-cw-80": refuse(10, 2, 91.5),
@@ -73,6 +79,7 @@ export const TARGETS = {
       { "within reach": REACH },
     ]),
   ),
+  encodings: {},
   digests: { recall_benchmark: { inline: (100 * 48) / 55 }, "digest-families": {} },
   cost: {
     recorded: {},

@@ -1,11 +1,16 @@
-//! Shorter spellings of a text that lose nothing: JSON without white space, lists of like objects as tables, repeated
-//! lines once.
+//! Shorter spellings of a text that lose nothing: JSON without white space, lists and maps of like objects as tables,
+//! repeated lines once.
 //!
-//! A table stands where the list stood: `[2]{id,note}` and then one line per object, its values separated by commas.
-//! No JSON text holds `[2]{`, so it cannot be mistaken. A value is written as in JSON; a string may go without quotes
-//! when it holds no comma, quote or backslash, is not empty, does not begin with a bracket, has no white space at its
-//! ends and does not read as a number, `true`, `false` or `null`. Nothing between two commas: the object has no such
-//! member. After the last line the JSON goes on. NDJSON becomes one table after the word `ndjson`.
+//! A table stands where the list stood: `[2]{id,note}` and then one line per object, its values separated by commas. Where
+//! an object has like objects as members, as `{"flags":{"dark":{"on":true},…}}`, the table is `{2}{key:on}` and each line
+//! begins with the key and a colon. Columns of objects are spread: `address.city` is the member `city` of the member
+//! `address`. No JSON text holds `[2]{` or `{2}{`, so neither can be mistaken. After the last line the JSON goes on. NDJSON
+//! becomes one table after the word `ndjson`.
+//!
+//! A value is written as in JSON; a string may go without quotes when it holds no comma, quote or backslash, is not empty,
+//! does not begin with a bracket, has no white space at its ends and does not read as a number, `true`, `false` or `null`. A
+//! name of a column or a key of a line without quotes holds no dot, colon or brace either. Nothing between two commas: the
+//! object has no such member.
 
 use std::borrow::Cow;
 
@@ -70,7 +75,7 @@ fn ndjson(text: &str) -> Option<Reshaped> {
     let rows: Vec<JsonNode> = trees.iter().map(JsonTree::root).collect();
     let columns = columns(&rows)?;
     let mut writer = TableWriter { out: NDJSON.to_owned(), tables: 0 };
-    writer.table(&rows, &columns);
+    writer.table(&rows, &columns, &[]);
     Some(Reshaped { text: writer.out, form: "table" })
 }
 
@@ -82,20 +87,25 @@ struct TableWriter {
 impl TableWriter {
     /// Writes a value without white space. Rows hold plain JSON, so that each is one line.
     fn value(&mut self, node: JsonNode, tables: bool) {
-        match node.kind() {
-            JsonKind::Array => {
-                if tables && node.len() >= MIN_ROWS {
-                    let rows: Vec<JsonNode> = node.items().collect();
-                    if let Some(columns) = columns(&rows) {
-                        self.table(&rows, &columns);
-                        return;
-                    }
-                }
-                self.list(node, '[', ']', tables);
-            }
-            JsonKind::Object => self.list(node, '{', '}', tables),
-            _ => self.out.push_str(node.raw()),
+        let is_list = node.kind() == JsonKind::Array;
+        if !is_list && node.kind() != JsonKind::Object {
+            self.out.push_str(node.raw());
+        } else if !(tables && self.as_table(node)) {
+            let [open, close] = if is_list { ['[', ']'] } else { ['{', '}'] };
+            self.list(node, open, close, tables);
         }
+    }
+
+    /// Writes a list or a map of like objects as a table, if that is shorter.
+    fn as_table(&mut self, node: JsonNode) -> bool {
+        if node.len() < MIN_ROWS {
+            return false;
+        }
+        let (keys, rows): (Vec<Option<JsonNode>>, Vec<JsonNode>) = node.entries().unzip();
+        let Some(columns) = columns(&rows) else { return false };
+        let keys: Vec<JsonNode> = keys.into_iter().flatten().collect();
+        self.table(&rows, &columns, &keys);
+        true
     }
 
     fn list(&mut self, node: JsonNode, open: char, close: char, tables: bool) {
@@ -113,35 +123,63 @@ impl TableWriter {
         self.out.push(close);
     }
 
-    fn table(&mut self, rows: &[JsonNode], columns: &[&str]) {
+    /// Writes a table; `keys` are those of a map, none for a list.
+    fn table(&mut self, rows: &[JsonNode], columns: &[Column], keys: &[JsonNode]) {
         self.tables += 1;
-        self.out.push('[');
+        let [open, close] = if keys.is_empty() { ['[', ']'] } else { ['{', '}'] };
+        self.out.push(open);
         self.out.push_str(&rows.len().to_string());
-        self.out.push_str("]{");
+        self.out.push(close);
+        self.out.push_str(if keys.is_empty() { "{" } else { "{key:" });
+        let mut path = Vec::new();
+        let mut is_first = true;
+        self.names(columns, &mut path, &mut is_first);
+        self.out.push('}');
+        for (at, row) in rows.iter().enumerate() {
+            self.out.push('\n');
+            if let Some(key) = keys.get(at) {
+                self.out.push_str(name(key.raw(), LINE_MARKS));
+                self.out.push(':');
+            }
+            self.cells(Some(*row), columns);
+        }
+        self.out.push('\n');
+    }
+
+    fn names<'a>(&mut self, columns: &[Column<'a>], path: &mut Vec<&'a str>, is_first: &mut bool) {
+        for column in columns {
+            path.push(name(column.key, HEADER_MARKS));
+            if column.group.is_empty() {
+                if !std::mem::take(is_first) {
+                    self.out.push(',');
+                }
+                self.out.push_str(&path.join("."));
+            } else {
+                self.names(&column.group, path, is_first);
+            }
+            path.pop();
+        }
+    }
+
+    /// Writes the cells of an object, or empty ones where there is none.
+    fn cells(&mut self, row: Option<JsonNode>, columns: &[Column]) {
+        let mut members = row.into_iter().flat_map(JsonNode::entries).peekable();
         for (index, column) in columns.iter().enumerate() {
             if index > 0 {
                 self.out.push(',');
             }
-            self.out.push_str(bare(column).filter(|key| !key.contains('}')).unwrap_or(column));
-        }
-        self.out.push('}');
-        for row in rows {
-            self.out.push('\n');
-            let mut members = row.entries().peekable();
-            for (index, column) in columns.iter().enumerate() {
-                if index > 0 {
-                    self.out.push(',');
-                }
-                let Some((_, value)) = members.next_if(|(key, _)| key.is_some_and(|key| key.raw() == *column)) else {
-                    continue;
-                };
-                match bare(value.raw()).filter(|_| value.kind() == JsonKind::String) {
-                    Some(text) => self.out.push_str(text),
-                    None => self.value(value, false),
-                }
+            let member =
+                members.next_if(|(key, _)| key.is_some_and(|key| key.raw() == column.key)).map(|(_, value)| value);
+            if !column.group.is_empty() {
+                self.cells(member, &column.group);
+                continue;
+            }
+            let Some(value) = member else { continue };
+            match bare(value.raw()).filter(|_| value.kind() == JsonKind::String) {
+                Some(text) => self.out.push_str(text),
+                None => self.value(value, false),
             }
         }
-        self.out.push('\n');
     }
 }
 
@@ -157,8 +195,76 @@ fn bare(raw: &str) -> Option<&str> {
     (plain && !reads_as_value).then_some(text)
 }
 
-/// The keys of the rows in one order that fits all of them, if all are objects and there is such an order.
-fn columns<'a>(rows: &[JsonNode<'a>]) -> Option<Vec<&'a str>> {
+/// Marks that a key at the begin of a line has in quotes alone, and one in the header.
+const LINE_MARKS: &[char] = &[',', ':', '"', '\\'];
+const HEADER_MARKS: &[char] = &[',', ':', '.', '{', '}', '"', '\\'];
+
+/// Returns a key, without quotes where it has none of the marks.
+fn name<'a>(raw: &'a str, marks: &[char]) -> &'a str {
+    let inside = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or_default();
+    let is_plain = !inside.is_empty() && !inside.contains(marks) && inside.trim().len() == inside.len();
+    if is_plain { inside } else { raw }
+}
+
+/// A column of a table: the key of a member, and the columns that it is spread into where it is an object in every row.
+struct Column<'a> {
+    key: &'a str,
+    group: Vec<Column<'a>>,
+}
+
+impl Column<'_> {
+    /// Returns the number of cells in a row.
+    fn width(&self) -> usize {
+        if self.group.is_empty() { 1 } else { width(&self.group) }
+    }
+}
+
+fn width(columns: &[Column]) -> usize {
+    columns.iter().map(Column::width).sum()
+}
+
+/// Returns the columns of the rows, if all are objects whose keys have one order that fits all of them, and a table of them
+/// is shorter.
+fn columns<'a>(rows: &[JsonNode<'a>]) -> Option<Vec<Column<'a>>> {
+    let keys = keys(rows).filter(|keys| saved(rows, keys) > 0)?;
+    let mut values: Vec<Vec<JsonNode<'a>>> = keys.iter().map(|_| Vec::new()).collect();
+    for row in rows {
+        let mut at = 0;
+        for (key, value) in row.entries() {
+            while key.is_some_and(|key| key.raw() != keys[at]) {
+                at += 1;
+            }
+            values[at].push(value);
+            at += 1;
+        }
+    }
+    let mut room = MAX_COLUMNS - keys.len();
+    let spread = |(key, values): (&&'a str, Vec<JsonNode<'a>>)| {
+        let group = self::columns(&values).filter(|group| {
+            // The object was one cell; a row without it has an empty cell for each column now.
+            let more = width(group) - 1;
+            let keys: Vec<&str> = group.iter().map(|column| column.key).collect();
+            more <= room && saved(&values, &keys) > ((rows.len() - values.len()) * more) as i64
+        });
+        room -= group.as_ref().map_or(0, |group| width(group) - 1);
+        Column { key, group: group.unwrap_or_default() }
+    };
+    Some(keys.iter().zip(values).map(spread).collect())
+}
+
+/// Returns how many bytes fewer objects take as rows of a table with these columns: keys, colons and braces go, empty cells
+/// and the header come.
+fn saved(rows: &[JsonNode], columns: &[&str]) -> i64 {
+    let header: usize = columns.iter().map(|column| column.len() + 1).sum();
+    let gone = |row: &JsonNode| {
+        let keys: usize = row.entries().filter_map(|(key, _)| key).map(|key| key.raw().len() + 1).sum();
+        (keys + row.len() + 1) as i64
+    };
+    rows.iter().map(gone).sum::<i64>() - (rows.len() * columns.len() + header) as i64
+}
+
+/// Returns the keys of the rows in one order that fits all of them, if all are objects and there is such an order.
+fn keys<'a>(rows: &[JsonNode<'a>]) -> Option<Vec<&'a str>> {
     let mut columns: Vec<&str> = Vec::new();
     for row in rows {
         if row.kind() != JsonKind::Object || row.is_empty() {

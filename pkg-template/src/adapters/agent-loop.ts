@@ -200,10 +200,10 @@ const FRAME_TOKENS = 4;
 /** The tool by which a model looks for tools that it was not offered. */
 export const FIND_TOOLS: DescribedTool = {
   name: "find_tools",
-  description: "Find tools by what they do, and how each is called.",
+  description: "Find tools by what they do, and how each is called. Ask for one step of a task at a time.",
   schema: {
     type: "object",
-    properties: { query: { type: "string", description: "What the tool should do, in a few words." } },
+    properties: { query: { type: "string", description: "What the tool should do in one step, in a few words, not the whole task." } },
     required: ["query"],
     additionalProperties: false,
   },

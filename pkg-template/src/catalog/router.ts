@@ -124,7 +124,7 @@ export class Router {
 
   /**
    * Makes the vectors that are missing, by the option `embed`: of a query, and of tools that have none. Routes for that query then
-   * know what tools are about, whatever their words are. Returns how many texts were embedded: of a tool its name, title and
+   * know what tools are about, whatever their words are. Returns how many texts were embedded: of a tool its namespace, name, title and
    * description, of each text at most 8,192 characters, equal texts once. The vectors of the last 16 queries are kept.
    *
    * What is embedded goes to the model as it is: mask a query that may hold a secret with `redactSecrets`, here and in `route`.
@@ -296,7 +296,7 @@ export class Router {
   #missing(): ReadonlyMap<string, string> {
     // Also says whether the router was freed.
     if (!this.#isMissing) return this.#object.call(() => new Map());
-    const said = this.items().map(({ id, name, title, description }) => [id, embeddable([name, title, description].filter(Boolean).join("\n"))] as const);
+    const said = this.items().map(({ id, namespace, name, title, description }) => [id, embeddable([namespace, name, title, description].filter(Boolean).join("\n"))] as const);
     this.#vectors?.keep(new Set(said.map(([, one]) => one)));
     return new Map(said.filter(([id]) => !this.#embedded.has(id)));
   }

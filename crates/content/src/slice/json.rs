@@ -152,16 +152,18 @@ impl JsonPath {
     }
 }
 
-/// Reads what stands between brackets; returns what follows them.
+/// Reads what stands between brackets, a key with the escapes of JSON; returns what follows them.
 fn bracket(text: &str) -> Option<(PathStep, &str)> {
     if let Some(quote) = text.chars().next().filter(|ch| matches!(ch, '"' | '\'')) {
-        let mut key = String::new();
         let mut chars = text[1..].char_indices();
         while let Some((at, ch)) = chars.next() {
             if ch == quote {
-                return Some((PathStep::Key(key), text[1 + at + 1..].strip_prefix(']')?));
+                let (key, tail) = (&text[1..=at], &text[1 + at + 1..]);
+                return Some((PathStep::Key(unescape(key)), tail.strip_prefix(']')?));
             }
-            key.push(if ch == '\\' { chars.next()?.1 } else { ch });
+            if ch == '\\' {
+                chars.next();
+            }
         }
         return None;
     }
@@ -224,7 +226,7 @@ mod tests {
 
     #[test]
     fn paths_lead_to_values() {
-        let text = r#"{"a": [1, 2.0, {"b": "xyz"}], "c d": {"e\"": null}, "": 5, "0": 6}"#;
+        let text = r#"{"a": [1, 2.0, {"b": "xyz"}], "c d": {"e\"": null}, "": 5, "0": 6, "g\nh": 7}"#;
         let tree = JsonTree::parse(text).unwrap();
         let cases: &[(&str, &[&str])] = &[
             ("$", &[text]),
@@ -239,6 +241,8 @@ mod tests {
             ("['c d'][\"e\\\"\"]", &["null"]),
             ("[\"\"]", &["5"]),
             ("0", &["6"]),
+            (r#"["g\nh"]"#, &["7"]),
+            ("[\"g\nh\"]", &["7"]),
             ("a[7]", &[]),
             ("zz.y", &[]),
         ];

@@ -105,14 +105,15 @@ fn value() -> impl Strategy<Value = serde_json::Value> {
         string().prop_map(Value::String),
     ];
     leaf.prop_recursive(4, 64, 12, move |inner| {
-        let key = prop_oneof![4 => "[a-d]", 1 => string()];
+        let key = prop_oneof![4 => "[a-d]", 1 => string(), 1 => "[a:.}]{1,3}"];
         let record = prop::collection::btree_map("[a-d]", inner.clone(), 0..4);
-        let object = prop::collection::btree_map(key, inner.clone(), 0..6);
+        let object = prop::collection::btree_map(key.clone(), inner.clone(), 0..6);
         let map = |map: std::collections::BTreeMap<String, Value>| Value::Object(map.into_iter().collect());
         prop_oneof![
             1 => prop::collection::vec(inner, 0..8).prop_map(Value::Array),
             1 => object.prop_map(map),
-            2 => prop::collection::vec(record.prop_map(map), 0..12).prop_map(Value::Array),
+            2 => prop::collection::vec(record.clone().prop_map(map), 0..12).prop_map(Value::Array),
+            2 => prop::collection::btree_map(key, record.prop_map(map), 0..12).prop_map(map),
         ]
     })
 }
@@ -196,10 +197,35 @@ fn numbers_keys_and_escapes_keep_their_spelling() {
         r#"[ {"a": "x,y", "}": ""}, {"a": "  ", "}": "[1]"}, {"a": null} , {"}": {"a": [1, 2]}}]"#,
         r#"{"n": 12345678901234567890123, "n": [ {"a":1}, {"a":2}, {"a":3} ], "z": [ ]}"#,
         r#"[ {"a":1,"a":2}, {"a":1,"a":2}, {"a":1,"a":2}, "[3]{a}" ]"#,
+        r#"{"12":{"x.y":{"p:q":1}},"a:b":{"x.y":{"p:q":2}}, "c.d": {"z": ""}, "": {"x.y": {"p:q": "3"}}}"#,
+        r#"[{"a":{"b":{"c":1,"d":2}}}, {"a":{"b":{"c":3}}}, {"e": ":"}, {"a":{"b":{"d":4}},"e":""}]"#,
     ];
     for text in cases {
         let reshaped = reshape(text, Shape::Json).unwrap();
         assert_eq!(decode::json(&reshaped.text), minified(JsonTree::parse(text).unwrap().root()), "{}", reshaped.text);
+    }
+}
+
+#[test]
+fn what_is_alike_becomes_a_table() {
+    let cases = [
+        (
+            r#"{"people":[{"name":"Ada","home":{"city":"Bath","lat":51.4}},{"name":"Bo","home":{"city":"Ely","lat":52.4}},{"name":"Cy"}]}"#,
+            "{\"people\":[3]{name,home.city,home.lat}\nAda,Bath,51.4\nBo,Ely,52.4\nCy,,\n}",
+        ),
+        (
+            r#"{"flags":{"dark":{"on":true,"owner":"Ada"},"beta":{"on":false,"owner":"Bo"},"1.5":{"on":true,"owner":"Cy"}}}"#,
+            "{\"flags\":{3}{key:on,owner}\ndark:true,Ada\nbeta:false,Bo\n1.5:true,Cy\n}",
+        ),
+        // One row of four has the object: the empty cells of the others would be longer than its keys.
+        (
+            r#"[{"id":1,"x":{"a":1,"b":2,"c":3,"d":4}},{"id":2},{"id":3},{"id":4},{"id":5},{"id":6},{"id":7},{"id":8}]"#,
+            "[8]{id,x}\n1,{\"a\":1,\"b\":2,\"c\":3,\"d\":4}\n2,\n3,\n4,\n5,\n6,\n7,\n8,\n",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(reshape(text, Shape::Json).unwrap().text, expected);
+        assert_eq!(decode::json(expected), text);
     }
 }
 
@@ -225,6 +251,8 @@ fn long_texts_take_linear_time() {
         ("brackets by line", repeat("{\n", big)),
         ("records", format!("[{}1]", repeat("{\"a\":1,\"b\":\"x\"},", big / 2))),
         ("numbers", format!("[{}1]", repeat("1,", big / 4))),
+        ("groups", format!("[{}1]", repeat("{\"a\":{\"b\":{\"c\":1}}},", big / 2))),
+        ("maps", format!("{{{}\"x\":1}}", repeat("\"a\":{\"b\":{\"c\":1}},", big / 2))),
         ("ndjson", repeat("{\"a\":1,\"b\":\"x\"}\n", big)),
         ("tags", format!("<html>{}", repeat("<p>", big))),
         ("scripts", format!("<html>{}", repeat("<script>", big))),

@@ -43,8 +43,11 @@ impl<'a> Reader<'a> {
     fn step(&mut self, out: &mut String) {
         if self.rest().starts_with('"') {
             out.push_str(self.string());
-        } else if let Some(rows) = self.table() {
-            out.push_str(&["[", &rows.join(","), "]"].concat());
+        } else if self.rest().starts_with(['[', '{'])
+            && let [open, close] = if self.rest().starts_with('[') { ["[", "]"] } else { ["{", "}"] }
+            && let Some(rows) = self.table()
+        {
+            out.push_str(&[open, &rows.join(","), close].concat());
         } else {
             let ch = self.rest().chars().next().unwrap();
             out.push(ch);
@@ -63,34 +66,54 @@ impl<'a> Reader<'a> {
         found
     }
 
+    /// Reads a table, if there is one: its rows, those of a map with their keys.
     fn table(&mut self) -> Option<Vec<String>> {
-        let (count, _) = self.rest().strip_prefix('[')?.split_once("]{")?;
+        let is_map = self.rest().starts_with('{');
+        let (open, close) = if is_map { ('{', "}{key:") } else { ('[', "]{") };
+        let (count, _) = self.rest().strip_prefix(open)?.split_once(close)?;
         let rows: usize =
             if count.bytes().all(|byte| byte.is_ascii_digit()) { count.parse().ok()? } else { return None };
-        self.at += count.len() + 3;
-        let mut keys = Vec::new();
+        self.at += 1 + count.len() + close.len();
+        let mut columns = Vec::new();
         while !self.rest().starts_with('}') {
-            if self.rest().starts_with(',') {
-                self.at += 1;
+            self.skip(',');
+            let mut path = vec![self.name(&['.', ',', '}'])];
+            while self.skip('.') {
+                path.push(self.name(&['.', ',', '}']));
             }
-            keys.push(self.cell(&[',', '}']));
+            columns.push(path);
         }
         self.at += 1;
         let row = |reader: &mut Self| {
-            let mut members = Vec::new();
-            for key in &keys {
-                reader.at += 1;
-                let value = reader.cell(&[',', '\n']);
-                if !value.is_empty() {
-                    members.push(format!("{key}:{value}"));
-                }
+            assert!(reader.skip('\n'));
+            let key = if is_map { reader.name(&[':']) } else { String::new() };
+            let mut cells = Vec::new();
+            for at in 0..columns.len() {
+                let before = if at > 0 { Some(',') } else { is_map.then_some(':') };
+                assert!(before.is_none_or(|mark| reader.skip(mark)));
+                cells.push((columns[at].as_slice(), reader.cell(&[',', '\n'])));
             }
-            format!("{{{}}}", members.join(","))
+            if is_map { format!("{key}:{}", object(&cells, 0)) } else { object(&cells, 0) }
         };
         let rows = (0..rows).map(|_| row(self)).collect();
-        assert!(self.rest().starts_with('\n'));
-        self.at += 1;
+        assert!(self.skip('\n'));
         Some(rows)
+    }
+
+    fn skip(&mut self, mark: char) -> bool {
+        let is_there = self.rest().starts_with(mark);
+        self.at += if is_there { mark.len_utf8() } else { 0 };
+        is_there
+    }
+
+    /// Reads a key, which is a string whatever it looks like.
+    fn name(&mut self, ends: &[char]) -> String {
+        if self.rest().starts_with('"') {
+            return self.string().to_owned();
+        }
+        let name = &self.rest()[..self.rest().find(ends).unwrap()];
+        self.at += name.len();
+        format!("\"{name}\"")
     }
 
     /// Reads one value, or nothing.
@@ -124,4 +147,21 @@ impl<'a> Reader<'a> {
         self.at += cell.len();
         if cell.is_empty() || JsonTree::parse(cell).is_some() { cell.to_owned() } else { format!("\"{cell}\"") }
     }
+}
+
+/// Puts an object together from its cells, whose columns are paths; those that begin with one key are one member.
+fn object(cells: &[(&[String], String)], depth: usize) -> String {
+    let mut members = Vec::new();
+    let mut rest = cells;
+    while let Some((path, value)) = rest.first() {
+        let same = rest.iter().take_while(|(other, _)| other[depth] == path[depth]).count();
+        let (member, after) = rest.split_at(same);
+        rest = after;
+        if member.iter().all(|(_, value)| value.is_empty()) {
+            continue;
+        }
+        let value = if path.len() > depth + 1 { object(member, depth + 1) } else { value.clone() };
+        members.push(format!("{}:{value}", path[depth]));
+    }
+    format!("{{{}}}", members.join(","))
 }

@@ -47,11 +47,11 @@ pub(super) fn recall(names: &OwnNames) -> JsonMap {
 /// The tools of search mode.
 pub(super) fn search_tools(names: &OwnNames, tools: usize, servers: usize) -> [JsonMap; 4] {
     let text = format!(
-        "Find tools: {tools} tools of {servers} servers are here and only some are listed. Say what is to be done. The best \
-         fits come with their arguments; the exact name of a tool gives its whole schema, and an empty query the servers."
+        "Find tools: {tools} tools of {servers} servers are here and only some are listed. Say what one step is to do, in a few \
+         words, and ask again for the next: the tools of a whole task do not fit into one answer. The best fits come with their arguments; the exact name of a tool gives its whole schema, and an empty query the servers."
     );
     let query = json!({ "type": "object", "properties": {
-        "query": { "type": "string", "description": "What is to be done, or the exact name of a tool." },
+        "query": { "type": "string", "description": "What one step is to do, as `find an address on the map`, or the exact name of a tool." },
         "server": { "type": "string", "description": "Only tools of this server." },
         "top_k": { "type": "integer", "minimum": 1, "maximum": 20, "description": "How many; 5 by default." },
     }, "required": ["query"], "additionalProperties": false });

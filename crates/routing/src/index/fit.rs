@@ -20,6 +20,13 @@ const GENERIC: f64 = 0.4;
 const BREADTH: f64 = 0.3;
 /// What a word counts that, or a relative of which, only tools behind the first have: the catalog is about such things.
 const ELSEWHERE: f64 = 0.1;
+/// What evidence is worth that is one word in a tool which is the only one of its namespace among the first: what else is
+/// asked for, its neighbours do not have either.
+const STRAY: f64 = 0.6;
+/// Words of a request from which on that counts: a command of a few words may name what it wants with one.
+const REQUEST_WORDS: usize = 7;
+/// Tools of a namespace from which on others of it could have come near.
+const NEIGHBOURS: u32 = 3;
 /// Weighted count of a word at which it has half of its effect. Scores level off sooner.
 const HALF_EFFECT: f64 = 2.5;
 /// Tools with fields of common lengths that are added to those of every catalog before lengths are compared: in a
@@ -98,7 +105,7 @@ impl ToolIndex {
     /// Tells how well tools, given by their places, best first, fit a query.
     pub(super) fn fit(&self, mut query: ParsedQuery, first: &[u32]) -> QueryFit {
         let strengths = self.first_strengths(&query, first);
-        let (mut sums, mut unknown, mut is_about) = (FitSums::default(), Vec::new(), false);
+        let (mut sums, mut unknown, mut is_about, mut own_words) = (FitSums::default(), Vec::new(), false, 0);
         let lexicon = &self.options.lexicon;
         let terms = &query.text.terms;
         for (at, (term, number)) in terms.iter().zip(&query.numbers).enumerate() {
@@ -127,6 +134,7 @@ impl ToolIndex {
                 sums.add(GENERIC, found);
                 continue;
             }
+            own_words += u32::from(number.and_then(|number| strengths.of(number)).is_some_and(|found| found[0] > 0.0));
             if found == NOTHING && is_elsewhere {
                 found = [ELSEWHERE; FIRST_TOOLS];
             }
@@ -156,7 +164,17 @@ impl ToolIndex {
         for (_, found) in phrases {
             sums.add(1.0, found);
         }
-        QueryFit { evidence: sums.evidence(), is_about, unknown, words: std::mem::take(&mut query.text.words) }
+        let is_lone = own_words < 2 && query.text.words.len() >= REQUEST_WORDS;
+        let worth = if is_lone && self.is_stray(first) { STRAY } else { 1.0 };
+        QueryFit { evidence: worth * sums.evidence(), is_about, unknown, words: std::mem::take(&mut query.text.words) }
+    }
+
+    /// Tells whether the first of the first tools is the only one of its namespace, although that has others.
+    fn is_stray(&self, first: &[u32]) -> bool {
+        let family = |place: &u32| self.items[*place as usize].family;
+        let Some((best, rest)) = first.split_first() else { return false };
+        let members = self.families.get(family(best) as usize).copied().unwrap_or(0);
+        members >= NEIGHBOURS && rest.iter().all(|other| family(other) != family(best))
     }
 
     fn first_strengths(&self, query: &ParsedQuery, first: &[u32]) -> FirstStrengths {

@@ -8,6 +8,7 @@ mod analyse;
 mod collapse;
 mod explain;
 mod fields;
+mod files;
 mod fit;
 mod follow_up;
 mod lexicon;
@@ -56,7 +57,7 @@ pub struct IndexOptions {
 
 impl Default for IndexOptions {
     fn default() -> Self {
-        Self { lexicon: Lexicon::english(), fuzzy: true, embedding_weight: 0.5 }
+        Self { lexicon: Lexicon::english(), fuzzy: true, embedding_weight: 1.0 }
     }
 }
 
@@ -68,6 +69,8 @@ struct IndexedTool {
     /// The name as it is.
     name: Box<str>,
     kinship: VariantSignature,
+    /// Number of its namespace among the interned ones; [`NONE`] without one.
+    family: u32,
     fingerprint: [u64; 2],
     /// The caller's vector, of length 1; empty for none.
     vector: Box<[f32]>,
@@ -93,6 +96,9 @@ pub struct ToolIndex {
     /// Number of the group of near-duplicates each tool is in; none for a removed tool.
     groups: Vec<u32>,
     signatures: Terms,
+    namespaces: Terms,
+    /// Number of tools in each namespace.
+    families: Vec<u32>,
     removed: u32,
     /// Sum of the lengths of each field, and the number of tools where it is not empty.
     totals: [(u64, u32); FIELDS],
@@ -123,6 +129,8 @@ impl ToolIndex {
             calls: Vec::new(),
             groups: Vec::new(),
             signatures: Terms::default(),
+            namespaces: Terms::default(),
+            families: Vec::new(),
             removed: 0,
             totals: [(0, 0); FIELDS],
             dimensions: 0,
@@ -199,6 +207,9 @@ impl ToolIndex {
         let Some(place) = self.place(id) else { return false };
         self.places[self.items[place as usize].id as usize] = NONE;
         self.groups[place as usize] = NONE;
+        if let Some(members) = self.families.get_mut(self.items[place as usize].family as usize) {
+            *members -= 1;
+        }
         self.removed += 1;
         self.set_vector(place, Box::default());
         for (total, length) in self.totals.iter_mut().zip(self.lengths[place as usize]) {
@@ -328,10 +339,22 @@ impl ToolIndex {
                 id: 0,
                 name: item.name.as_str().into(),
                 kinship,
+                family: NONE,
                 fingerprint: fields::fingerprint(item),
                 vector: Box::default(),
             },
         );
+        self.join_family(place, &item.namespace);
+    }
+
+    /// Notes the namespace of a tool.
+    fn join_family(&mut self, place: u32, namespace: &str) {
+        if !namespace.is_empty() {
+            let family = self.namespaces.intern(Term::Word(namespace));
+            self.families.resize(self.namespaces.len(), 0);
+            self.families[family as usize] += 1;
+            self.items[place as usize].family = family;
+        }
     }
 
     /// Puts a tool at the next place.
@@ -422,6 +445,8 @@ impl ToolIndex {
         }
         packed.postings = std::mem::take(&mut self.postings);
         packed.postings.pack(&places, &numbers);
+        (packed.namespaces, packed.families) =
+            (std::mem::take(&mut self.namespaces), std::mem::take(&mut self.families));
         (packed.totals, packed.work) = (self.totals, self.work);
         (packed.dimensions, packed.vectors) = (self.dimensions, self.vectors);
         *self = packed;

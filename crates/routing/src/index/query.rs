@@ -2,6 +2,7 @@
 
 use super::analyse::QueryText;
 use super::collapse;
+use super::files::without_paths;
 use super::postings::{PostingLists, TermPosting};
 use super::{NONE, ToolIndex};
 use contextweaver_base::limits;
@@ -142,9 +143,9 @@ impl FuzzyVocabulary {
 }
 
 impl ToolIndex {
-    /// Reads a query.
+    /// Reads a query; paths of files are read as what such files are called.
     pub(super) fn read(&mut self, text: &str) -> ParsedQuery {
-        let mut text = QueryText::new(text, &self.stop, limits::MAX_QUERY_WORDS);
+        let mut text = QueryText::new(&without_paths(text), &self.stop, limits::MAX_QUERY_WORDS);
         self.work += text.words.len() as u64;
         let mut terms: Vec<QueryTerm> = Vec::new();
         let mut numbers: Vec<Option<u32>> = text.terms.iter().map(|term| self.known(term)).collect();

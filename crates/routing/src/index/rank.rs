@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::iter::Peekable;
 
+use super::files::without_paths;
 use super::fit::{FIRST_TOOLS, QueryFit};
 use super::postings::{TermPosting, TermPostings};
 use super::query::{ParsedQuery, QueryTerm};
@@ -61,6 +62,9 @@ pub struct Ranking {
     pub is_empty: bool,
     /// How well the first tools fit the words of the query.
     pub fit: QueryFit,
+    /// Score of the first tool behind the first five, beside the best: 1 where the words tell no tools apart, 0 where
+    /// there is none.
+    pub crowding: f64,
 }
 
 /// Room for sums, kept between queries so that none has to clear it all.
@@ -78,9 +82,9 @@ pub(super) struct RankScratch {
 
 /// Place of a tool in the index, with its score.
 #[derive(Debug, Clone, Copy)]
-struct ScoredPlace {
-    place: u32,
-    score: f64,
+pub(super) struct ScoredPlace {
+    pub place: u32,
+    pub score: f64,
 }
 
 /// The candidates of one group of near-duplicates, of which one stands for all.
@@ -98,7 +102,7 @@ pub(super) fn call_hash(text: &str) -> u32 {
     of_text(&text.to_lowercase()) as u32
 }
 
-fn best_score(candidates: &[ScoredPlace]) -> f64 {
+pub(super) fn best_score(candidates: &[ScoredPlace]) -> f64 {
     candidates.iter().map(|candidate| candidate.score).fold(0.0, f64::max)
 }
 
@@ -133,13 +137,17 @@ impl ToolIndex {
         let query = self.read(text);
         let exact = self.exact(called, scope);
         let mut candidates = self.score(&query, scope);
-        let wishes = self.wishes(text);
+        let plain = without_paths(text);
+        let wishes = self.wishes(&plain);
         if wishes.len() > 1 {
             self.spread(&mut candidates, &wishes, scope);
         }
         if let Some(vector) = vector {
-            self.fuse(&mut candidates, &vector, scope);
+            // The vector of several requests says less of each.
+            let weight = self.options.embedding_weight / wishes.len().max(1) as f64;
+            self.fuse(&mut candidates, &vector, weight, scope);
         }
+        self.serve_files(&mut candidates, text, scope);
         if let Some(place) = exact {
             let best = best_score(&candidates);
             // It comes first whatever its words say; a score of its own keeps the order of the scores.
@@ -148,11 +156,16 @@ impl ToolIndex {
             candidates.push(ScoredPlace { place, score: first });
         }
         let total = candidates.len();
-        let entries = self.collapse(candidates, &query, exact, scope.limit);
+        let mut entries = self.collapse(candidates, &query, exact, scope.limit.max(FIRST_TOOLS + 1));
+        let crowding = match (entries.first(), entries.get(FIRST_TOOLS)) {
+            (Some(best), Some(next)) if !next.is_variant && best.score > 0.0 => next.score / best.score,
+            _ => 0.0,
+        };
+        entries.truncate(scope.limit);
         let first: Vec<u32> = entries.iter().take(FIRST_TOOLS).filter_map(|entry| self.place(&entry.id)).collect();
         let is_empty = query.text.words.is_empty();
         let fit = self.fit(query, &first);
-        Ok(Ranking { fit, entries, candidates: total, is_exact: exact.is_some(), is_empty })
+        Ok(Ranking { fit, crowding, entries, candidates: total, is_exact: exact.is_some(), is_empty })
     }
 
     fn is_allowed(&self, place: u32, scope: RankScope) -> bool {
@@ -170,7 +183,7 @@ impl ToolIndex {
     }
 
     /// Scores every allowed tool that has a term of the query.
-    fn score(&mut self, query: &ParsedQuery, scope: RankScope) -> Vec<ScoredPlace> {
+    pub(super) fn score(&mut self, query: &ParsedQuery, scope: RankScope) -> Vec<ScoredPlace> {
         let norms = LengthNorms::new(&self.totals);
         let mut sums = std::mem::take(&mut self.scratch.sums);
         sums.resize(self.items.len(), [0.0; 2]);
@@ -224,7 +237,7 @@ impl ToolIndex {
     }
 
     /// Adds the similarity of the vectors to the scores, of which the best becomes 1.
-    fn fuse(&mut self, candidates: &mut Vec<ScoredPlace>, vector: &[f32], scope: RankScope) {
+    fn fuse(&mut self, candidates: &mut Vec<ScoredPlace>, vector: &[f32], weight: f64, scope: RankScope) {
         let best = best_score(candidates);
         let mut scores = vec![0.0; self.items.len()];
         for candidate in candidates.drain(..) {
@@ -233,7 +246,7 @@ impl ToolIndex {
         for (place, (lexical, item)) in scores.into_iter().zip(&self.items).enumerate() {
             let place = place as u32;
             let products = item.vector.iter().zip(vector).map(|(a, b)| f64::from(*a) * f64::from(*b));
-            let sum = lexical + self.options.embedding_weight * products.sum::<f64>().max(0.0);
+            let sum = lexical + weight * products.sum::<f64>().max(0.0);
             if sum > 0.0 && self.is_allowed(place, scope) {
                 candidates.push(ScoredPlace { place, score: sum });
             }

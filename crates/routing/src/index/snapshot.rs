@@ -7,7 +7,7 @@
 use super::collapse::VariantSignature;
 use super::fields::{FIELDS, fingerprint};
 use super::postings::{PostingLists, TermPosting};
-use super::{IndexOptions, IndexedTool, ToolIndex};
+use super::{IndexOptions, IndexedTool, NONE, ToolIndex};
 use contextweaver_base::limits;
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -120,7 +120,10 @@ impl ToolIndex {
         for item in items {
             let place = index.place(&item.id).filter(|place| !seen[*place as usize]);
             match place.filter(|place| index.items[*place as usize].fingerprint == fingerprint(item)) {
-                Some(place) => seen[place as usize] = true,
+                Some(place) => {
+                    seen[place as usize] = true;
+                    index.join_family(place, &item.namespace);
+                }
                 None => return Err(stale("the snapshot of the index is of other tools")),
             }
         }
@@ -148,7 +151,7 @@ impl ToolIndex {
             self.insert(
                 id,
                 lengths,
-                IndexedTool { id: 0, name: name.into(), kinship, fingerprint, vector: Box::default() },
+                IndexedTool { id: 0, name: name.into(), kinship, family: NONE, fingerprint, vector: Box::default() },
             );
         }
         Ok(())

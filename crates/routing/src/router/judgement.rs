@@ -28,6 +28,14 @@ const CONFIDENCE: &[(f64, f64)] = &[
     (4.5, 0.94),
 ];
 
+/// Crowding up to which evidence is worth what it is on the average, and a bit more; what it is worth more there; and how
+/// fast that goes down beyond. Where the sixth tool scores nearly as the first, the right one is often behind it.
+const CROWDED: f64 = 0.3;
+const CLEAR: f64 = 1.2;
+const CROWDING: f64 = 1.1;
+/// Most that words can tell.
+const MAX_CONFIDENCE: f64 = 0.98;
+
 /// Words and tools that a reason names.
 const NAMED: usize = 3;
 
@@ -47,7 +55,7 @@ pub(super) struct Judgement {
 impl Judgement {
     /// Judges the ranking of a query.
     pub fn new(ranking: &Ranking, is_hybrid: bool, least: f64, query: &str) -> Self {
-        let confidence = if ranking.is_exact { 1.0 } else { confidence(ranking.fit.evidence) };
+        let confidence = if ranking.is_exact { 1.0 } else { confidence(ranking.fit.evidence, ranking.crowding) };
         let is_weak = confidence < least;
         let mut found = Self {
             confidence: (!(is_weak && is_hybrid)).then(|| round(confidence, 4)),
@@ -75,8 +83,18 @@ impl Judgement {
     }
 }
 
-/// Returns how likely one of the first tools is right, going by the evidence.
-fn confidence(evidence: f64) -> f64 {
+/// Returns how likely one of the first tools is right, going by the evidence and by how far it tells tools apart. Whether
+/// anything fits is decided by the evidence alone.
+fn confidence(evidence: f64, crowding: f64) -> f64 {
+    let found = by_evidence(evidence);
+    if found <= MIN_CONFIDENCE || crowding == 0.0 {
+        return found;
+    }
+    let worth = CLEAR - CROWDING * (crowding - CROWDED).max(0.0);
+    (MIN_CONFIDENCE + (found - MIN_CONFIDENCE) * worth).min(MAX_CONFIDENCE)
+}
+
+fn by_evidence(evidence: f64) -> f64 {
     let after = CONFIDENCE.iter().position(|(known, _)| *known > evidence).unwrap_or(CONFIDENCE.len() - 1).max(1);
     let ((low, from), (high, to)) = (CONFIDENCE[after - 1], CONFIDENCE[after]);
     (from + (to - from) * (evidence - low) / (high - low)).min(to)
@@ -107,9 +125,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_evidence_is_more_certain() {
-        let all: Vec<f64> = (0..=600).map(|percent| confidence(f64::from(percent) / 100.0)).collect();
-        assert!(all.windows(2).all(|pair| pair[0] <= pair[1]), "{all:?}");
-        assert_eq!((all[0], round(all[60], 9), round(all[95], 9), all[600]), (0.0, 0.2, 0.4, 0.94));
+    fn more_evidence_is_more_certain_and_a_crowd_is_less() {
+        for crowding in [0.0, 0.2, 0.5, 1.0] {
+            let all: Vec<f64> = (0..=600).map(|percent| confidence(f64::from(percent) / 100.0, crowding)).collect();
+            assert!(all.windows(2).all(|pair| pair[0] <= pair[1]), "{all:?}");
+            assert!(all.iter().all(|found| (0.0..1.0).contains(found)), "{all:?}");
+            assert_eq!((all[0], round(all[60], 9)), (0.0, 0.2));
+        }
+        let of = |crowding| round(confidence(2.0, crowding), 9);
+        assert_eq!([of(0.0), of(0.3), of(0.5), of(1.0)], [0.82, 0.944, 0.8076, 0.4666]);
     }
 }

@@ -268,7 +268,7 @@ fn vectors_of_the_caller_count_beside_the_words() {
     let ranking = index.rank("red", RankScope { embedding: Some(&[5.0, 0.0]), ..all(5) }).unwrap();
     let found: Vec<(&str, f64)> = ranking.entries.iter().map(|one| (one.id.as_str(), one.score)).collect();
     assert_eq!(found.iter().map(|one| one.0).collect::<Vec<_>>(), ["b", "a", "c"]);
-    assert!((found[2].1 - 0.5 * std::f64::consts::FRAC_1_SQRT_2).abs() < 1e-6 && (found[1].1 - 1.0).abs() < 1e-12);
+    assert!((found[2].1 - std::f64::consts::FRAC_1_SQRT_2).abs() < 1e-6 && (found[1].1 - 1.0).abs() < 1e-12);
     for wrong in [&[1.0][..], &[], &[f32::NAN, 1.0], &[1.0, 2.0, 3.0]] {
         assert_eq!(index.set_embedding("a", wrong).unwrap_err().code().as_str(), "INVALID_INPUT");
         let scope = RankScope { embedding: Some(wrong), ..all(5) };
@@ -278,6 +278,66 @@ fn vectors_of_the_caller_count_beside_the_words() {
     // They stay with their tools when others go.
     index.remove("c");
     assert_eq!(index.rank("red", RankScope { embedding: Some(&[5.0, 0.0]), ..all(5) }).unwrap().entries[0].id, "b");
+}
+
+#[test]
+fn the_vector_of_several_requests_counts_less() {
+    let items = [
+        tool("a", "create_invoice", "Creates an invoice"),
+        tool("b", "send_mail", "Sends an email"),
+        tool("c", "gamma", "blue"),
+    ];
+    let mut index = ToolIndex::build(&items, IndexOptions::default());
+    index.set_embedding("c", &[1.0, 0.0]).unwrap();
+    let mut score = |query: &str| {
+        let found = index.rank(query, RankScope { embedding: Some(&[1.0, 0.0]), ..all(5) }).unwrap();
+        found.entries.into_iter().find(|entry| entry.id == "c").map(|entry| entry.score)
+    };
+    assert_eq!(score("create an invoice"), Some(1.0));
+    assert_eq!(score("create an invoice and send an email to Ada"), Some(0.5));
+}
+
+#[test]
+fn a_file_that_a_request_names_wants_a_tool_for_its_kind() {
+    let items = [
+        tool("chart", "generate_chart", "Generates a chart of data, such as the price of bitcoin"),
+        tool("convert", "convert_markdown", "Converts markdown, with its root heading, to a mind map"),
+        tool("read", "read_file", "Reads a file"),
+        tool("slides", "create_presentation", "Makes slides"),
+        tool("write", "write_file", "Writes text"),
+    ];
+    let mut index = ToolIndex::build(&items, IndexOptions::default());
+    let mut first = |query: &str| {
+        let mut found = ids(&mut index, query);
+        found.truncate(2);
+        found.sort();
+        found
+    };
+    let report = "Generate a chart of the bitcoin price and save a report to";
+    assert_eq!(first(&format!("{report} /root/markdown/bitcoin.md")), ["chart", "write"]);
+    assert_eq!(first(&format!("{report} /root/markdown/bitcoin.pptx")), ["chart", "slides"]);
+    assert_eq!(first("what does /root/markdown/bitcoin.md say?")[0], "read");
+    assert!(first("what does /root/markdown say?").contains(&"convert".to_owned()));
+}
+
+#[test]
+fn a_crowd_behind_the_first_five_is_told() {
+    let items: Vec<SelectableItem> = (0..8)
+        .map(|n| {
+            tool(
+                &n.to_string(),
+                &format!("list_orders_{}", ["red", "blue", "gray", "pink", "gold", "lime", "teal", "rose"][n]),
+                "Orders",
+            )
+        })
+        .collect();
+    let crowding = |count: usize, query: &str| {
+        let mut index = ToolIndex::build(&items[..count], IndexOptions::default());
+        index.rank(query, all(5)).unwrap().crowding
+    };
+    assert_eq!(crowding(5, "list orders"), 0.0);
+    assert!(crowding(8, "list orders") > 0.99);
+    assert!(crowding(8, "list orders red") < 0.9);
 }
 
 #[test]

@@ -25,3 +25,28 @@ fn a_refusal_names_what_no_tool_has() {
         assert!(cause != nothing || found.nearest_ids.unwrap_or_default().is_empty(), "{query}");
     }
 }
+
+/// Tools of three servers, of which one has `count` tools.
+fn servers(count: usize) -> Router {
+    let games =
+        [("ranks", "History of players."), ("board", "Best players."), ("teams", "All teams."), ("maps", "All maps.")];
+    let mut tools = vec![
+        json!({ "id": "npm", "kind": "tool", "name": "maintainers", "namespace": "npm", "description": "Who keeps a package." }),
+        json!({ "id": "docs", "kind": "tool", "name": "pages", "namespace": "docs", "description": "Finds pages." }),
+    ];
+    tools.extend(games[..count].iter().map(
+        |(name, text)| json!({ "id": name, "kind": "tool", "name": name, "namespace": "game", "description": text }),
+    ));
+    Router::new(Catalog::from_value(json!({ "items": tools }), "").unwrap(), RouterOptions::default())
+}
+
+#[test]
+fn one_word_of_a_request_in_a_stray_tool_is_no_match() {
+    let ids = |count: usize, query: &str| servers(count).route(query, &RouteOptions::default()).unwrap().candidate_ids;
+    let request = "What is the evolutionary history of pandas in southern China?";
+    // A server of few tools has none that could have come near, and a command may name what it wants with one word.
+    assert_eq!(ids(4, request), [""; 0]);
+    assert_eq!(ids(1, request), ["ranks"]);
+    assert_eq!(ids(4, "history, please"), ["ranks"]);
+    assert_eq!(ids(4, "What is the history of the players that pandas have in southern China?")[0], "ranks");
+}

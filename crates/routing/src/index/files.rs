@@ -1,0 +1,201 @@
+//! Files that a request names: "save it as /reports/q3.md".
+//!
+//! The words of a path are data, not what is asked for: a folder called `markdown` wants no tool that converts markdown.
+//! What is asked for is that a file of its kind is written or read.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::ToolIndex;
+use super::analyse::for_each_term;
+use super::rank::{RankScope, ScoredPlace, best_score};
+use contextweaver_text::numbered::Term;
+
+/// Most files of a request that are looked at.
+const MAX_FILES: usize = 4;
+/// Words before the name of a file among which the verb is looked for.
+const VERB_WORDS: usize = 40;
+/// Part of the best score that a tool for the file has at least: a name alone makes no tool one for it.
+const LEAST_PART: f64 = 0.7;
+
+/// What the best tool for a file counts beside the best tool: it comes among the first, behind what the request is about.
+const FILE_SHARE: f64 = 0.95;
+
+/// What a file is called, the name that tools have for it last, and its extensions. Text is just a file.
+const KINDS: &[(&str, &[&str])] = &[
+    ("word document", &["doc", "docx", "odt", "rtf"]),
+    ("powerpoint presentation", &["odp", "ppt", "pptx"]),
+    ("spreadsheet workbook excel", &["ods", "xls", "xlsm", "xlsx"]),
+    ("pdf", &["pdf"]),
+    ("csv", &["csv", "tsv"]),
+    ("image", &["bmp", "gif", "jpeg", "jpg", "png", "svg", "tiff", "webp"]),
+    ("audio", &["flac", "m4a", "mp3", "ogg", "wav"]),
+    ("video", &["avi", "mkv", "mov", "mp4", "webm"]),
+    ("archive", &["7z", "gz", "rar", "tar", "tgz", "zip"]),
+    ("html", &["htm", "html"]),
+    (
+        "file",
+        &[
+            "bib", "c", "cfg", "conf", "cpp", "cs", "css", "env", "go", "h", "ini", "java", "js", "json", "jsx", "kt",
+            "log", "lua", "md", "php", "ps1", "py", "r", "rb", "rs", "rst", "scss", "sh", "sql", "swift", "tex",
+            "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml",
+        ],
+    ),
+];
+/// Verbs that ask for a file to be made, and such that ask for what is in it.
+const WRITING: &[&str] = &[
+    "create", "draft", "export", "generate", "make", "output", "produce", "put", "record", "save", "saved", "store",
+    "write",
+];
+const READING: &[&str] = &["analyze", "check", "extract", "load", "open", "parse", "read", "summarize"];
+
+/// A file that a request names.
+#[derive(Debug, PartialEq, Eq)]
+struct NamedFile {
+    range: Range<usize>,
+    kind: &'static str,
+    is_written: bool,
+}
+
+impl NamedFile {
+    /// What is asked for: a verb and what the file is called.
+    fn wish(&self) -> [&'static str; 2] {
+        let noun = self.kind.rsplit(' ').next().unwrap_or(self.kind);
+        match (self.is_written, noun) {
+            (false, _) => ["read", noun],
+            (true, "file") => ["write", noun],
+            (true, _) => ["create", noun],
+        }
+    }
+}
+
+/// Finds the files that a request names by a path or a name with a known extension. Addresses are none.
+fn named_files(text: &str) -> Vec<NamedFile> {
+    let (mut found, mut end) = (Vec::new(), 0);
+    for token in text.split_inclusive(char::is_whitespace) {
+        let start = end;
+        end += token.len();
+        let is_mark = |ch: char| ch.is_whitespace() || "\"'`()[]<>{},;:!?*".contains(ch);
+        let left = token.len() - token.trim_start_matches(is_mark).len();
+        let path = token.trim_matches(is_mark).trim_end_matches('.');
+        if found.len() < MAX_FILES
+            && let Some(kind) = kind_of(path)
+        {
+            let range = start + left..start + left + path.len();
+            found.push(NamedFile { is_written: is_written(&text[..range.start]), range, kind });
+        }
+    }
+    found
+}
+
+/// Returns what a file with this path is called, if it is one.
+fn kind_of(path: &str) -> Option<&'static str> {
+    if path.contains("://") || path.starts_with("www.") {
+        return None;
+    }
+    let (stem, extension) = path.rsplit(['/', '\\']).next()?.rsplit_once('.')?;
+    let extension = extension.to_ascii_lowercase();
+    let (kind, _) = KINDS.iter().find(|(_, known)| known.contains(&extension.as_str()))?;
+    (!stem.is_empty()).then_some(*kind)
+}
+
+/// Tells whether a file is to be written, by the last verb before it.
+fn is_written(before: &str) -> bool {
+    let lower = before.to_ascii_lowercase();
+    let words = lower.split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut last = words.rev().take(VERB_WORDS).filter(|word| WRITING.contains(word) || READING.contains(word));
+    last.next().is_some_and(|verb| WRITING.contains(&verb))
+}
+
+/// Returns a request with what files are called in place of their paths.
+pub(super) fn without_paths(text: &str) -> Cow<'_, str> {
+    let files = named_files(text);
+    if files.is_empty() {
+        return text.into();
+    }
+    let (mut out, mut end) = (String::with_capacity(text.len()), 0);
+    for file in files {
+        out.push_str(&text[end..file.range.start]);
+        out.push_str(file.kind);
+        end = file.range.end;
+    }
+    out.push_str(&text[end..]);
+    out.into()
+}
+
+impl ToolIndex {
+    /// Raises the tools that write or read the files that a request names to nearly the best score.
+    pub(super) fn serve_files(&mut self, candidates: &mut [ScoredPlace], text: &str, scope: RankScope) {
+        for file in named_files(text) {
+            let wish = file.wish();
+            let query = self.read(&wish.join(" "));
+            let scored = self.score(&query, scope);
+            let mut parts = vec![0.0_f64; self.items.len()];
+            let best = best_score(&scored);
+            for ScoredPlace { place, score } in scored {
+                parts[place as usize] = score / best;
+            }
+            let named = wish.map(|word| self.named(word));
+            let best = best_score(candidates);
+            for candidate in candidates.iter_mut() {
+                let part = parts[candidate.place as usize];
+                if part >= LEAST_PART && named.iter().all(|named| named.binary_search(&candidate.place).is_ok()) {
+                    candidate.score = candidate.score.max(FILE_SHARE * best * part);
+                }
+            }
+            self.work += self.items.len() as u64;
+        }
+    }
+
+    /// Returns the places of the tools that have a word in their name, in order.
+    fn named(&self, word: &str) -> Vec<u32> {
+        let mut places = Vec::new();
+        for_each_term(word, &mut |term| {
+            if let Some(number) = self.terms.get(Term::Word(term)) {
+                places.extend(self.postings.entries(number).filter(|entry| entry.field() == 0).map(|entry| entry.item));
+            }
+        });
+        contextweaver_base::order::sort_distinct(&mut places);
+        places
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_become_what_is_wanted_of_them() {
+        let cases: [(&str, &str, &[[&str; 2]]); 8] = [
+            ("Draft an intro in /root/markdown/github_trends.md.", "Draft an intro in file.", &[["write", "file"]]),
+            (
+                "read `src/main.rs`, then save a summary as Notes.DOCX",
+                "read `file`, then save a summary as word document",
+                &[["read", "file"], ["create", "document"]],
+            ),
+            (
+                "Which sheets does C:\\data\\q3.xlsx have?",
+                "Which sheets does spreadsheet workbook excel have?",
+                &[["read", "excel"]],
+            ),
+            (
+                "Read the talk and make slides, saved to ~/talk.pptx",
+                "Read the talk and make slides, saved to powerpoint presentation",
+                &[["create", "presentation"]],
+            ),
+            (
+                "open https://a.example/x.html and www.b.example/y.pdf",
+                "open https://a.example/x.html and www.b.example/y.pdf",
+                &[],
+            ),
+            ("what is in /root/git, v1.2 of it?", "what is in /root/git, v1.2 of it?", &[]),
+            (".env and .md", ".env and .md", &[]),
+            ("", "", &[]),
+        ];
+        for (text, plain, wishes) in cases {
+            assert_eq!(without_paths(text), plain);
+            assert_eq!(named_files(text).iter().map(NamedFile::wish).collect::<Vec<_>>(), wishes, "{text}");
+        }
+        assert_eq!(named_files(&"a.txt ".repeat(100)).len(), MAX_FILES);
+    }
+}
