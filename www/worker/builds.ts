@@ -86,7 +86,6 @@ interface Entry {
   readonly built: Built | undefined;
   readonly view: PhaseView;
   readonly refused: readonly RefusedPin[];
-  readonly at: number;
 }
 
 /** In which form an item stands in the prompt, in the words of the page. */
@@ -134,16 +133,8 @@ export const NO_FATE: Fate = {
 };
 
 const entries = new Map<Phase, Entry>();
-/** What the present prompt is compared with. */
-const bases = new Map<Phase, Built>();
-const fixed = new Set<Phase>();
-/** Why a running prompt no longer goes on with what it is compared with: the first reason since. */
-const partings = new Map<Phase, Parting>();
 /** Counts what changes the answers about a build. */
 let version = 0;
-/** Builds in less time than this belong to one movement of a slider. */
-const PAUSE_MS = 1000;
-
 /** Builds the phases whose request has changed. */
 export function build(request: Request): { readonly version: number; readonly phases: readonly PhaseView[]; readonly refused: readonly RefusedPin[] } {
   const present = log();
@@ -175,7 +166,6 @@ export function buildOnce(options: BuildOptions): PhaseView {
 
 /** Forgets all builds. */
 export function clear(): void {
-  for (const phase of entries.keys()) forget(phase);
   entries.clear();
 }
 
@@ -184,28 +174,10 @@ function entryOf(present: Log, options: BuildOptions, values: readonly string[])
   const key = JSON.stringify([options, values]);
   const before = entries.get(phase);
   if (before?.key === key && before.log === present && before.length === present.items.length) return before;
-  const at = performance.now();
-  // What stood there for a while is what a change is measured against, and so is what stood there first.
-  const stood = before?.built && !fixed.has(phase) && (at - before.at > PAUSE_MS || !bases.has(phase)) ? before.built : undefined;
-  if (stood) compareWith(phase, stood);
-  if (before && before.log.origin !== present.origin) forget(phase);
   version += 1;
-  const entry = { key, log: present, length: present.items.length, at, ...tried(present, options, values) };
+  const entry = { key, log: present, length: present.items.length, ...tried(present, options, values) };
   entries.set(phase, entry);
-  const cut = entry.view.running?.cut;
-  if (cut !== undefined && !partings.has(phase)) partings.set(phase, cut);
   return entry;
-}
-
-function compareWith(phase: Phase, base: Built): void {
-  bases.set(phase, base);
-  partings.delete(phase);
-}
-
-function forget(phase: Phase): void {
-  bases.delete(phase);
-  fixed.delete(phase);
-  partings.delete(phase);
 }
 
 type Made = Pick<Entry, "built" | "view" | "refused">;
@@ -356,24 +328,6 @@ export function builtOrThrow(phase: Phase): Built {
   const entry = entries.get(phase);
   if (!entry?.built) throw new Error(entry?.view.problem?.message ?? "nothing is built");
   return entry.built;
-}
-
-/** What the present prompt is compared with; the prompt itself when nothing has changed. */
-export function baseOf(phase: Phase): { readonly base: Built | undefined; readonly isFixed: boolean; readonly parting: Parting | null } {
-  return { base: bases.get(phase), isFixed: fixed.has(phase), parting: partings.get(phase) ?? null };
-}
-
-/** Compares from now on with the prompt as it is; a second time gives that up. */
-export function fix({ phase, on }: { readonly phase: Phase; readonly on: boolean }): { readonly on: boolean } {
-  const entry = entries.get(phase);
-  if (on && entry?.built) {
-    compareWith(phase, entry.built);
-    fixed.add(phase);
-  } else {
-    fixed.delete(phase);
-  }
-  version += 1;
-  return { on: fixed.has(phase) };
 }
 
 export const currentVersion = (): number => version;

@@ -4,7 +4,7 @@ import type { ContextItem, FoundMessages, MessageFormat, ReadMessagesOptions } f
 import { InputError } from "./text.ts";
 
 /** How a transcript may be written. */
-export type TranscriptFormat = "session" | "snapshot" | "recorded" | MessageFormat;
+export type TranscriptFormat = "session" | "snapshot" | MessageFormat;
 
 export interface Transcript {
   readonly format: TranscriptFormat;
@@ -38,7 +38,6 @@ export function parse(text: string): unknown {
 
 /** Reads a transcript, in the format that is named or else recognised. */
 export function read(text: string, named: TranscriptFormat | "auto"): Transcript {
-  if (named === "recorded") return recorded(text);
   const value = named === "session" ? undefined : whole(text);
   if (named === "auto" ? value === undefined || isItem(value) : named === "session") return session(text);
   if (value === undefined) throw new InputError("it is not valid JSON");
@@ -51,9 +50,10 @@ export function read(text: string, named: TranscriptFormat | "auto"): Transcript
   return { format, items, key, warnings: warnings.map(({ message, path }) => `${path}: ${message}`) };
 }
 
-/** A session of the page's own: items as the package wrote them, one a line. */
-function recorded(text: string): Transcript {
-  return { format: "session", items: text.trim().split("\n").map((line) => parse(line) as ContextItem), warnings: [] };
+/** Makes items of the messages of a recorded session. */
+export function ofMessages(messages: readonly unknown[]): Transcript {
+  const { items, warnings } = messagesToItems(messages, "openai-chat");
+  return { format: "openai-chat", items, warnings: warnings.map(({ message, path }) => `${path}: ${message}`) };
 }
 
 /** The text as one JSON value, if it is one. */

@@ -13,7 +13,7 @@ export interface RecordedConversation {
   readonly parent: string | undefined;
   /** What happened, from its beginning on. */
   readonly events: readonly SessionEvent[];
-  /** Calls of models. */
+  /** Calls of models, but for those that wrote a summary of it. */
   readonly calls: number;
 }
 
@@ -79,7 +79,7 @@ export async function readRecording(chunks: AsyncIterable<Uint8Array>, name: str
     const conversation = open.get(event.conversation);
     if (!conversation) continue;
     conversation.events.push(event);
-    if (event.kind === "call") conversation.calls += 1;
+    if (event.kind === "call" && event.call.isSummary !== true) conversation.calls += 1;
   }
   return { agent: reader.name, conversations: conversations.filter(({ events }) => events.some(({ kind }) => kind === "messages")), problems, problem_count, otherwise: undefined };
 }

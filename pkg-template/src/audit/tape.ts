@@ -20,6 +20,7 @@ export type TapeCut = NonNullable<RunningStep["cut"]> | BreakReason;
 
 /** A call in figures. Tokens are those of the estimator; prices are in input tokens at full price, or in dollars where `usd` of the tape is. */
 export interface TapeCall {
+  /** Among the calls of the conversation, from 1; calls that wrote a summary of it aside are none. */
   readonly number: number;
   /** Milliseconds since 1970. */
   readonly at: number | null;
@@ -126,11 +127,11 @@ interface Building {
   copied: number;
   shown: number;
   sent?: Stored;
+  /** Whether what is sent is what was recorded. */
+  isWhole?: boolean;
 }
 
 const HANDLE = /artifact:[\w:.#-]+/;
-/** Prompts as they were recorded differ from the engine's estimate by rounding. */
-const SAME_TOKENS = 2;
 
 /** Names a message whatever becomes of its text. */
 function keyOf(message: ChatMessage): string {
@@ -173,8 +174,10 @@ export class TapePlayer {
       step: (step) => {
         const building = of(step.call);
         if (!building) return;
-        const messages = step.messages ?? this.#whole(calls, step.call.number, "recorded");
+        const whole = restored(calls.slice(0, step.call.number).map(({ recorded }) => recorded));
+        const messages = step.messages ?? whole;
         building.step = step;
+        building.isWhole = messages.length === whole.length && messages.every((message, at) => textOfMessage(message) === textOfMessage(whole[at] as ChatMessage));
         building.sent = stored(sent, messages);
         sent = messages;
       },
@@ -201,7 +204,7 @@ export class TapePlayer {
 
   /** The prompt of a call as it is sent, and what left it. */
   prompt(number: number): TapePrompt {
-    const at = this.#calls.findIndex(({ call }) => call.number === number);
+    const at = number - 1;
     const building = this.#calls[at];
     if (!building?.sent) return { messages: [], left: [] };
     const messages = this.#sent(at);
@@ -219,11 +222,6 @@ export class TapePlayer {
 
   #sent(at: number): readonly ChatMessage[] {
     return restored(this.#calls.slice(0, at + 1).map(({ sent }) => sent as Stored));
-  }
-
-  /** The conversation as it was when a call was made. */
-  #whole(calls: readonly Building[], number: number, which: "recorded"): readonly ChatMessage[] {
-    return restored(calls.slice(0, number).map((building) => building[which]));
   }
 
   #left(at: number, now: readonly ChatMessage[]): readonly TapeLeft[] {
@@ -246,7 +244,8 @@ export class TapePlayer {
 
   /** The first call behind a cut that has a message whole again. */
   #back(at: number, key: string, message: ChatMessage): number | undefined {
-    return this.#calls.slice(at + 1).find(({ sent }) => sent?.tail.some((one) => keyOf(one) === key && isSame(one, message)))?.call.number;
+    const found = this.#calls.findIndex(({ sent }, place) => place > at && sent?.tail.some((one) => keyOf(one) === key && isSame(one, message)) === true);
+    return found < 0 ? undefined : found + 1;
   }
 }
 
@@ -288,7 +287,7 @@ function figures(calls: readonly Building[], budget: number, report: SessionRepo
   const ours = scaled(calls.reduce((sum, { step }) => sum + (step?.without ?? 0), 0));
   const plain = scaled(calls.reduce((sum, { everything }) => sum + (everything?.price ?? 0), 0));
   const made: TapeCall[] = [];
-  for (const [at, building] of calls.entries()) made.push(callOf(building, calls[at - 1], made.at(-1), calls.length, { ours: (cost) => ours(building.call, cost), plain: (cost) => plain(building.call, cost) }));
+  for (const [at, building] of calls.entries()) made.push(callOf(at + 1, building, calls[at - 1], made.at(-1), calls.length, { ours: (cost) => ours(building.call, cost), plain: (cost) => plain(building.call, cost) }));
   const sum = (of: (call: TapeCall) => number): number => made.reduce((total, call) => total + of(call), 0);
   const last = calls.at(-1)?.call;
   const price = last?.pricing.model;
@@ -316,7 +315,7 @@ interface Priced {
   readonly plain: (cost: number) => number;
 }
 
-function callOf(building: Building, previous: Building | undefined, before: TapeCall | undefined, count: number, priced: Priced): TapeCall {
+function callOf(number: number, building: Building, previous: Building | undefined, before: TapeCall | undefined, count: number, priced: Priced): TapeCall {
   const { call, entry, copied, shown, everything, newest } = building;
   const step = building.step as Step;
   const { tokens, price, without, isOver } = step;
@@ -327,16 +326,16 @@ function callOf(building: Building, previous: Building | undefined, before: Tape
   const keys = freshKeys(building);
   const added = (building.sent?.tail ?? []).reduce((sum, message) => sum + (keys.has(keyOf(message)) ? tokensOf(message) : 0), 0);
   const fresh = cut === null ? tokens - repeated : Math.min(tokens - repeated, added);
-  const isAsRecorded = Math.abs(tokens - (everything?.tokens ?? 0)) <= SAME_TOKENS && call.usage !== undefined;
+  const isAsRecorded = building.isWhole === true && call.usage !== undefined;
   const { compared } = entry;
   // Going on would have repeated the call before, and added the same.
   const on = (before?.tokens ?? 0) + fresh;
   const { cache } = call.pricing;
   const extra = cut === null ? 0 : price - call.pricing.cost(on, call.pricing.hit(before?.tokens ?? 0));
   const saves = cut === null ? 0 : Math.max(0, on - tokens) * Math.min(cache.cached, 1);
-  const paid = cut === null || saves <= 0 ? null : call.number + Math.max(0, Math.ceil(extra / saves));
+  const paid = cut === null || saves <= 0 ? null : number + Math.max(0, Math.ceil(extra / saves));
   return {
-    number: call.number,
+    number,
     at: call.at ?? null,
     model: call.model ?? "",
     tokens: Math.round(tokens),
