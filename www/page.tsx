@@ -35,6 +35,9 @@ export function Page(): JSX.Element {
   seen.current.add(tab);
   const isSession = tab === "session" || tab === "context";
   const isMore = !isSession;
+  // Without calls there is one prompt to show.
+  const shown = tab === "session" && session?.isOnePrompt ? "context" : tab;
+  seen.current.add(shown);
   return (
     <>
       <header class="masthead">
@@ -44,7 +47,7 @@ export function Page(): JSX.Element {
         </p>
         <nav aria-label="Parts of the page" class="top">
           {SESSION.map(({ key, title }) => (
-            <TabButton key={key} name={key} title={title} selected={tab} onSelect={setTab} />
+            <TabButton key={key} name={key} title={title} selected={shown} onSelect={setTab} />
           ))}
           <details class="more" id="more" open={isMore}>
             <summary>More</summary>
@@ -82,10 +85,10 @@ export function Page(): JSX.Element {
           )}
           <Loading />
         </div>
-        <section id="panel-session" aria-label="Session" hidden={tab !== "session"}>
-          {session ? seen.current.has("session") && <SessionTab session={session} isSample={sample !== ""} version={version} onOnePrompt={() => setTab("context")} /> : <h2 class="headline">What a session repeats, what is new, and what it costs</h2>}
+        <section id="panel-session" aria-label="Session" hidden={shown !== "session"}>
+          {session ? !session.isOnePrompt && seen.current.has("session") && <SessionTab session={session} isSample={sample !== ""} version={version} /> : <h2 class="headline">What a session repeats, what is new, and what it costs</h2>}
         </section>
-        <section id="panel-context" aria-label="One prompt" hidden={tab !== "context"}>
+        <section id="panel-context" aria-label="One prompt" hidden={shown !== "context"}>
           {session && seen.current.has("context") && <ContextTab session={session} isSample={sample !== ""} version={version} />}
         </section>
         {MORE.map(({ key, title, Content }) => (

@@ -13,8 +13,14 @@ import { FIRST_BUDGET, FIRST_MODEL } from "./first.ts";
 import { Headline } from "./headline.tsx";
 import { type Call, pricesText } from "./words.ts";
 
-/** Prices that may be taken for calls that name no model. */
-const MODELS = ["gpt-5", "claude-sonnet-5", "gemini-2.5-flash"] as const;
+/** Prices that may be taken for calls whose model has none. */
+const MODELS = [
+  { key: "", title: "no model: tokens" },
+  { key: "gpt-5", title: "gpt-5" },
+  { key: "claude-sonnet-5", title: "claude-sonnet-5" },
+  { key: "gemini-2.5-flash", title: "gemini-2.5-flash" },
+  { key: "none", title: "a provider without a cache: tokens" },
+] as const;
 const BUDGETS = [8_000, 16_000, 32_000, 64_000, 128_000, 200_000] as const;
 const LEAST_BUDGET = 1000;
 const MOST_BUDGET = 10_000_000;
@@ -24,7 +30,6 @@ interface SessionProps {
   readonly isSample: boolean;
   /** Counts what was opened. */
   readonly version: number;
-  readonly onOnePrompt: () => void;
 }
 
 /** What is asked of a session that nobody has touched. */
@@ -39,7 +44,7 @@ export function firstCall({ calls }: TapeView): number {
   return (largest ?? calls.at(-1))?.number ?? 1;
 }
 
-export function SessionTab({ session, isSample, version, onOnePrompt }: SessionProps): JSX.Element {
+export function SessionTab({ session, isSample, version }: SessionProps): JSX.Element {
   const first = tapeRequest(session, isSample);
   const [budgetText, setBudgetText] = useAddress("budget", String(first.budget));
   const [modelText, setModelText] = useAddress("prices", first.model);
@@ -47,11 +52,10 @@ export function SessionTab({ session, isSample, version, onOnePrompt }: SessionP
   useEffect(() => setAt(session.chosen), [version]);
   const asked = Number(budgetText);
   const budget = Number.isInteger(asked) && asked >= LEAST_BUDGET && asked <= MOST_BUDGET ? asked : first.budget;
-  const model = MODELS.find((each) => each === modelText) ?? "";
+  const model = MODELS.find(({ key }) => key === modelText)?.key ?? "";
   const conversation = at < session.conversations.length ? at : session.chosen;
   const request = session.isOnePrompt ? null : { conversation, budget, model };
   const { value: tape, problem, isBusy } = useAnswer("session.tape", request, version);
-  if (session.isOnePrompt) return <OnePrompt session={session} onOnePrompt={onOnePrompt} />;
   return (
     <div class="session stack" aria-busy={isBusy}>
       {tape ? <Headline tape={tape} isSample={isSample} /> : <h2 class="headline">{problem ? "The session could not be played." : "Playing the session, call by call…"}</h2>}
@@ -71,13 +75,14 @@ export function SessionTab({ session, isSample, version, onOnePrompt }: SessionP
           </label>
         )}
         <BudgetField key={budget} budget={budget} onBudget={(next) => setBudgetText(String(next))} />
-        {!session.hasModels && (
+        {(!session.hasModels || model !== "" || (tape && !tape.isMoney)) && (
           <label class="inline">
             Prices of{" "}
             <select id="prices" value={model} onChange={({ currentTarget }) => setModelText(currentTarget.value)}>
-              <option value="">no model: tokens</option>
-              {MODELS.map((each) => (
-                <option key={each}>{each}</option>
+              {MODELS.map(({ key, title }) => (
+                <option key={key} value={key}>
+                  {title}
+                </option>
               ))}
             </select>
           </label>
@@ -111,20 +116,6 @@ function BudgetField({ budget, onBudget }: { budget: number; onBudget: (budget: 
         {refused}
       </span>
     </span>
-  );
-}
-
-function OnePrompt({ session, onOnePrompt }: { session: SessionView; onOnePrompt: () => void }): JSX.Element {
-  return (
-    <div class="session stack">
-      <h2 class="headline" id="headline">
-        No model call in this file: one prompt.
-      </h2>
-      <p>{session.agent === "" ? "" : `It was read as ${session.agent}. `}A tape needs calls; what there is can be compiled into a prompt.</p>
-      <button type="button" class="primary" id="to-prompt" onClick={onOnePrompt}>
-        Show the prompt
-      </button>
-    </div>
   );
 }
 

@@ -155,7 +155,7 @@ export interface TapeOptions {
   readonly file: string;
   readonly agent: string;
   readonly budget: number;
-  /** The model of calls that name none: its prices are taken. */
+  /** For calls that name no model, or one whose price is not known: its prices are taken, or those of a price model such as `none`. */
   readonly model?: string | undefined;
   /** Before those that are known. */
   readonly prices?: readonly ModelPrice[];
@@ -196,7 +196,8 @@ export class TapePlayer {
     };
     const book = new PriceBook(prices);
     const played = new Session({ file, agent, session, parent }, { book, factors: new Factors(), budgets: [budget], counted: new Set(), result: none, broke: none, repeated: none, model: none, entered, watch });
-    for (const event of events) played.take(event.kind === "call" && event.call.model === undefined && model !== undefined ? { ...event, call: { ...event.call, model } } : event);
+    const isUnpriced = (name: string | undefined): boolean => book.of(name).model === undefined;
+    for (const event of events) played.take(event.kind === "call" && model !== undefined && isUnpriced(event.call.model) ? { ...event, call: { ...event.call, model } } : event);
     const report = played.end();
     this.#calls = calls.filter(({ step }) => step !== undefined);
     this.tape = figures(this.#calls, budget, report);
@@ -209,7 +210,7 @@ export class TapePlayer {
     if (!building?.sent) return { messages: [], left: [] };
     const messages = this.#sent(at);
     const fresh = freshKeys(building);
-    const isCut = cutOf(building) !== null;
+    const isCut = cutOf(building) !== null || isAnew(building.step);
     return {
       messages: messages.map((message, place) => ({
         message,
@@ -274,8 +275,11 @@ function freshKeys({ recorded: { tail } }: Building): ReadonlySet<string> {
 /** Why a prompt began anew: the agent's own reason where it went back itself. */
 function cutOf({ call, step }: Building): TapeCut | null {
   if (call.number > 1 && call.shared < call.before) return call.lost ?? "edit";
-  return call.number === 1 || step?.cut === undefined || step.cut === "first" ? null : step.cut;
+  return call.number === 1 || step?.cut === undefined || step.cut === "first" || isAnew(step) ? null : step.cut;
 }
+
+/** Without a cache there is nothing to go on with: each prompt is compiled for itself. */
+const isAnew = (step: Step | undefined): boolean => step?.cut === "uncached";
 
 function figures(calls: readonly Building[], budget: number, report: SessionReport | undefined): Tape {
   const isMoney = calls.length > 0 && calls.every(({ call }) => call.pricing.model !== undefined);
@@ -325,7 +329,7 @@ function callOf(number: number, building: Building, previous: Building | undefin
   const repeated = Math.min(tokens, isAgents ? (everything?.prefix ?? 0) : step.prefix);
   const keys = freshKeys(building);
   const added = (building.sent?.tail ?? []).reduce((sum, message) => sum + (keys.has(keyOf(message)) ? tokensOf(message) : 0), 0);
-  const fresh = cut === null ? tokens - repeated : Math.min(tokens - repeated, added);
+  const fresh = cut === null && !isAnew(step) ? tokens - repeated : Math.min(tokens - repeated, added);
   const isAsRecorded = building.isWhole === true && call.usage !== undefined;
   const { compared } = entry;
   // Going on would have repeated the call before, and added the same.

@@ -1,6 +1,7 @@
 // Sessions of contextweaver: an item a line, a list of them, or a snapshot of a manager. What follows on something that no model wrote is an
 // answer, and answers a call.
 import { itemsToMessages } from "../../messages/messages.js";
+import type { ContextWeaverError } from "../../boundary/errors.js";
 import type { ContextItem } from "../../types.js";
 import { conversionProblem } from "../chat.js";
 import type { ChatMessage, Reader, SessionEvent, Source } from "../events.js";
@@ -31,19 +32,42 @@ function itemsOf(value: unknown): readonly Fields[] {
 
 async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
   yield { kind: "begin", conversation: CONVERSATION, session: path.split(/[\\/]/).at(-1) ?? path };
-  const all: Fields[] = [];
+  const all: Placed[] = [];
   for await (const { line, value } of values) {
-    if (isItem(value)) all.push(fieldsOf(value));
-    else if (itemsOf(value).length > 0) all.push(...itemsOf(value));
+    if (isItem(value)) all.push({ line, item: fieldsOf(value) });
+    else if (itemsOf(value).length > 0) all.push(...itemsOf(value).map((item) => ({ line, item })));
     else yield { kind: "problem", line, reason: "the line is no item" };
   }
-  const shown = all.filter(({ sensitivity }) => !WITHHELD.includes(String(sensitivity)));
-  if (shown.length < all.length) yield { kind: "problem", reason: `${all.length - shown.length} items are confidential or restricted: they are in no prompt` };
-  try {
-    const { messages } = itemsToMessages(shown as unknown as readonly ContextItem[], "openai-chat", { close_calls: true });
-    yield* calls(messages as unknown as readonly ChatMessage[], undefined);
-  } catch (error) {
-    yield { kind: "problem", reason: conversionProblem(error) };
-  }
+  const shown = all.filter(({ item: { sensitivity } }) => !WITHHELD.includes(String(sensitivity)));
+  const withheld = all.length - shown.length;
+  if (withheld > 0) yield { kind: "problem", reason: `${withheld === 1 ? "1 item is" : `${withheld} items are`} confidential or restricted, and in no prompt` };
+  yield* converted(shown);
   yield { kind: "end", conversation: CONVERSATION };
+}
+
+/** An item, and the line where it stands. */
+interface Placed {
+  readonly line: number;
+  readonly item: Fields;
+}
+
+/** Items that are left out because they are none, one after the other. */
+const MAX_LEFT_OUT = 100;
+
+/** Converts items to calls and messages; what is no item is told and left out. */
+function* converted(all: readonly Placed[]): Generator<SessionEvent> {
+  const left = [...all];
+  for (let tries = 0; ; tries += 1) {
+    try {
+      const { messages } = itemsToMessages(left.map(({ item }) => item) as unknown as readonly ContextItem[], "openai-chat", { close_calls: true });
+      yield* calls(messages as unknown as readonly ChatMessage[], undefined);
+      return;
+    } catch (error) {
+      const reason = conversionProblem(error);
+      const [, at] = /^\/items\/(\d+)/.exec((error as ContextWeaverError).path ?? "") ?? [];
+      const [wrong] = at === undefined || tries === MAX_LEFT_OUT ? [] : left.splice(Number(at), 1);
+      yield { kind: "problem", ...(wrong && { line: wrong.line }), reason: wrong ? (error as ContextWeaverError).message : reason };
+      if (!wrong) return;
+    }
+  }
 }
