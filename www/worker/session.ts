@@ -228,11 +228,12 @@ export function cuts(_: { readonly key: string }): readonly CutView[] {
 /** Whether no more than the handle stands there. */
 const isStub = (message: ChatMessage): boolean => textOf(message).length < 120 && textOf(message).includes("artifact:");
 
-/** What one prompt is made of: the text of the file where it has items or messages, else the conversation as it ended. */
+/** What one prompt is made of: the text of the file where all of it is items or messages, else the conversation as it ended. */
 export async function source(at: number): Promise<{ readonly name: string; readonly text: string } | { readonly name: string; readonly messages: readonly ChatMessage[] }> {
   if (!present) throw new InputError("no session is opened");
   const { name, file, recording } = present;
-  if (AS_THEY_ARE.includes(recording.agent ?? "") && file.size <= MAX_TEXT) return { name, text: await file.text() };
+  const isWhole = recording.problems.every(({ line: at }) => at === undefined);
+  if (isWhole && AS_THEY_ARE.includes(recording.agent ?? "") && file.size <= MAX_TEXT) return { name, text: await file.text() };
   return { name, messages: ended(conversation(at).events) };
 }
 
