@@ -148,7 +148,7 @@ test("Page: the tape is the control", async (t) => {
 
   await t.test("many calls share columns, and cuts keep their own", async (t) => {
     const tab = await open(t);
-    await play(tab, "many.jsonl", lines(chat(900, 60)));
+    await play(tab, "many.jsonl", lines(chat(900, 20)));
     await shows(tab, "#headline", /901 model calls/);
     const columns = await tab.locator("#tape [data-call]").count();
     assert.ok(columns <= 400 && columns > 200, `${columns}`);
@@ -170,7 +170,7 @@ test("Page: states that are said as they are", async (t) => {
     "everything fits": { text: requests(chat(4, 60)), headline: /^[\d,]+ tokens fit into 8,000: nothing was cut\. The same price as without contextweaver\.$/ },
     "one call": { text: requests(chat(0, 0)), headline: /^1 call: nothing repeats yet\.$/ },
     "no price": { text: requests(chat(40, 300), { model: "house-model-7" }), headline: /^41 model calls: [\d,]+ instead of [\d,]+ tokens at full price\.$/, about: /No price is known for this model: tokens/ },
-    dearer: { text: requests(chat(11, 560)), budget: 8_000, headline: /^12 model calls: \+\$0\.0\d+ \((?:below 1|\d+) %\): / },
+    dearer: { text: requests(chat(15, 200)), budget: 8_000, headline: /^16 model calls: \+\$0\.00\d+ \(1 %\): the session ended 1 call behind a cut\.$/ },
     "the provider's counts": { text: requests(chat(4, 60), { usage: (n) => ({ prompt_tokens: 7410 + 400 * n, prompt_tokens_details: { cached_tokens: n * 1024 }, completion_tokens: 20 }) }), call: /The provider counted 9,010, we expected [\d,]+\./, ticks: true },
   };
   for (const [what, { text, headline, about, budget, call, ticks }] of Object.entries(cases)) {
@@ -279,6 +279,7 @@ test("Page: the tape for every eye, and on paper", async (t) => {
   await t.test("on paper: light, all cuts, no panes and no buttons", { skip: inFirefox && "it says the same in either browser" }, async (t) => {
     const tab = await open(t, { colorScheme: "dark" });
     await play(tab, "codex.jsonl", codex);
+    await shows(tab, "#headline", /47 model calls/);
     await tab.emulateMedia({ media: "print", colorScheme: "light" });
     const seen = await tab.evaluate(() => ["#tape", "#cuts", ".call-side", ".steps", ".sources", "#tape-budget"].map((selector) => document.querySelector(selector)?.checkVisibility() ?? false));
     assert.deepEqual(seen, [true, true, false, false, false, false]);

@@ -30,10 +30,20 @@ const [LEFT, RIGHT, TOP, TOKENS, LANE, LABELS, MONEY] = [46, 6, 20, 220, 16, 22,
 const LABEL_WIDTH = 58;
 const LINE_HEIGHT = 15;
 
-/** Puts calls into as many columns as there is room for. */
+/** Puts calls into as many columns as there is room for; where cuts alone take more, a run between two of them is one. */
 export function columnsOf(calls: readonly Call[], most: number): readonly Column[] {
-  const cuts = calls.filter(({ cut }) => cut !== null).length;
-  const size = calls.length <= most ? 1 : Math.ceil((calls.length - cuts) / Math.max(1, most - cuts));
+  let size = 1;
+  let columns = inColumns(calls, size);
+  while (columns.length > most && size < calls.length) columns = inColumns(calls, (size *= 2));
+  // Between the last two sizes there may be one that fits.
+  for (let less = Math.floor(size / 2) + 1; less < size; less += 1) {
+    const finer = inColumns(calls, less);
+    if (finer.length <= most) return finer;
+  }
+  return columns;
+}
+
+function inColumns(calls: readonly Call[], size: number): readonly Column[] {
   const columns: Column[] = [];
   let open: Call[] = [];
   const close = (): void => {

@@ -16,7 +16,7 @@ export function Cuts({ tape, version, onCall }: { tape: TapeView; version: strin
     <section aria-labelledby="cuts-title" class="stack" id="cuts">
       <h3 id="cuts-title">The cuts</h3>
       <ProblemBox problem={problem} />
-      <div class="table-box" role="region" aria-labelledby="cuts-title" tabIndex={0}>
+      <div class="table-box" role="region" aria-label="Table of the cuts" tabIndex={0}>
         <table>
           <thead>
             <tr>
