@@ -86,7 +86,7 @@ export function Page(): JSX.Element {
           <Loading />
         </div>
         <section id="panel-session" aria-label="Session" hidden={shown !== "session"}>
-          {session ? !session.isOnePrompt && seen.current.has("session") && <SessionTab session={session} isSample={sample !== ""} version={version} /> : <h2 class="headline">What a session repeats, what is new, and what it costs</h2>}
+          {session ? !session.isOnePrompt && seen.current.has("session") && <SessionTab key={version} session={session} isSample={sample !== ""} version={version} /> : <h2 class="headline">What a session repeats, what is new, and what it costs</h2>}
         </section>
         <section id="panel-context" aria-label="One prompt" hidden={shown !== "context"}>
           {session && seen.current.has("context") && <ContextTab session={session} isSample={sample !== ""} version={version} />}

@@ -154,7 +154,8 @@ test("inspect shows the file, and again after a reload", async (t) => {
   const { open } = (await prepare(t)) ?? {};
   if (!open) return;
   const { address } = await inspect(t, ["session.jsonl", "--no-open"]);
-  const tab = await open(t, { at: address, first: ["#context-status", /^session\.jsonl: 3 items/] });
+  const tab = await open(t, { at: address, first: ["#log-status", /^session\.jsonl: 3 items/] });
+  await shows(tab, "#no-calls", /No model call in this file: one prompt/);
   await shows(tab, ".list-body", /Which order failed\?/);
   const text = await tab.textContent("body");
   assert.doesNotMatch(text, /payroll|ghp_|[\u202e\u001b]/);
@@ -163,11 +164,15 @@ test("inspect shows the file, and again after a reload", async (t) => {
   await shows(tab, "#numbers-answer", /of 777 tokens/);
   await until(() => tab.evaluate(() => location.hash), /b\.answer=777/);
   await tab.reload();
-  await shows(tab, "#context-status", /^session\.jsonl: 3 items/);
+  await shows(tab, "#log-status", /^session\.jsonl: 3 items/);
   await shows(tab, "#numbers-answer", /of 777 tokens/);
   assert.equal(await tab.locator("#context-lost").count(), 0);
   await tab.selectOption("#context-sample", "shop");
-  await shows(tab, "#context-status", /139 items/);
+  await shows(tab, "#context-status", /44 calls/);
+  // The file that it was opened with stays at hand.
+  await tab.selectOption("#context-sample", { label: "yours: session.jsonl" });
+  await shows(tab, "#log-status", /^session\.jsonl: 3 items/);
+  await tab.click("#more summary");
   await tab.click("#tab-tab-tools");
   await shows(tab, "#tools-status", /232 tools/);
 });
@@ -178,10 +183,11 @@ test("inspect takes snapshots, messages, standard input and names of any kind", 
   const strange = 'a "quoted" <b>&amp; name.json';
   await writeFile(join(folder, strange), JSON.stringify(MESSAGES));
   for (const [args, input, status] of [
-    [["snapshot.json"], undefined, /^snapshot\.json: 3 items/],
-    [["messages.json"], undefined, /^messages\.json: 2 items/],
-    [["-"], await readFile(join(root, "examples/sessions/shop.jsonl")), /^standard input: 139 items/],
-    [[strange], undefined, /^a "quoted" <b>&amp; name\.json: 2 items/],
+    [["snapshot.json"], undefined, /^snapshot\.json · 0 calls/],
+    [["messages.json"], undefined, /^messages\.json, chat messages · 0 calls/],
+    [["-"], await readFile(join(root, "examples/sessions/shop.jsonl")), /^standard input · 44 calls/],
+    [[join(root, "tests/package/fixtures/audit/claude-code.jsonl")], undefined, /^claude-code\.jsonl, Claude Code · 7 calls/],
+    [[strange], undefined, /^a "quoted" <b>&amp; name\.json, chat messages · 0 calls/],
   ]) {
     const { address } = await inspect(t, [...args, "--no-open"], { input });
     await open(t, { at: address, first: ["#context-status", status] });

@@ -30,6 +30,7 @@ export function CallPane({ tape, number: at, version, onCall }: PaneProps): JSX.
       </div>
       <ProblemBox problem={problem} />
       <div class="sent" id="prompt-sent" role="region" aria-label={`Prompt of call ${number(at)}, as it is sent`} tabIndex={0} aria-busy={!shown}>
+        {call.head > 0 && <p class="head-tokens quiet">instructions and tools, {number(call.head)} tokens, before the messages</p>}
         {shown && <Prompt view={shown} onCall={onCall} />}
       </div>
     </section>

@@ -30,6 +30,8 @@ export interface TapeCall {
   readonly repeated: number;
   readonly rewritten: number;
   readonly fresh: number;
+  /** Tokens of `tokens` that are instructions and tools, which stand before the messages. */
+  readonly head: number;
   /** Tokens of the whole conversation. */
   readonly whole: number;
   readonly price: number;
@@ -346,6 +348,7 @@ function callOf(number: number, building: Building, previous: Building | undefin
     repeated: Math.round(repeated),
     fresh: Math.round(fresh),
     rewritten: Math.round(tokens) - Math.round(repeated) - Math.round(fresh),
+    head: Math.round(call.head),
     whole: Math.round(everything?.tokens ?? tokens),
     price: priced.ours(price),
     everything: priced.ours(without),
