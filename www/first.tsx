@@ -3,7 +3,7 @@
 import { initSync } from "contextweaver/slim";
 import { renderToString } from "preact-render-to-string";
 import { Page } from "./page.tsx";
-import { firstCall, tapeRequest } from "./session/tab.tsx";
+import { firstCall, tapeKey, tapeRequest } from "./session/tab.tsx";
 import { SAMPLE_NAME, type FirstSight } from "./shared/session.ts";
 import { type Record, questionOf, remember } from "./shared/record.ts";
 import { type Name, type Operations, operations } from "./worker/operations.ts";
@@ -26,7 +26,7 @@ export async function first(module: Uint8Array<ArrayBuffer>, sample: ArrayBuffer
   record[questionOf("first", null)] = { session, tape: request } satisfies FirstSight;
   const tape = await ask("session.tape", request);
   await ask("session.call", { number: firstCall(tape) });
-  await ask("session.cuts", { key: `1 ${JSON.stringify(request)}` });
+  await ask("session.cuts", { key: tapeKey(1, tape) });
   remember(record);
   return { markup: renderToString(<Page />), record };
 }

@@ -204,7 +204,7 @@ test("Page: states that are said as they are", async (t) => {
     const tab = await open(t);
     await choose(tab, "context", "notes.jsonl", '{"id":"u1","kind":"user_turn","text":"Where is order 7?"}\n{"id":"d1","kind":"doc_snippet","text":"Orders are kept for a year."}');
     await shows(tab, "#no-calls", /^No model call in this file: one prompt\.$/);
-    await shows(tab, "#headline", /fit into|tokens/);
+    await shows(tab, "#prompt-headline", /fit into|tokens/);
   });
 
   await t.test("a file that is none of ours, and a budget that is none", async (t) => {

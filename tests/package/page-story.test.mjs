@@ -209,7 +209,7 @@ test("Page: own transcripts", async (t) => {
       const terms = (await tab.locator("#ledger td").allTextContents()).map((text) => Number(text.replaceAll(",", "")));
       const whole = terms.pop();
       assert.equal(terms.reduce((sum, each) => sum + each, 0), whole, await tab.textContent("#ledger"));
-      assert.match(await tab.textContent("#panel-context #headline"), new RegExp(number(whole)));
+      assert.match(await tab.textContent("#prompt-headline"), new RegExp(number(whole)));
       wholes.add(whole);
     }
     assert.equal(wholes.size, 1, [...wholes].join());
@@ -220,7 +220,7 @@ test("Page: own transcripts", async (t) => {
     const { messages } = cw.itemsToMessages(log.filter(({ kind }) => ["user_turn", "agent_msg", "tool_call", "tool_result"].includes(kind)).slice(0, 40), "openai-chat", { close_calls: true });
     await choose(tab, "context", "chat.json", JSON.stringify({ messages }));
     await shows(tab, "#log-status", /^chat\.json: \d+ items/);
-    await shows(tab, "#panel-context #headline", /\d tokens → .*items stay/);
+    await shows(tab, "#prompt-headline", /\d tokens → .*items stay/);
     const [whole, budget] = [numbersOf(await tab.textContent("#ledger tfoot td")).at(-1), Number(await tab.inputValue("#exact-answer"))];
     assert.ok(budget <= 0.45 * whole, `${budget} of ${whole}`);
     assert.match(await tab.getAttribute("#query-answer", "placeholder"), /^last user turn: \w/);
@@ -232,7 +232,7 @@ test("Page: own transcripts", async (t) => {
   await t.test("small ones fit, and the page says so", async (t) => {
     const tab = await onePrompt(open, t);
     await choose(tab, "context", "one.jsonl", '{"id": "a", "kind": "user_turn", "text": "Hello"}');
-    await shows(tab, "#panel-context #headline", /tokens? fit into \d+: nothing has to go/);
+    await shows(tab, "#prompt-headline", /tokens? fit into \d+: nothing has to go/);
   });
 
   await t.test("a budget that is none, or too small, is explained", async (t) => {
@@ -243,7 +243,7 @@ test("Page: own transcripts", async (t) => {
     }
     await tab.fill("#exact-answer", "20");
     await shows(tab, "#card-answer .failure", /No prompt/);
-    await shows(tab, "#panel-context #headline", /does not fit into 20 tokens/);
+    await shows(tab, "#prompt-headline", /does not fit into 20 tokens/);
     await tab.click("#raise");
     await shows(tab, "#numbers-answer", /tokens, \d+ of 139 items/);
     assert.equal(await tab.textContent("#budget-refused"), "");

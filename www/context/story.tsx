@@ -11,9 +11,9 @@ interface StoryProps {
   readonly items: number;
 }
 
-export function Headline({ phase, view, items }: StoryProps): JSX.Element {
+export function Headline({ id = "headline", phase, view, items }: StoryProps & { readonly id?: string }): JSX.Element {
   return (
-    <h2 class="headline" id="headline">
+    <h2 class="headline" id={id}>
       {view ? <Sentence phase={phase} view={view} items={items} /> : "What enters the prompt, what stays out, and why"}
     </h2>
   );
@@ -62,7 +62,7 @@ export function Ledger({ phase, view }: StoryProps & { view: PhaseView }): JSX.E
     { what: `in the ${phase} prompt`, tokens: prompt_tokens - named },
     ...(cut > 0 ? [{ what: `cut from ${count(shortened, "long item")}`, tokens: cut }] : []),
     ...left.map(({ name, tokens, items }) => ({ what: `${reasonName(name)}, ${count(items, "item")}`, tokens })),
-    ...(rounding > 0 ? [{ what: "difference of counting each item by itself", tokens: rounding }] : []),
+    ...(rounding !== 0 ? [{ what: "difference of counting each item by itself", tokens: rounding }] : []),
   ];
   return (
     <details class="ledger" id="ledger">

@@ -75,7 +75,7 @@ export function ContextTab({ session, isSample, version }: ContextProps): JSX.El
   return (
     <div class="stack">
       <div class="story">
-        {overview ? <Headline phase={phase} view={shown} items={overview.items} /> : <h2 class="headline">Making items of the session…</h2>}
+        {overview ? <Headline id="prompt-headline" phase={phase} view={shown} items={overview.items} /> : <h2 class="headline">Making items of the session…</h2>}
         {overview && shown && <Ledger phase={phase} view={shown} items={overview.items} />}
       </div>
       {session.isOnePrompt && <p id="no-calls">No model call in this file: one prompt.</p>}

@@ -37,6 +37,11 @@ export function tapeRequest(session: SessionView, isSample: boolean): { readonly
   return { conversation: session.chosen, budget: isSample ? FIRST_BUDGET : session.budget, model: isSample ? FIRST_MODEL : "" };
 }
 
+/** Names the tape that answers are about: what is shown may be older than what is asked for. */
+export function tapeKey(version: number, { conversation, budget, prices }: TapeView): string {
+  return `${version} ${conversation} ${budget} ${prices}`;
+}
+
 /** The call that says most: the cut at which most left, else the last one. */
 export function firstCall({ calls }: TapeView): number {
   const cuts = calls.filter(({ cut }) => cut !== null && cut !== "compaction" && cut !== "edit");
@@ -89,7 +94,7 @@ export function SessionTab({ session, isSample, version }: SessionProps): JSX.El
         )}
         {isBusy && tape && <span class="quiet working">playing…</span>}
       </div>
-      {tape && <Played tape={tape} version={`${version} ${JSON.stringify(request)}`} />}
+      {tape && <Played tape={tape} version={tapeKey(version, tape)} />}
     </div>
   );
 }

@@ -49,9 +49,9 @@ export interface PhaseView {
   readonly cut: number;
   /** Items that stand there in fewer words, or only in name. */
   readonly shortened: number;
-  /** What is in, what was cut, what is left out, and what rounding loses, together: the log, the same at every budget. */
+  /** What is in, what was cut and what is left out, with `rounding`: the log, the same at every budget. */
   readonly whole: number;
-  /** Each item is told in whole tokens, prompts are counted as one. */
+  /** By what the log as one differs from the sum of its items. */
   readonly rounding: number;
   readonly holds: readonly Held[];
   /** The step of a prompt that goes on with the one before: what is free is kept so that it can grow. */
@@ -252,9 +252,8 @@ function viewOf(present: Log, built: Built, values: readonly string[]): PhaseVie
     cut += Math.max(0, (whole ?? 0) - tokens);
   }
   const sum = prompt_tokens - named + cut + left.reduce((all, { tokens }) => all + tokens, 0);
-  const rounding = (present.whole ?? 0) + around - sum;
-  // Beyond that it would be no rounding: digests, for one, have another size in each prompt.
-  const isRounding = rounding >= 0 && rounding <= present.items.length;
+  // Each item is told in whole tokens, and a digest has another size in each prompt.
+  const whole = present.whole === null ? sum : present.whole + around;
   return {
     phase,
     budget,
@@ -265,8 +264,8 @@ function viewOf(present: Log, built: Built, values: readonly string[]): PhaseVie
     free: Math.max(0, budget - prompt_tokens),
     cut,
     shortened,
-    whole: isRounding ? sum + rounding : sum,
-    rounding: isRounding ? rounding : 0,
+    whole,
+    rounding: whole - sum,
     holds: values.map((value) => ({ value: safe(value), isIn: built.pack.prompt.includes(value) })),
     running: built.pack.running ?? null,
     left,

@@ -97,14 +97,18 @@ function conversation(at: number): RecordedConversation {
 }
 
 /** A tape for the page: `Tape`, but for the report. */
-export type TapeView = Omit<Tape, "report" | "model"> & { readonly model: Tape["model"]; readonly conversation: number };
+export type TapeView = Omit<Tape, "report"> & {
+  readonly conversation: number;
+  /** Whose prices were asked for. */
+  readonly prices: string;
+};
 
 /** Plays a conversation at a budget. `model` is whose prices are taken where calls name no model; empty for none. */
 export function tape({ conversation: at, budget, model }: { readonly conversation: number; readonly budget: number; readonly model: string }): TapeView {
   const { name = "", recording } = present ?? {};
   player = new TapePlayer(conversation(at), { file: name, agent: recording?.agent ?? "", budget, model: model === "" ? undefined : model });
   const { report: _, ...view } = player.tape;
-  return { ...view, task: safe(view.task), calls: view.calls.map((call) => ({ ...call, model: safe(call.model) })), conversation: at };
+  return { ...view, task: safe(view.task), calls: view.calls.map((call) => ({ ...call, model: safe(call.model) })), conversation: at, prices: model };
 }
 
 function played(): TapePlayer {
