@@ -57,9 +57,9 @@ function Sentence({ phase, view, items }: StoryProps & { view: PhaseView }): JSX
 /** What became of all tokens of the log: the parts add up to the whole, withheld items included. */
 export function Ledger({ phase, view }: StoryProps & { view: PhaseView }): JSX.Element | null {
   if (view.problem) return null;
-  const { prompt_tokens, named, cut, shortened, left, whole, rounding } = view;
+  const { prompt_tokens, named, around, cut, shortened, left, whole, rounding } = view;
   const rows = [
-    { what: `in the ${phase} prompt`, tokens: prompt_tokens - named },
+    { what: `in the ${phase} prompt`, tokens: prompt_tokens - named - around },
     ...(cut > 0 ? [{ what: `cut from ${count(shortened, "long item")}`, tokens: cut }] : []),
     ...left.map(({ name, tokens, items }) => ({ what: `${reasonName(name)}, ${count(items, "item")}`, tokens })),
     ...(rounding !== 0 ? [{ what: "difference of counting each item by itself", tokens: rounding }] : []),
@@ -83,7 +83,7 @@ export function Ledger({ phase, view }: StoryProps & { view: PhaseView }): JSX.E
           </tr>
         </tfoot>
       </table>
-      {named > 0 && <p class="quiet">The prompt has {count(named, "token")} more, which name what left.</p>}
+      {named + around > 0 && <p class="quiet">The prompt has {count(named + around, "token")} more: what names that which left, header and footer.</p>}
     </details>
   );
 }

@@ -39,8 +39,9 @@ export interface PhaseView {
   /** Where there is no prompt for lack of budget: the smallest that has one. */
   readonly needs?: number;
   readonly prompt_tokens: number;
-  /** Of these the line that names what left. */
+  /** Of these the line that names what left, and what else stands around items. */
   readonly named: number;
+  readonly around: number;
   readonly included: number;
   /** By kind, what names that which left, header and footer at the end. */
   readonly shares: readonly Share[];
@@ -216,7 +217,7 @@ function attempt(present: Log, options: BuildOptions, values: readonly string[])
     };
     return { built, view: viewOf(present, built, values) };
   } catch (error) {
-    const nothing = { prompt_tokens: 0, named: 0, included: 0, shares: [], free: 0, cut: 0, shortened: 0, whole: 0, rounding: 0, holds: [], running: null, left: [], warnings: [] };
+    const nothing = { prompt_tokens: 0, named: 0, around: 0, included: 0, shares: [], free: 0, cut: 0, shortened: 0, whole: 0, rounding: 0, holds: [], running: null, left: [], warnings: [] };
     const over = ContextWeaverError.is(error) && error.code === "BUDGET_EXCEEDED" ? Number(error.details?.["over_by"]) : Number.NaN;
     const needs = Number.isInteger(over) ? { needs: budget + over } : {};
     return { built: undefined, view: { phase, budget, problem: problemOf(error), ...needs, ...nothing }, error };
@@ -251,14 +252,15 @@ function viewOf(present: Log, built: Built, values: readonly string[]): PhaseVie
     shortened += 1;
     cut += Math.max(0, (whole ?? 0) - tokens);
   }
-  const sum = prompt_tokens - named + cut + left.reduce((all, { tokens }) => all + tokens, 0);
+  const sum = prompt_tokens - named - around + cut + left.reduce((all, { tokens }) => all + tokens, 0);
   // Each item is told in whole tokens, and a digest has another size in each prompt.
-  const whole = present.whole === null ? sum : present.whole + around;
+  const whole = present.whole ?? sum;
   return {
     phase,
     budget,
     prompt_tokens,
     named,
+    around,
     included: stats.included_count,
     shares,
     free: Math.max(0, budget - prompt_tokens),
