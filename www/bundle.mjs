@@ -5,6 +5,7 @@ import { cp, mkdir, readFile, readdir, rm, stat, writeFile } from "node:fs/promi
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { buildOptions } from "./build-options.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, "..");
@@ -13,24 +14,11 @@ const [packageDir, out, report] = process.argv.slice(2);
 if (!packageDir || !out || !report) throw new Error("usage: node bundle.mjs <package> <out> <file of the report>");
 
 /** Modules of the package that the page may need; none of them before somebody does something. */
-const MODULES = ["context", "convert", "routing", "decisions", "gateway"];
+const MODULES = ["agent", "routing", "decisions", "gateway"];
 const moduleFile = (name) => join(packageDir, "dist", "wasm", `${name}_bg.wasm`);
 const bytes = Object.fromEntries(await Promise.all(MODULES.map(async (name) => [name, (await stat(moduleFile(name))).size])));
 
-const common = {
-  absWorkingDir: here,
-  bundle: true,
-  format: "esm",
-  jsx: "automatic",
-  jsxImportSource: "preact",
-  minify: true,
-  legalComments: "none",
-  alias: {
-    "contextweaver/slim": join(packageDir, "dist", "slim.js"),
-    "contextweaver/gateway-runtime": join(packageDir, "dist", "gateway", "runtime.js"),
-  },
-  logLevel: "warning",
-};
+const common = buildOptions(packageDir);
 
 /** The scripts and the style. */
 const { metafile } = await build({
@@ -51,7 +39,7 @@ async function drawn() {
   const { first } = await import(pathToFileURL(file).href);
   const sample = await readFile(join(sessions, "shop.jsonl"));
   const copy = sample.buffer.slice(sample.byteOffset, sample.byteOffset + sample.byteLength);
-  const made = await first(await readFile(moduleFile("context")), copy, await readFile(join(sessions, "shop.meta.json"), "utf8"));
+  const made = await first(await readFile(moduleFile("agent")), copy);
   await rm(file);
   return made;
 }

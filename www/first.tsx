@@ -2,9 +2,9 @@
 // first, records their answers, and draws the page with them.
 import { initSync } from "contextweaver/slim";
 import { renderToString } from "preact-render-to-string";
-import { type Asked, FIRST_PHASE, FIRST_PLACE, SAMPLE_NAME, askedOf, firstRequest } from "./context/first.ts";
-import type { FirstSight } from "./context/tab.tsx";
 import { Page } from "./page.tsx";
+import { firstCall, tapeKey, tapeRequest } from "./session/tab.tsx";
+import { SAMPLE_NAME, type FirstSight } from "./shared/session.ts";
 import { type Record, questionOf, remember } from "./shared/record.ts";
 import { type Name, type Operations, operations } from "./worker/operations.ts";
 
@@ -14,25 +14,19 @@ export interface First {
   readonly record: Record;
 }
 
-export async function first(module: Uint8Array<ArrayBuffer>, sample: ArrayBuffer, meta: string): Promise<First> {
-  initSync({ context: module });
+export async function first(module: Uint8Array<ArrayBuffer>, sample: ArrayBuffer): Promise<First> {
+  initSync({ agent: module });
   const record: { [question: string]: unknown } = {};
-  const ask = async <N extends Name>(name: N, args: Parameters<Operations[N]>[0], question = questionOf(name, args)): Promise<Awaited<ReturnType<Operations[N]>>> => {
+  const ask = async <N extends Name>(name: N, args: Parameters<Operations[N]>[0]): Promise<Awaited<ReturnType<Operations[N]>>> => {
     const operation = operations[name] as (asked: unknown) => unknown;
-    return (record[question] = await operation(args)) as Awaited<ReturnType<Operations[N]>>;
+    return (record[questionOf(name, args)] = await operation(args)) as Awaited<ReturnType<Operations[N]>>;
   };
-  const asked: Asked = askedOf(JSON.parse(meta) as Parameters<typeof askedOf>[0]);
-  const overview = operations["context.load"]({ name: SAMPLE_NAME, bytes: sample, format: "recorded" });
-  record[questionOf("first", null)] = { overview, asked } satisfies FirstSight;
-  await ask("context.build", firstRequest(asked));
-  const [phase, place] = [FIRST_PHASE, FIRST_PLACE];
-  const filter = { show: "all", kind: "", search: "" };
-  await ask("context.strip", { phase });
-  await ask("context.item", { phase, place, part: 0 });
-  await ask("context.why", { phase, place });
-  await ask("context.missed", { phase });
-  await ask("context.find", { phase, filter, place });
-  await ask("context.rows", { phase, filter, from: 0, to: overview.items }, questionOf("context.rows", { phase, filter }));
+  const session = await operations["session.open"]({ name: SAMPLE_NAME, file: new Blob([sample]) });
+  const request = tapeRequest(session, true);
+  record[questionOf("first", null)] = { session, tape: request } satisfies FirstSight;
+  const tape = await ask("session.tape", request);
+  await ask("session.call", { number: firstCall(tape) });
+  await ask("session.cuts", { key: tapeKey(1, tape) });
   remember(record);
   return { markup: renderToString(<Page />), record };
 }

@@ -4,45 +4,131 @@ import { useRef } from "preact/hooks";
 import { ContextTab } from "./context/tab.tsx";
 import { DecisionsTab } from "./decisions/tab.tsx";
 import { McpTab } from "./mcp/tab.tsx";
+import { SessionTab } from "./session/tab.tsx";
 import { useChoice } from "./shared/address.ts";
-import { TabPanel, Tabs } from "./shared/parts.tsx";
+import { useProgress } from "./shared/ask.ts";
+import { count, number } from "./shared/parts.tsx";
+import { useSession, type Opened } from "./shared/session.ts";
+import { Sources } from "./shared/sources.tsx";
 import { ToolsTab } from "./tools/tab.tsx";
 
-interface Part {
-  readonly key: string;
-  readonly title: string;
-  readonly Content: (props: { readonly isActive: boolean }) => JSX.Element;
-}
-
-const PARTS = [
-  { key: "context", title: "Context", Content: ContextTab },
+const SESSION = [
+  { key: "session", title: "Session" },
+  { key: "context", title: "One prompt" },
+] as const;
+const MORE = [
   { key: "tools", title: "Tools", Content: ToolsTab },
   { key: "mcp", title: "MCP", Content: McpTab },
   { key: "decisions", title: "Decisions", Content: DecisionsTab },
-] as const satisfies readonly Part[];
-const KEYS = PARTS.map(({ key }) => key);
+] as const;
+const KEYS = [...SESSION, ...MORE].map(({ key }) => key);
+type Key = (typeof KEYS)[number];
+
+const SAMPLES = [{ key: "shop", title: "Recorded session: a failing checkout" }] as const;
 
 export function Page(): JSX.Element {
-  const [tab, setTab] = useChoice<(typeof KEYS)[number]>("tab", KEYS, "context");
+  const [tab, setTab] = useChoice<Key>("tab", KEYS, "session");
+  const opened = useSession();
+  const { session, sample, version } = opened;
   // A part is made when it is first opened, and keeps what was loaded into it.
-  const opened = useRef(new Set<string>());
-  opened.current.add(tab);
+  const seen = useRef(new Set<string>());
+  seen.current.add(tab);
+  const isSession = tab === "session" || tab === "context";
+  const isMore = !isSession;
+  // Without calls there is one prompt to show.
+  const shown = tab === "session" && session?.isOnePrompt ? "context" : tab;
+  seen.current.add(shown);
   return (
     <>
       <header class="masthead">
         <h1>contextweaver</h1>
-        <p class="tagline">What enters the prompt of an agent, what stays out, and why. Computed here: what you load never leaves this page.</p>
-        <Tabs label="Parts of the page" id="tab" tabs={PARTS} selected={tab} onSelect={setTab} class="top" />
+        <p class="file" id="context-status" role="status">
+          {statusOf(opened)}
+        </p>
+        <nav aria-label="Parts of the page" class="top">
+          {SESSION.map(({ key, title }) => (
+            <TabButton key={key} name={key} title={title} selected={shown} onSelect={setTab} />
+          ))}
+          <details class="more" id="more" open={isMore}>
+            <summary>More</summary>
+            <div class="more-parts">
+              {MORE.map(({ key, title }) => (
+                <TabButton key={key} name={key} title={title} selected={tab} onSelect={setTab} />
+              ))}
+            </div>
+          </details>
+        </nav>
       </header>
       <main id="page" tabIndex={-1}>
-        {PARTS.map(({ key, title, Content }) => (
-          <TabPanel key={key} id="tab" name={key} shown={tab === key}>
-            {/* The first part has its own: the sentence that it begins with. */}
-            {key !== "context" && <h2 class="unseen">{title}</h2>}
-            {opened.current.has(key) && <Content isActive={tab === key} />}
-          </TabPanel>
+        <div hidden={!isSession}>
+          <Sources
+            id="context"
+            isActive={isSession}
+            samples={SAMPLES}
+            sample={sample}
+            onSample={opened.onSample}
+            onFile={opened.onFile}
+            brought={opened.brought}
+            isLost={opened.isLost}
+            accepts="A session of Claude Code, Codex, OpenCode, Gemini CLI, mini-swe-agent or OpenHands, a log of requests, chat messages, or a session or snapshot of contextweaver"
+            status=""
+          />
+          {session && session.problemCount > 0 && (
+            <details class="warnings" id="session-problems">
+              <summary>{count(session.problemCount, "note")} about what was read</summary>
+              <ul>
+                {session.problems.map((problem) => (
+                  <li key={problem}>{problem}</li>
+                ))}
+              </ul>
+            </details>
+          )}
+          <Loading />
+        </div>
+        <section id="panel-session" aria-label="Session" hidden={shown !== "session"}>
+          {session ? !session.isOnePrompt && seen.current.has("session") && <SessionTab key={version} session={session} isSample={sample !== ""} version={version} /> : <h2 class="headline">What a session repeats, what is new, and what it costs</h2>}
+        </section>
+        <section id="panel-context" aria-label="One prompt" hidden={shown !== "context"}>
+          {session && seen.current.has("context") && <ContextTab session={session} isSample={sample !== ""} version={version} />}
+        </section>
+        {MORE.map(({ key, title, Content }) => (
+          <section key={key} id={`panel-${key}`} aria-label={title} hidden={tab !== key}>
+            <h2 class="unseen">{title}</h2>
+            {seen.current.has(key) && <Content isActive={tab === key} />}
+          </section>
         ))}
       </main>
     </>
+  );
+}
+
+function TabButton({ name, title, selected, onSelect }: { name: Key; title: string; selected: Key; onSelect: (key: Key) => void }): JSX.Element {
+  return (
+    <button type="button" class="part" id={`tab-tab-${name}`} aria-current={name === selected ? "page" : undefined} onClick={() => onSelect(name)}>
+      {title}
+    </button>
+  );
+}
+
+/** What is open, in a line. */
+function statusOf({ session, sample }: Opened): string {
+  if (!session) return "";
+  const { file, agent, conversations, chosen } = session;
+  const calls = conversations[chosen]?.calls ?? 0;
+  const of = agent === "" || agent === "contextweaver" ? "" : `, ${agent}`;
+  const several = conversations.length > 1 ? ` in the longest of ${number(conversations.length)} conversations` : "";
+  return `${sample === "" ? "" : "Recorded session "}${file}${of} · ${count(calls, "call")}${several}`;
+}
+
+/** Says how much of the engine has come, while it does. */
+function Loading(): JSX.Element | null {
+  const progress = useProgress();
+  if (!progress) return null;
+  return (
+    <p class="loading quiet" role="status">
+      <label>
+        Loading the engine <progress value={progress.loaded} max={progress.total} />
+      </label>
+    </p>
   );
 }

@@ -115,6 +115,34 @@ test("one conversation in every format is the same calls, results and money", as
   }
 });
 
+test("chat messages and sessions of contextweaver: a call for each answer", async () => {
+  const chat = written.STEPS.flatMap(({ name, args, result }, n) => [
+    { role: "assistant", content: null, tool_calls: [{ id: `c${n}`, type: "function", function: { name, arguments: JSON.stringify(args) } }] },
+    { role: "tool", tool_call_id: `c${n}`, content: result },
+  ]);
+  const messages = [{ role: "user", content: "Which order is held?" }, ...chat, { role: "assistant", content: "It is done." }];
+  const anthropic = [{ role: "user", content: "Which order is held?" }, { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "read", input: {} }] }, { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "held" }] }, { role: "assistant", content: "It is held." }];
+  for (const [text, calls, results] of [
+    [lines(messages), 5, 4],
+    [JSON.stringify(messages), 5, 4],
+    [JSON.stringify({ messages }, null, 2), 5, 4],
+    [JSON.stringify({ system: "Be brief.", messages: anthropic }), 2, 1],
+  ]) {
+    const { total, sessions, problems } = await report([await file(text), "--budgets", "none"]);
+    assert.deepEqual([problems, sessions[0].agent, total.calls, total.results.count, total.unpriced_calls], [[], "chat-messages", calls, results, calls]);
+  }
+  const { total, sessions, problems } = await report([join(root, "examples/sessions/shop.jsonl"), "--budgets", "8000"]);
+  const own = (await readFile(join(root, "examples/sessions/shop.jsonl"), "utf8")).trim().split("\n").map((line) => JSON.parse(line));
+  // A call whose result is withheld has one that says that there is none.
+  assert.deepEqual([sessions[0].agent, total.calls, total.results.count], ["contextweaver", 44, own.filter(({ kind }) => kind === "tool_result").length]);
+  assert.match(problems[0].reason, /confidential or restricted/);
+  const [ours] = total.strategies;
+  assert.ok(ours.cuts > 2 && ours.share < 0.6, JSON.stringify(ours));
+  // What has roles and kinds of another meaning is nobody's.
+  const { total: none } = JSON.parse((await cli([await file('{"role":"admin","name":"x"}\n'), "--json"])).stdout);
+  assert.equal(none.calls, 0);
+});
+
 test("forms of other versions, and what happens in sessions", async () => {
   for (const [name, { text, calls, results, tokens, output, edits = 0, compactions = 0, parent }] of Object.entries(written.otherForms())) {
     const path = await file(Array.isArray(text) ? lines(text) : JSON.stringify(text, null, 2), `forms/${name}`);

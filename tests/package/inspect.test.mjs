@@ -27,6 +27,11 @@ const folder = await project("inspect", {
   "messages.json": JSON.stringify({ messages: MESSAGES }),
   "snapshot.mjs": `import { ContextManager } from "contextweaver"; const m = new ContextManager(); m.ingestAll(${JSON.stringify(ITEMS)}); console.log(JSON.stringify(m));`,
   "binary.jsonl": "",
+  "empty.jsonl": "",
+  "blank.jsonl": "\n \n",
+  "broken.json": '{"messages": [{"role": "user", "content": "Where is order',
+  "server.jsonl": `{"level":"info","msg":"listening","token":"${SECRET}"}\n{"level":"info","msg":"stopped"}\n`,
+  "words.txt": "Dear diary, today I read a log.\n",
 });
 await writeFile(join(folder, "snapshot.json"), (await run("node", ["snapshot.mjs"], { cwd: folder })).stdout);
 await writeFile(join(folder, "binary.jsonl"), Buffer.from([0xff, 0xfe, 0x00]));
@@ -70,7 +75,7 @@ test("inspect serves to who knows the path, on this machine, under its own name"
   assert.match(page.body.toString(), /<meta name="contextweaver-file" content="session\.jsonl" \/>/);
   assert.deepEqual((await ask(address, `${pathname}file`)).body, await readFile(join(folder, "session.jsonl")));
   assert.equal((await ask(address, `${pathname}file`, { method: "HEAD" })).body.length, 0);
-  for (const name of ["page.js", "worker.js", "context_bg.wasm", "gateway_bg.wasm", "LICENSES.txt", "samples/shop.jsonl", "samples/shop.meta.json", "samples/catalogs/git.json", "samples/poisoned.json", "samples/decisions.json"]) {
+  for (const name of ["page.js", "worker.js", "agent_bg.wasm", "gateway_bg.wasm", "LICENSES.txt", "samples/shop.jsonl", "samples/shop.meta.json", "samples/catalogs/git.json", "samples/poisoned.json", "samples/decisions.json"]) {
     assert.equal((await ask(address, pathname + name)).status, 200, name);
   }
   const other = `/${"0".repeat(32)}/`;
@@ -121,10 +126,17 @@ test("inspect opens a browser, unless it is told not to", { skip: process.platfo
 test("inspect says what is wrong before it serves anything", async () => {
   const said = async (args) => run("node", [program, "inspect", ...args], { cwd: folder, check: false });
   for (const [args, problem] of [
-    [[], /takes one session/],
+    [[], /takes one session of an agent/],
     [["a", "b"], /takes one session/],
     [["absent.jsonl"], /cannot read absent\.jsonl: ENOENT/],
     [["binary.jsonl"], /not UTF-8/],
+    [["empty.jsonl"], /empty\.jsonl: It is empty; we read sessions of Claude Code, Codex/],
+    [["blank.jsonl"], /nothing but blank lines in it; we read/],
+    [["broken.json"], /broken\.json: This is no JSON; we read .*\nline 1: /s],
+    [["server.jsonl"], /This is a log of a server; we read sessions of Claude Code/],
+    [["words.txt"], /This is no JSON; we read/],
+    [["package.json"], /This is a document with the fields `.*`; we read/],
+    [["snapshot.mjs"], /snapshot\.mjs: This is no JSON/],
     [["session.jsonl", "--port", "x"], /--port is a whole number/],
     [["session.jsonl", "--host", "0.0.0.0"], /'inspect' has no option '--host'/],
     [["session.jsonl", "--noopen"], /did you mean '--no-open'/],
@@ -133,6 +145,7 @@ test("inspect says what is wrong before it serves anything", async () => {
     assert.equal(code, 2, args.join(" "));
     assert.match(stderr, problem);
     assert.equal(stdout, "");
+    assert.ok(!stderr.includes(SECRET));
   }
   assert.match((await run("node", [program, "inspect", "--help"], { cwd: folder })).stdout, /--no-open/);
 });
@@ -141,7 +154,8 @@ test("inspect shows the file, and again after a reload", async (t) => {
   const { open } = (await prepare(t)) ?? {};
   if (!open) return;
   const { address } = await inspect(t, ["session.jsonl", "--no-open"]);
-  const tab = await open(t, { at: address, first: ["#context-status", /^session\.jsonl: 3 items/] });
+  const tab = await open(t, { at: address, first: ["#log-status", /^session\.jsonl: 3 items/] });
+  await shows(tab, "#no-calls", /No model call in this file: one prompt/);
   await shows(tab, ".list-body", /Which order failed\?/);
   const text = await tab.textContent("body");
   assert.doesNotMatch(text, /payroll|ghp_|[\u202e\u001b]/);
@@ -150,11 +164,15 @@ test("inspect shows the file, and again after a reload", async (t) => {
   await shows(tab, "#numbers-answer", /of 777 tokens/);
   await until(() => tab.evaluate(() => location.hash), /b\.answer=777/);
   await tab.reload();
-  await shows(tab, "#context-status", /^session\.jsonl: 3 items/);
+  await shows(tab, "#log-status", /^session\.jsonl: 3 items/);
   await shows(tab, "#numbers-answer", /of 777 tokens/);
   assert.equal(await tab.locator("#context-lost").count(), 0);
   await tab.selectOption("#context-sample", "shop");
-  await shows(tab, "#context-status", /139 items/);
+  await shows(tab, "#context-status", /44 calls/);
+  // The file that it was opened with stays at hand.
+  await tab.selectOption("#context-sample", { label: "yours: session.jsonl" });
+  await shows(tab, "#log-status", /^session\.jsonl: 3 items/);
+  await tab.click("#more summary");
   await tab.click("#tab-tab-tools");
   await shows(tab, "#tools-status", /232 tools/);
 });
@@ -165,14 +183,13 @@ test("inspect takes snapshots, messages, standard input and names of any kind", 
   const strange = 'a "quoted" <b>&amp; name.json';
   await writeFile(join(folder, strange), JSON.stringify(MESSAGES));
   for (const [args, input, status] of [
-    [["snapshot.json"], undefined, /^snapshot\.json: 3 items/],
-    [["messages.json"], undefined, /^messages\.json: 2 items/],
-    [["-"], await readFile(join(root, "examples/sessions/shop.jsonl")), /^standard input: 139 items/],
-    [[strange], undefined, /^a "quoted" <b>&amp; name\.json: 2 items/],
+    [["snapshot.json"], undefined, /^snapshot\.json · 0 calls/],
+    [["messages.json"], undefined, /^messages\.json, chat messages · 0 calls/],
+    [["-"], await readFile(join(root, "examples/sessions/shop.jsonl")), /^standard input · 44 calls/],
+    [[join(root, "tests/package/fixtures/audit/claude-code.jsonl")], undefined, /^claude-code\.jsonl, Claude Code · 7 calls/],
+    [[strange], undefined, /^a "quoted" <b>&amp; name\.json, chat messages · 0 calls/],
   ]) {
     const { address } = await inspect(t, [...args, "--no-open"], { input });
     await open(t, { at: address, first: ["#context-status", status] });
   }
-  const { address } = await inspect(t, ["binary.txt", "--no-open"].with(0, "snapshot.mjs"));
-  await open(t, { at: address, first: ["#context-problems", /snapshot\.mjs was not loaded/] });
 });

@@ -1,7 +1,7 @@
 // Ten thousand items and hostile ones: the page stays at hand, and text stays text.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { choose, picture, prepare, shows, until } from "./page.mjs";
+import { choose, onePrompt, picture, prepare, shows, unfold, until } from "./page.mjs";
 
 /** Elements and characters that a document may have and still be laid out in no time: far fewer than ten thousand items would take. */
 const MOST_ELEMENTS = 5_000;
@@ -40,7 +40,7 @@ async function staysSmall(t, what, tab, tasks) {
 test("Page: ten thousand items", async (t) => {
   const { open, browser } = (await prepare(t)) ?? {};
   if (!open) return;
-  const tab = await open(t, { fragment: "#phase=answer" });
+  const tab = await onePrompt(open, t, { fragment: "#phase=answer" });
   await shows(tab, "#numbers-answer", /of 6,000 tokens/);
   const transcript = largeTranscript(10_000);
 
@@ -49,7 +49,7 @@ test("Page: ten thousand items", async (t) => {
   await t.test("load without a pause", async () => {
     const tasks = await traced(browser, tab, async () => {
       await choose(tab, "context", "large.jsonl", transcript);
-      await shows(tab, "#context-status", /10,000 items/);
+      await shows(tab, "#log-status", /10,000 items/);
       await shows(tab, "#numbers-answer", /of 10,000 items/);
     });
     await check("load", tasks);
@@ -98,13 +98,10 @@ test("Page: ten thousand items", async (t) => {
     const tasks = await traced(browser, tab, async () => {
       await tab.fill("#exact-answer", "1000000");
       await shows(tab, "#numbers-answer", /10,000 of 10,000 items/);
-      await tab.click("#view-tab-prompt");
-      await shows(tab, "#view-panel-prompt .pager", /Page 1 of [\d,]{2,}/);
-      await tab.locator("#view-panel-prompt .pager button:has-text('Next')").first().click();
-      await shows(tab, "#view-panel-prompt .pager", /Page 2 of/);
-      await tab.click("#view-tab-changes");
-      await shows(tab, "#change-counts", /[\d,]+ sections added.*as before/);
-      assert.ok((await tab.textContent("#view-panel-changes")).length < 500_000);
+      await unfold(tab, "#whole-prompt");
+      await shows(tab, "#whole-prompt .pager", /Page 1 of [\d,]{2,}/);
+      await tab.locator("#whole-prompt .pager button:has-text('Next')").first().click();
+      await shows(tab, "#whole-prompt .pager", /Page 2 of/);
     });
     await check("prompt", tasks);
   });
@@ -156,48 +153,45 @@ test("Page: hostile transcripts stay text", async (t) => {
     assert.doesNotMatch(text, /classified|sk-ant/);
   };
 
-  await t.test("in the list, the prompt, the changes and the artifacts", async (t) => {
-    const tab = await open(t);
+  await t.test("in the session, the list and the prompt", async (t) => {
+    const tab = await onePrompt(open, t);
     await choose(tab, "context", "<b>\u202ehostile.jsonl", items.map((item) => JSON.stringify(item)).join("\r\n"));
-    await shows(tab, "#context-status", /hostile\.jsonl: 28 items/);
+    await shows(tab, "#log-status", /hostile\.jsonl: 28 items/);
     await tab.fill("#exact-answer", "100000");
     await shows(tab, "#numbers-answer", /of 100,000 tokens/);
-    await tab.click("#view-tab-prompt");
+    await unfold(tab, "#whole-prompt");
     const prompt = await until(async () => (await tab.locator("#prompt pre").allTextContents()).join("\n"), /globalThis/);
     assert.ok(prompt.includes(texts[0]) && prompt.includes(texts[1]), prompt.slice(0, 2000));
     assert.ok(prompt.includes("red \\u{1b}]8;;") && prompt.includes("\\u{202e}gnp.exe"), prompt.slice(0, 2000));
     await clean(tab);
     await picture(tab, "hostile", { fullPage: true });
-    await tab.click("#view-tab-changes");
-    await shows(tab, "#changes", /section|Nothing/);
-    await clean(tab);
     await tab.locator(".list").first().focus();
     for (let i = 0; i < 28; i += 1) await tab.keyboard.press("ArrowDown");
     await shows(tab, "#item .item-title", /^result6/);
     await clean(tab);
-    await tab.click("button:has-text('Look into the result')");
-    await shows(tab, "#artifact", /result6/);
-    await tab.click("button:has-text('Drill down')");
-    await until(async () => (await tab.locator("#slice, #view-panel-artifacts .failure").allTextContents()).join(""), /\w/);
+    await tab.click("#tab-tab-session");
+    await shows(tab, "#call-title", /Call \d+ of/);
+    for (let at = 0; at < 40 && (await tab.locator("#prompt-sent details:not([open]) > summary").count()) > 0; at += 1) await tab.locator("#prompt-sent details:not([open]) > summary").first().click();
+    await until(() => tab.textContent("#prompt-sent"), /globalThis/);
     await clean(tab);
   });
 
   await t.test("with a line of five megabytes", async (t) => {
-    const tab = await open(t);
+    const tab = await onePrompt(open, t);
     const long = "x<script>globalThis.pwned = 6</script>\u202e".repeat(130_000);
     assert.ok(Buffer.byteLength(long) > 5_000_000);
     const text = [...items.slice(0, 4), { id: "long", kind: "tool_result", text: long, parent_id: "call0" }].map((item) => JSON.stringify(item)).join("\n");
     const tasks = await traced(browser, tab, async () => {
       await choose(tab, "context", "long.jsonl", text);
-      await shows(tab, "#context-status", /long\.jsonl: 5 items/);
+      await shows(tab, "#log-status", /long\.jsonl: 5 items/);
       await tab.fill("#exact-answer", "9000000");
       await shows(tab, "#numbers-answer", /of 9,000,000 tokens/);
       await tab.locator(".list-body .row").last().click();
       await shows(tab, "#item", /^long.*Page 1 of [\d,]{3,}/s);
       await tab.click("#item .pager button:has-text('Next')");
       await shows(tab, "#item .pager", /Page 2 of/);
-      await tab.click("#view-tab-prompt");
-      await shows(tab, "#view-panel-prompt .pager", /Page 1 of [\d,]{3,}/);
+      await unfold(tab, "#whole-prompt");
+      await shows(tab, "#whole-prompt .pager", /Page 1 of [\d,]{3,}/);
     });
     await staysSmall(t, "a long line", tab, tasks);
     await clean(tab);

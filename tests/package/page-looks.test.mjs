@@ -3,9 +3,12 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
+import { gunzipSync } from "node:zlib";
 import { root } from "./harness.mjs";
-import { DESKTOP, PHONE, WIDE, accessible, fits, picture, prepare, shows, until } from "./page.mjs";
+import { DESKTOP, PHONE, WIDE, accessible, choose, fits, onePrompt, picture, prepare, shows, unfold, until } from "./page.mjs";
 
+/** A session that Codex recorded itself. */
+const codex = gunzipSync(await readFile(join(root, "tests/package/fixtures/audit/rollout-codex-long.jsonl.gz"))).toString();
 const WINDOWS = { 1440: WIDE, 1280: DESKTOP, 390: PHONE };
 
 /** A picture from the top, without the focus that clicks leave behind. */
@@ -26,17 +29,30 @@ for (const [name, viewport] of Object.entries(WINDOWS)) {
       // Axe takes its time, and says the same of every size and either scheme but for the colours, which `fits` looks at.
       const examine = name === "1280" && colorScheme === "light" ? accessible : fits;
 
-      await t.test("context", async (t) => {
+      await t.test("session", async (t) => {
         const tab = await open(t, options);
-        await shows(tab, "#why-answer", /stays down to/);
-        await until(() => tab.locator(".list").first().getAttribute("aria-rowcount"), /^140$/);
+        await shows(tab, "#call-title", /a cut/);
+        await examine(tab);
+        await choose(tab, "context", "rollout-codex.jsonl", codex);
+        await shows(tab, "#headline", /47 model calls: \$0\.28 instead of \$0\.35/);
+        await tab.click("#cut-after");
+        await shows(tab, "#left-here", /its handle stands there/);
+        await shows(tab, "#cuts", /by handle/);
         await shot(tab, `context-${name}-${colorScheme}`);
         await examine(tab);
-        for (const [view, found] of Object.entries({ prompt: /POLICY/, changes: /Nothing to compare/, artifacts: /artifact:i/ })) {
-          await tab.click(`#view-tab-${view}`);
-          await shows(tab, `#view-panel-${view}`, found);
-          await examine(tab);
-        }
+      });
+
+      await t.test("one prompt", async (t) => {
+        const tab = await onePrompt(open, t, options);
+        await shows(tab, "#why-answer", /stays down to/);
+        await until(() => tab.locator(".list").first().getAttribute("aria-rowcount"), /^140$/);
+        await shot(tab, `prompt-${name}-${colorScheme}`);
+        await examine(tab);
+        await unfold(tab, "#whole-prompt");
+        await shows(tab, "#prompt", /POLICY/);
+        await unfold(tab, "#ledger");
+        await unfold(tab, "#rules-in-force");
+        await examine(tab);
       });
 
       await t.test("tools", async (t) => {
@@ -96,43 +112,35 @@ test("Page: everybody can use it", async (t) => {
   if (!open) return;
 
   await t.test("in the colours of the system, states still differ in form", async (t) => {
-    const tab = await open(t, { forcedColors: "active" });
+    const tab = await onePrompt(open, t, { forcedColors: "active" });
     await shows(tab, "#why-answer", /stays down to/);
     const styles = await tab.evaluate(() => {
       const of = (selector, property) => getComputedStyle(document.querySelector(selector))[property];
-      return {
-        box: of(".budget-box", "stroke"),
-        segment: of(".segment rect", "stroke"),
-        outline: of(".log-strip .outline", "stroke"),
-        filled: of(".log-strip .cell", "fill"),
-        page: of("body", "backgroundColor"),
-      };
+      return { box: of(".budget-box", "stroke"), segment: of(".segment rect", "stroke"), page: of("body", "backgroundColor") };
     });
     assert.notEqual(styles.box, styles.page);
     assert.notEqual(styles.segment, styles.page);
-    assert.notEqual(styles.outline, styles.page);
-    assert.notEqual(styles.filled, styles.page);
-    assert.ok((await tab.locator(".log-strip .withheld").getAttribute("d")).length > 0);
     await fits(tab);
     await picture(tab, "forced-colours");
   });
 
   await t.test("at twice the size nothing is cut off", async (t) => {
     // A window of half the size is what a page at 200 % has to lay out in.
-    const tab = await open(t, { viewport: { width: DESKTOP.width / 2, height: DESKTOP.height / 2 }, deviceScaleFactor: 2 });
-    await shows(tab, "#why-answer", /stays down to/);
-    await fits(tab);
-    const cut = await tab.evaluate(() => [...document.querySelectorAll("h2, h3, button, .figures, .reason, .ledger")].filter((node) => node.checkVisibility() && node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== "inline").map((node) => node.outerHTML.slice(0, 80)));
-    assert.deepEqual(cut, []);
+    for (const fragment of ["", "#tab=context"]) {
+      const tab = await open(t, { viewport: { width: DESKTOP.width / 2, height: DESKTOP.height / 2 }, deviceScaleFactor: 2, fragment });
+      await shows(tab, fragment === "" ? "#call-title" : "#why-answer", /a cut|stays down to/);
+      await fits(tab);
+      const cut = await tab.evaluate(() => [...document.querySelectorAll("h2, h3, button, .figures, .reason, .call-said p")].filter((node) => node.checkVisibility() && node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== "inline").map((node) => node.outerHTML.slice(0, 80)));
+      assert.deepEqual(cut, []);
+    }
   });
 
-  await t.test("by keyboard alone, from the skip link to the reason of an item and its pin", async (t) => {
+  await t.test("by keyboard alone, from the skip link to a call, and to the reason of an item", async (t) => {
     const tab = await open(t);
     await tab.keyboard.press("Tab");
     assert.equal(await tab.evaluate(() => document.activeElement.id), "skip");
     await tab.keyboard.press("Enter");
     assert.equal(await tab.evaluate(() => document.activeElement.id), "page");
-    assert.equal(await tab.evaluate(() => location.hash), "");
     const reach = async (id) => {
       for (let i = 0; i < 60; i += 1) {
         await tab.keyboard.press("Tab");
@@ -140,23 +148,18 @@ test("Page: everybody can use it", async (t) => {
       }
       assert.fail(`${id} cannot be reached`);
     };
-    await reach("phase-answer");
-    await tab.keyboard.press("Shift+Tab");
+    await reach("tape");
+    await tab.keyboard.press("Shift+ArrowRight");
+    await shows(tab, "#call-title", /Call 38 of 44: a cut/);
     await tab.keyboard.press("Enter");
-    await until(() => tab.evaluate(() => document.activeElement.getAttribute("aria-pressed")), /true/);
-    await shows(tab, "#ledger", /in the interpret prompt/);
-    await reach("budget-interpret");
+    await until(() => tab.evaluate(() => document.activeElement.id), /^call-title$/);
+    await reach("prompt-sent");
+    await tab.focus("#tab-tab-context");
+    await tab.keyboard.press("Enter");
+    await shows(tab, "#log-status", /139 items/);
+    await reach("budget-answer");
     await tab.keyboard.press("ArrowLeft");
-    await shows(tab, "#numbers-interpret", /of 3,\d\d\d tokens/);
-    await reach("strip");
-    await tab.keyboard.press("Home");
-    await shows(tab, "#item-title", /^i001/);
-    for (const key of ["ArrowRight", "ArrowRight", "ArrowLeft"]) await tab.keyboard.press(key);
-    await shows(tab, "#item-title", /^i002/);
-    assert.match(await tab.getAttribute("#strip", "aria-valuetext"), /^Item 2, policy, \d+ tokens/);
-    await tab.keyboard.press("Enter");
-    await until(() => tab.evaluate(() => document.activeElement.id), /^item-title$/);
-    // From the list the same key leads there.
+    await shows(tab, "#numbers-answer", /of 5,\d\d\d tokens/);
     await tab.focus(".items .list");
     await tab.keyboard.press("End");
     await shows(tab, "#item-title", /^i139/);
@@ -165,9 +168,9 @@ test("Page: everybody can use it", async (t) => {
   });
 
   await t.test("headings come in order, and targets have 24 pixels", async (t) => {
-    for (const viewport of [DESKTOP, PHONE]) {
-      const tab = await open(t, { viewport });
-      await shows(tab, "#why-answer", /stays down to/);
+    for (const [viewport, fragment] of [DESKTOP, PHONE].flatMap((viewport) => [[viewport, ""], [viewport, "#tab=context"]])) {
+      const tab = await open(t, { viewport, fragment });
+      await shows(tab, fragment === "" ? "#call-title" : "#why-answer", /a cut|stays down to/);
       const levels = await tab.evaluate(() => [...document.querySelectorAll("h1, h2, h3, h4")].filter((node) => node.checkVisibility()).map((node) => Number(node.tagName[1])));
       assert.equal(levels[0], 1);
       levels.forEach((level, at) => at > 0 && assert.ok(level <= levels[at - 1] + 1, levels.join()));

@@ -64,7 +64,7 @@ async function serve(t, header, absent, served) {
 /**
  * Opens the page and waits for what it shows first; errors that are not `expected` and requests elsewhere fail the test at its end.
  */
-async function visit(t, browser, address, { fragment = "", first = ["#context-status", /139 items/], expected, ...options } = {}) {
+async function visit(t, browser, address, { fragment = "", first = ["#context-status", /shop\.jsonl · 44 calls/], expected, ...options } = {}) {
   const context = await browser.newContext({ viewport: DESKTOP, ...options });
   const tab = await context.newPage();
   const problems = [];
@@ -104,6 +104,15 @@ export async function until(read, pattern) {
   }
   assert.match(found ?? "", pattern);
   return found;
+}
+
+/** Opens one prompt of the sample; `fragment` is what else the address says. */
+export const onePrompt = (open, t, { fragment = "", ...options } = {}) =>
+  open(t, { fragment: `#tab=context${fragment === "" ? "" : `&${fragment.slice(1)}`}`, first: ["#log-status", /139 items/], ...options });
+
+/** Opens a part that is folded. */
+export async function unfold(tab, selector) {
+  if (!(await tab.locator(selector).evaluate((node) => node.open))) await tab.click(`${selector} > summary`);
 }
 
 /** Waits until an element has such a text. */

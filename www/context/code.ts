@@ -17,22 +17,18 @@ export interface CodeOf {
   readonly key: string;
 }
 
-const NO_FIREWALL = "2 ** 24";
-
 /** A module for Node that prints the prompt on the screen. */
 export function codeOf({ phase, request, pins, settings, format, file, key }: CodeOf): string {
   const quoted = (text: string): string => JSON.stringify(text);
   const options = [
     ...(settings.rules ? [] : ["rules: false"]),
     ...(settings.redact ? ['policy: { sensitivity_action: "redact" }'] : []),
-    ...(settings.firewall ? [] : [`firewall: { threshold_tokens: ${NO_FIREWALL} } /* results go in as they are */`]),
   ];
   const { query, budget } = request.phases[phase];
   const build = [
     `phase: ${quoted(phase)}`,
     ...(query === "" ? [] : [`query: ${quoted(query)}`]),
     `budget_tokens: ${budget}`,
-    ...(settings.running ? ["running: true"] : []),
     ...(pins.length > 0 ? [`pin: [${pins.map(quoted).join(", ")}]`] : []),
     ...(request.header === "" ? [] : [`header: ${quoted(request.header)}`]),
     ...(request.footer === "" ? [] : [`footer: ${quoted(request.footer)}`]),
@@ -40,13 +36,13 @@ export function codeOf({ phase, request, pins, settings, format, file, key }: Co
   const { imports, read } = reading(format, file, key);
   const names = ["ContextManager", ...imports].sort();
   const isSnapshot = format === "snapshot";
-  const made = `{ ${options.join(", ")} }`;
+  const made = options.length === 0 ? "" : `{ ${options.join(", ")} }`;
   const lines = [
     'import { readFileSync } from "node:fs";',
     `import { ${names.join(", ")} } from "contextweaver";`,
     "",
     `const text = readFileSync(${quoted(file)}, "utf8");`,
-    ...(isSnapshot ? [`const manager = ContextManager.fromJSON(text, ${made});`] : [`const manager = new ContextManager(${made});`, ...read, ...ingesting(settings)]),
+    ...(isSnapshot ? [`const manager = ContextManager.fromJSON(text${made === "" ? "" : `, ${made}`});`] : [`const manager = new ContextManager(${made});`, ...read, "manager.ingestAll(items);"]),
     "const { prompt, stats } = manager.build({",
     ...build.map((line) => `  ${line},`),
     "});",
@@ -66,22 +62,4 @@ function reading(format: string, file: string, key: string): { readonly imports:
     imports: ["messagesToItems"],
     read: ["const request = JSON.parse(text);", `const { items } = messagesToItems(request${key}, ${JSON.stringify(format)}${system});`],
   };
-}
-
-function ingesting({ firewall }: Settings): readonly string[] {
-  if (!firewall) return ["manager.ingestAll(items);"];
-  return [
-    "const results = new Map();",
-    "for (const { parent_id, ...item } of items) {",
-    "  const parent = results.get(parent_id) ?? parent_id;",
-    '  if (item.kind !== "tool_result" || !parent || results.has(`result:${parent}`)) {',
-    "    manager.ingest({ ...item, parent_id: parent });",
-    "    continue;",
-    "  }",
-    "  const { text, metadata = {}, sensitivity } = item;",
-    '  const tool_name = String(metadata.tool_name ?? metadata.function_name ?? "tool");',
-    "  const made = manager.ingestToolResult({ tool_call_id: parent, tool_name, raw_output: text, metadata, sensitivity });",
-    "  results.set(item.id, made.item.id).set(made.item.id, made.item.id);",
-    "}",
-  ];
 }

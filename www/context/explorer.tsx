@@ -1,39 +1,25 @@
 // What is seen of a transcript: the sentence, the chart, the log, one item, and the list of all.
 import type { Phase } from "contextweaver/slim";
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import * as address from "../shared/address.ts";
 import { useAddress, useChoice } from "../shared/address.ts";
-import { ask, useAnswer } from "../shared/ask.ts";
-import { TabPanel, Tabs } from "../shared/parts.tsx";
+import { useAnswer } from "../shared/ask.ts";
 import type { RefusedPin, Request } from "../worker/builds.ts";
 import type { Overview, Settings } from "../worker/log.ts";
 import type { Operations } from "../worker/operations.ts";
-import { ArtifactsPanel } from "./artifacts-panel.tsx";
 import { codeOf } from "./code.ts";
-import { ComparePanel } from "./compare-panel.tsx";
 import { PhaseControls } from "./controls.tsx";
 import { FIRST_PHASE, FIRST_PLACE } from "./first.ts";
 import { ItemList, type Shown } from "./item-list.tsx";
 import { ItemPanel } from "./item.tsx";
-import { LogStrip } from "./log-strip.tsx";
 import { marksOf } from "./marked.tsx";
-import { FirstMissed } from "./missed.tsx";
 import { PhaseChart } from "./phase-chart.tsx";
 import { PromptPanel } from "./prompt-panel.tsx";
 import { RulesPanel } from "./rules-panel.tsx";
 import { SettingsForm } from "./settings.tsx";
 import { TakeAway } from "./take-away.tsx";
-import { PHASES } from "./words.ts";
-
-const VIEWS = [
-  { key: "item", title: "Item" },
-  { key: "prompt", title: "Prompt" },
-  { key: "changes", title: "Compare" },
-  { key: "artifacts", title: "Results" },
-  { key: "rules", title: "Rules" },
-] as const;
-const VIEW_KEYS = VIEWS.map(({ key }) => key);
+import { PHASE, PHASES } from "./words.ts";
 
 interface ExplorerProps {
   readonly overview: Overview;
@@ -53,27 +39,22 @@ export function Explorer(props: ExplorerProps): JSX.Element {
   const { overview, answer, isBusy, log, request, settings, isShared, onSettings, onPins, onTurn } = props;
   const { phases, pins } = request;
   const [phase, setPhase] = useChoice<Phase>("phase", PHASES, FIRST_PHASE);
-  const [view, setView] = useChoice<(typeof VIEW_KEYS)[number]>("view", VIEW_KEYS, "item");
   const [chosen, setChosen] = useAddress("item", "");
   const [target, setTarget] = useState({ place: 0, times: 0 });
-  const [artifact, setArtifact] = useState(-1);
-  const [fixes, setFixes] = useState(0);
+  const [isPromptOpen, setPromptOpen] = useState(false);
+  const [isRulesOpen, setRulesOpen] = useState(false);
   const [, setHeader] = useAddress("header", "");
   const [, setFooter] = useAddress("footer", "");
   const items = useRef<HTMLElement>(null);
   const named = /^\d+$/.test(chosen) && Number(chosen) < overview.items ? Number(chosen) : -1;
-  const place = named >= 0 ? named : isShared ? FIRST_PLACE : overview.items - 1;
-  const version = `${log} ${answer.version} ${phase} ${fixes}`;
+  const place = named >= 0 ? named : isShared ? FIRST_PLACE : overview.largest;
+  const version = `${log} ${answer.version} ${phase}`;
   const shown = answer.phases.find((each) => each.phase === phase);
   const { query, budget, values = [] } = phases[phase];
   const pinned = useAnswer("context.ids", pins.length === 0 ? null : { places: pins }, log).value ?? [];
 
-  const choose = (next: number): void => {
-    setChosen(String(next));
-    if (view !== "item" && view !== "prompt") setView("item");
-  };
+  const choose = (next: number): void => setChosen(String(next));
   const enter = (): void => {
-    setView("item");
     requestAnimationFrame(() => document.getElementById("item-title")?.focus());
   };
   const [filter, setFilter] = useFilter();
@@ -83,12 +64,21 @@ export function Explorer(props: ExplorerProps): JSX.Element {
     items.current?.scrollIntoView({ block: "nearest" });
   };
   const most = Math.max(8000, Math.ceil((overview.tokens ?? 0) / 1000) * 1000);
-  useEffect(() => setArtifact(-1), [log]);
   const code = codeOf({ phase, request, pins: pinned, settings, format: overview.format, file: overview.file, key: overview.key });
   return (
     <div class="explorer">
       <div class="overview stack">
-        <PhaseChart views={answer.phases} items={overview.items} selected={phase} onPhase={setPhase} onFilter={filterBy} />
+        <label class="inline">
+          Phase{" "}
+          <select id="phase" value={phase} onChange={({ currentTarget }) => setPhase(currentTarget.value as Phase)}>
+            {PHASES.map((each) => (
+              <option key={each} value={each}>
+                {each}: to {PHASE[each].task}
+              </option>
+            ))}
+          </select>
+        </label>
+        <PhaseChart phases={[phase]} views={answer.phases} items={overview.items} selected={phase} onPhase={setPhase} onFilter={filterBy} />
         <PhaseControls
           key={phase}
           phase={phase}
@@ -100,47 +90,32 @@ export function Explorer(props: ExplorerProps): JSX.Element {
           onQuery={(next) => address.set(`q.${phase}`, next)}
           onBudget={(next) => address.set(`b.${phase}`, String(next))}
         />
-        <LogStrip phase={phase} version={version} selected={place} onItem={choose} onEnter={enter} />
-        <FirstMissed phase={phase} version={version} onItem={choose} />
         <RefusedPins pins={answer.refused} onItem={choose} />
       </div>
       <section aria-label="Details" class="details">
-        <Tabs label="Details" id="view" tabs={VIEWS} selected={view} onSelect={setView} />
-        <TabPanel id="view" name="item" shown={view === "item"}>
-          {view === "item" && (
-            <ItemPanel
-              phase={phase}
-              place={place}
-              version={version}
-              marks={marksOf(values, query)}
-              isPinned={pins.includes(place)}
-              pinProblem={answer.refused.find((pin) => pin.place === place)?.problem}
-              onPin={() => onPins(pins.includes(place) ? pins.filter((pin) => pin !== place) : [...pins, place])}
-              onBudget={(next) => address.set(`b.${phase}`, String(next))}
-              onItem={choose}
-              onPrompt={(next) => {
-                setView("prompt");
-                setTarget(({ times }) => ({ place: next, times: times + 1 }));
-              }}
-              onArtifact={(next) => {
-                setView("artifacts");
-                void ask("context.artifactOf", { place: next }).then(setArtifact);
-              }}
-            />
-          )}
-        </TabPanel>
-        <TabPanel id="view" name="prompt" shown={view === "prompt"}>
-          {view === "prompt" && <PromptPanel phase={phase} version={version} selected={place} target={target} onItem={choose} />}
-        </TabPanel>
-        <TabPanel id="view" name="changes" shown={view === "changes"}>
-          {view === "changes" && <ComparePanel phase={phase} version={version} onItem={choose} onFix={() => setFixes((count) => count + 1)} />}
-        </TabPanel>
-        <TabPanel id="view" name="artifacts" shown={view === "artifacts"}>
-          {view === "artifacts" && <ArtifactsPanel version={String(log)} selected={artifact} onSelect={setArtifact} />}
-        </TabPanel>
-        <TabPanel id="view" name="rules" shown={view === "rules"}>
-          {view === "rules" && <RulesPanel version={String(log)} isOn={settings.rules} onSwitch={(rules) => onSettings({ ...settings, rules })} onItem={choose} />}
-        </TabPanel>
+        <ItemPanel
+          phase={phase}
+          place={place}
+          version={version}
+          marks={marksOf(values, query)}
+          isPinned={pins.includes(place)}
+          pinProblem={answer.refused.find((pin) => pin.place === place)?.problem}
+          onPin={() => onPins(pins.includes(place) ? pins.filter((pin) => pin !== place) : [...pins, place])}
+          onBudget={(next) => address.set(`b.${phase}`, String(next))}
+          onItem={choose}
+          onPrompt={(next) => {
+            setPromptOpen(true);
+            setTarget(({ times }) => ({ place: next, times: times + 1 }));
+          }}
+        />
+        <details id="whole-prompt" open={isPromptOpen} onToggle={({ currentTarget }) => setPromptOpen(currentTarget.open)}>
+          <summary>The prompt, section by section</summary>
+          {isPromptOpen && <PromptPanel phase={phase} version={version} selected={place} target={target} onItem={choose} />}
+        </details>
+        <details id="rules-in-force" open={isRulesOpen} onToggle={({ currentTarget }) => setRulesOpen(currentTarget.open)}>
+          <summary>Rules in force</summary>
+          {isRulesOpen && <RulesPanel version={String(log)} isOn={settings.rules} onSwitch={(rules) => onSettings({ ...settings, rules })} onItem={choose} />}
+        </details>
       </section>
       <section aria-labelledby="items-title" class="items stack" ref={items}>
         <h3 id="items-title">

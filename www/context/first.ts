@@ -1,6 +1,5 @@
 // What the page shows first: the sample with its questions. The build of the page asks the same, and records the answers.
 import type { Phase } from "contextweaver/slim";
-import type { Request } from "../worker/builds.ts";
 import { PHASE, PHASES } from "./words.ts";
 
 export const SAMPLE_NAME = "Recorded session shop.jsonl";
@@ -32,12 +31,6 @@ export function askedOf(meta: Meta): Asked {
     if (phase === "interpret" || phase === "answer") values[phase] = asked.values ?? [];
   }
   return { queries, values };
-}
-
-/** The request of a page that nobody has touched. */
-export function firstRequest({ queries, values }: Asked): Request {
-  const of = (phase: Phase): Request["phases"][Phase] => ({ query: queries[phase] ?? "", budget: PHASE[phase].budget, values: values[phase] ?? [] });
-  return { phases: { route: of("route"), call: of("call"), interpret: of("interpret"), answer: of("answer") }, pins: [], header: "", footer: "" };
 }
 
 /** Share of a transcript that its answer may take, so that something has to go. */

@@ -22,9 +22,6 @@ const HEAD = [
   { title: "State", class: "c-state" },
   { title: "Why", class: "c-why" },
   { title: "Tokens", class: "c-number" },
-  { title: "Block", class: "c-number c-block", hint: "Tokens of all items that enter and leave together with it" },
-  { title: "Score", class: "c-number c-score", hint: "How much it matters to the query, from 0 to 1" },
-  { title: "In line", class: "c-number c-score", hint: "The best score of the block for its size: the order in which blocks are taken" },
 ];
 
 interface ItemListProps {
@@ -66,7 +63,7 @@ export function ItemList({ phase, version, filter: asked, onFilter, selected, on
 }
 
 function cellsOf(row: Row): (string | JSX.Element)[] {
-  const { place, label, kind, line, state, tokens, block, score, priority } = row;
+  const { place, label, kind, line, state, tokens } = row;
   return [
     <b title={label}>{label.length > LONG_ID ? `#${place + 1}` : label}</b>,
     <span class={`kind ${swatch(kind)}`}>{kindName(kind)}</span>,
@@ -74,9 +71,6 @@ function cellsOf(row: Row): (string | JSX.Element)[] {
     <span class={`badge ${state}`}>{STATE[state] ?? state}</span>,
     reasonShort(row),
     tokens === null ? "" : number(tokens),
-    block === null || score === null ? "" : number(block),
-    score === null ? "" : score.toFixed(2),
-    priority === null ? "" : priority.toFixed(2),
   ];
 }
 

@@ -26,13 +26,12 @@ interface ItemProps {
   readonly onBudget?: (budget: number) => void;
   readonly onItem: (place: number) => void;
   readonly onPrompt: (place: number) => void;
-  readonly onArtifact?: (place: number) => void;
   /** Whether it is known what would have kept it; a report knows it of some. */
   readonly hasWhy?: boolean;
 }
 
 export function ItemPanel(props: ItemProps): JSX.Element {
-  const { phase, place, version, marks, isPinned, pinProblem, onPin, onItem, onPrompt, onArtifact, hasWhy = true } = props;
+  const { phase, place, version, marks, isPinned, pinProblem, onPin, onItem, onPrompt, hasWhy = true } = props;
   const [part, setPart] = useState(0);
   useEffect(() => setPart(0), [place]);
   const { value: item, problem } = useAnswer("context.item", { phase, place, part }, version);
@@ -62,11 +61,6 @@ export function ItemPanel(props: ItemProps): JSX.Element {
         {item.state !== "dropped" && (
           <button type="button" onClick={() => onPrompt(place)}>
             Show in the prompt
-          </button>
-        )}
-        {item.hasArtifact && onArtifact && (
-          <button type="button" onClick={() => onArtifact(place)}>
-            Look into the result
           </button>
         )}
       </div>

@@ -31,7 +31,7 @@ export function PhaseChart({ phases = PHASES, views, items, selected, onPhase, o
   return (
     <section class="chart" aria-labelledby="phases-title">
       <h3 id="phases-title">
-        One log, a prompt for each <Term means={TERM.phase}>phase</Term>, on one scale of <Term means={TERM.token}>tokens</Term>
+        What fills the prompt of this <Term means={TERM.phase}>phase</Term>, in <Term means={TERM.token}>tokens</Term>
       </h3>
       <div class="phase-rows">
         {phases.map((phase) => (
@@ -165,7 +165,7 @@ function Legends({ view, onFilter }: { view: PhaseView; onFilter: ChartProps["on
         </li>
       </ul>
       <ul class="legend" aria-label={`Why items are left out of ${phase}`}>
-        {left.length === 0 && <li>Nothing is left out.</li>}
+        {left.length === 0 && <li>{view.cut > 0 ? `Nothing is left out whole; ${number(view.cut)} tokens are cut from ${count(view.shortened, "item")}.` : "Nothing is left out."}</li>}
         {left.map(({ name, tokens, items }) => (
           <li key={name}>
             <button type="button" class="link" onClick={() => onFilter(phase, name, "")}>

@@ -33,13 +33,12 @@ export function PromptPanel({ phase, version, selected, target, onItem }: Prompt
     <div class="stack">
       <p class="quiet small">
         {number(value.tokens)} tokens, {number(value.bytes)} bytes. Choose the name of a section to see why it is here.
-        {value.shared !== null && ` The first ${number(value.shared)} bytes are those of the prompt before; the dashed line is where they end.`}
       </p>
       <Pager page={value.page} pages={value.pages} onPage={setPage} what="the prompt" />
       <div class="prompt" role="region" aria-label="Rendered prompt" tabIndex={0} id="prompt">
         {value.pieces.length === 0 && <p class="quiet">(empty)</p>}
         {value.pieces.map((piece) => (
-          <PromptSection key={piece.start} piece={piece} isSelected={piece.place === selected} onItem={onItem} shared={value.shared} />
+          <PromptSection key={piece.start} piece={piece} isSelected={piece.place === selected} onItem={onItem} />
         ))}
       </div>
       <Pager page={value.page} pages={value.pages} onPage={setPage} what="the prompt, below" />
@@ -50,15 +49,13 @@ export function PromptPanel({ phase, version, selected, target, onItem }: Prompt
 interface SectionProps {
   readonly piece: Piece;
   readonly isSelected: boolean;
-  readonly shared: number | null;
   readonly onItem: (place: number) => void;
 }
 
-function PromptSection({ piece: { place, label, kind, form, tokens, text, continued, end }, isSelected, shared, onItem }: SectionProps): JSX.Element {
+function PromptSection({ piece: { place, label, kind, form, tokens, text, continued }, isSelected, onItem }: SectionProps): JSX.Element {
   const about = [continued ? "continued" : "", form === "whole" ? "" : form, tokens === null ? "" : count(tokens, "token")].filter(Boolean).join(", ");
-  const isCached = shared !== null && end <= shared;
   return (
-    <div class={`section ${swatch(kind)} ${isSelected ? "selected" : ""} ${isCached ? "" : "fresh"}`} id={place === null ? undefined : `section-${place}`}>
+    <div class={`section ${swatch(kind)} ${isSelected ? "selected" : ""}`} id={place === null ? undefined : `section-${place}`}>
       <div class="section-head">
         {place === null ? (
           <span>{label}</span>

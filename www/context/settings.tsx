@@ -17,9 +17,7 @@ interface SettingsProps {
 }
 
 const SWITCHES = [
-  ["firewall", "Large results through the firewall", "They enter the log as a digest, as an agent's results do; the whole stays stored."],
   ["redact", "Redact sensitive items", "A placeholder stands in their place instead of nothing."],
-  ["running", "As the loop of an agent sends it", "Each prompt is the one before with what is new, so that providers find it in their caches; it is cut when it is full or when that pays."],
 ] as const satisfies readonly (readonly [keyof Settings, string, string])[];
 
 export function SettingsForm({ settings, onSettings, header, onHeader, footer, onFooter, pins, onPins, onTurn }: SettingsProps): JSX.Element {

@@ -11,9 +11,9 @@ interface StoryProps {
   readonly items: number;
 }
 
-export function Headline({ phase, view, items }: StoryProps): JSX.Element {
+export function Headline({ id = "headline", phase, view, items }: StoryProps & { readonly id?: string }): JSX.Element {
   return (
-    <h2 class="headline" id="headline">
+    <h2 class="headline" id={id}>
       {view ? <Sentence phase={phase} view={view} items={items} /> : "What enters the prompt, what stays out, and why"}
     </h2>
   );
@@ -57,30 +57,33 @@ function Sentence({ phase, view, items }: StoryProps & { view: PhaseView }): JSX
 /** What became of all tokens of the log: the parts add up to the whole, withheld items included. */
 export function Ledger({ phase, view }: StoryProps & { view: PhaseView }): JSX.Element | null {
   if (view.problem) return null;
-  const { prompt_tokens, named, cut, shortened, left, whole, rounding } = view;
+  const { prompt_tokens, named, around, cut, shortened, left, whole, rounding } = view;
+  const rows = [
+    { what: `in the ${phase} prompt`, tokens: prompt_tokens - named - around },
+    ...(cut > 0 ? [{ what: `cut from ${count(shortened, "long item")}`, tokens: cut }] : []),
+    ...left.map(({ name, tokens, items }) => ({ what: `${reasonName(name)}, ${count(items, "item")}`, tokens })),
+    ...(rounding !== 0 ? [{ what: "difference of counting each item by itself", tokens: rounding }] : []),
+  ];
   return (
-    <p class="ledger small" id="ledger">
-      <b>{number(prompt_tokens - named)}</b> in the {phase} prompt
-      {named > 0 && ` (beside ${number(named)} for names of what left)`}
-      {cut > 0 && (
-        <>
-          {" "}
-          + <b>{number(cut)}</b> cut from {count(shortened, "long item")}
-        </>
-      )}
-      {left.map(({ name, tokens, items }) => (
-        <span key={name}>
-          {" "}
-          + <b>{number(tokens)}</b> {reasonName(name)} ({count(items, "item")})
-        </span>
-      ))}
-      {rounding > 0 && (
-        <>
-          {" "}
-          + <b>{number(rounding)}</b> lost to rounding
-        </>
-      )}{" "}
-      = <b>{number(whole)}</b>
-    </p>
+    <details class="ledger" id="ledger">
+      <summary>Where the {number(whole)} tokens are</summary>
+      <table>
+        <tbody>
+          {rows.map(({ what, tokens }) => (
+            <tr key={what}>
+              <td class="n">{number(tokens)}</td>
+              <th scope="row">{what}</th>
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <td class="n">{number(whole)}</td>
+            <th scope="row">the log</th>
+          </tr>
+        </tfoot>
+      </table>
+      {named + around > 0 && <p class="quiet">The prompt has {count(named + around, "token")} more: what names that which left, header and footer.</p>}
+    </details>
   );
 }

@@ -1,112 +1,72 @@
-// The tab of prompts: a transcript, its four phases, and the fate of every item.
+// One prompt of the session: a phase with its query and budget, and the fate of every item.
 import type { Phase } from "contextweaver/slim";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import * as address from "../shared/address.ts";
 import { useAddress, useChoice } from "../shared/address.ts";
-import { Failure, ask, give, send, useAnswer, useProgress } from "../shared/ask.ts";
-import { brought } from "../shared/brought.ts";
+import { Failure, ask, useAnswer } from "../shared/ask.ts";
 import { ProblemBox, number } from "../shared/parts.tsx";
-import { isReady, prepareWith, ready, recorded } from "../shared/record.ts";
-import { OWN, Sources, fetchSample, type Given } from "../shared/sources.tsx";
+import { fetchSample } from "../shared/sources.tsx";
 import type { Request } from "../worker/builds.ts";
 import { DEFAULTS } from "../worker/defaults.ts";
 import type { Overview, Settings } from "../worker/log.ts";
+import type { SessionView } from "../worker/session.ts";
 import type { Problem } from "../worker/text.ts";
 import { isBudget } from "./controls.tsx";
 import { Explorer } from "./explorer.tsx";
-import { type Asked, FIRST_PHASE, SAMPLE_NAME, askedOf, budgetsFor, firstRequest } from "./first.ts";
+import { type Asked, FIRST_PHASE, askedOf, budgetsFor } from "./first.ts";
 import { Headline, Ledger } from "./story.tsx";
-import { FORMATS, PHASE, PHASES, type Format } from "./words.ts";
+import { PHASE, PHASES } from "./words.ts";
 
-const SAMPLES = [{ key: "shop", title: "Recorded session: a failing checkout" }] as const;
-const SETTINGS = ["firewall", "redact", "running", "rules"] as const satisfies readonly (keyof Settings)[];
+const SETTINGS = ["redact", "rules"] as const satisfies readonly (keyof Settings)[];
 const MAX_QUERY = 2000;
 const NOTHING: Asked = { queries: {}, values: {} };
-/** Of data that come again with every reload, the address says nothing. */
-const OPENED = "opened";
 
-/** What the build of the page knows of the sample. */
-export interface FirstSight {
-  readonly overview: Overview;
-  readonly asked: Asked;
+interface ContextProps {
+  readonly session: SessionView;
+  readonly isSample: boolean;
+  /** Counts what was opened. */
+  readonly version: number;
 }
 
-/** What there is before anything is loaded: what was recorded, unless the address asks for something else. */
-function firstSight(): FirstSight | undefined {
-  const isOther = address.get("set") !== undefined || address.get("data") === OWN;
-  return isOther ? undefined : (recorded("first", null) as FirstSight | undefined);
-}
-
-/** Loads the sample into the worker as it was when the answers were recorded. */
-async function prepareSample(asked: Asked): Promise<void> {
-  const bytes = await fetchSample("shop.jsonl");
-  await send("context.load", { name: SAMPLE_NAME, bytes, format: "recorded" }, [bytes]);
-  await send("context.build", firstRequest(asked), []);
-}
-
-export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
-  const [sight] = useState(firstSight);
-  const [overview, setOverview] = useState<Overview | undefined>(sight?.overview);
-  const [asked, setAsked] = useState<Asked>(sight?.asked ?? NOTHING);
+export function ContextTab({ session, isSample, version }: ContextProps): JSX.Element {
+  const [overview, setOverview] = useState<Overview>();
+  const [asked, setAsked] = useState<Asked>(NOTHING);
   const [problem, setProblem] = useState<Problem>();
   const [setText, setSetText] = useAddress("set", "");
   const [pinText, setPinText] = useAddress("pins", "");
   const settings = useMemo(() => settingsOf(setText), [setText]);
   const pins = useMemo(() => (overview ? placesOf(pinText, overview.items) : []), [pinText, overview?.items]);
-  const [opened] = useState(brought);
-  const [log, setLog] = useState(sight ? 1 : 0);
-  const [sample, setSample] = useState<"shop" | "">(opened ? "" : "shop");
-  const [isLost, setLost] = useState(false);
-  const [format, setFormat] = useState<Format>("auto");
+  const [log, setLog] = useState(0);
   const [header] = useAddress("header", "");
   const [footer] = useAddress("footer", "");
   const [budgets, setBudgets] = useState(() => budgetsFor(null));
   const phases = usePhases(asked, budgets);
-  usePreparation(sight);
 
   const changed = (next: Overview): void => {
     setOverview(next);
     setProblem(undefined);
     setLog((count) => count + 1);
   };
-  const change = (answer: Promise<Overview>): void =>
-    void answer.then(changed, (error: unknown) => setProblem(error instanceof Failure ? error.problem : { message: String(error), code: "PAGE" }));
+  const failed = (error: unknown): void => setProblem(error instanceof Failure ? error.problem : { message: String(error), code: "PAGE" });
+  const change = (answer: Promise<Overview>): void => void answer.then(changed, failed);
   const [settled, setSettled] = useState(settings);
+  const load = async (): Promise<void> => {
+    const [next, questions] = await Promise.all([ask("context.load", { conversation: session.chosen, settings }), isSample ? questionsOfSample() : NOTHING]);
+    setAsked(questions);
+    setBudgets(budgetsFor(isSample ? null : next.tokens));
+    setSettled(settings);
+    changed(next);
+  };
+  useEffect(() => {
+    setOverview(undefined);
+    void load().catch(failed);
+  }, [version]);
   useEffect(() => {
     if (!overview || settled === settings) return;
     setSettled(settings);
     change(ask("context.settle", settings));
   }, [settings]);
-
-  const load = ({ name, bytes }: Given, from: Format | "recorded"): Promise<Overview> => give("context.load", { name, bytes, format: from, settings }, [bytes]);
-  // All at once, so that nothing is built that nobody asked for: the first prompt is what changes are compared with.
-  const replaced = (next: Overview, from: typeof sample | typeof OPENED, questions: Asked, isAddressed: boolean): void => {
-    if (!isAddressed) address.clear("q.", "b.", "item", "pins");
-    address.set("data", from === "" ? OWN : undefined);
-    setSample(from === OPENED ? "" : from);
-    setAsked(questions);
-    setBudgets(budgetsFor(from === "shop" ? null : next.tokens));
-    setSettled(settings);
-    changed(next);
-  };
-  const own = async (given: Given): Promise<void> => {
-    // What the address says may be of the file that the page was opened with, but of no other.
-    const isOpened = !overview && opened !== undefined;
-    replaced(await load(given, format), isOpened ? OPENED : "", NOTHING, isOpened && address.get("data") !== OWN);
-    setLost(false);
-  };
-  const onSample = async (): Promise<void> => {
-    // It is there already, as the page was built with it.
-    if (sight && !isReady()) return;
-    const [bytes, meta] = await Promise.all([fetchSample("shop.jsonl"), fetchSample("shop.meta.json")]);
-    const questions = askedOf(JSON.parse(new TextDecoder().decode(meta)) as Parameters<typeof askedOf>[0]);
-    const next = await load({ name: SAMPLE_NAME, bytes }, "recorded");
-    // What the address says is for the page as it was opened, and for the data that was in it.
-    const isGone = !overview && address.get("data") === OWN;
-    replaced(next, "shop", questions, !overview && !isGone);
-    setLost(isGone);
-  };
 
   const request = useMemo((): Request => ({ phases, pins, header, footer }), [JSON.stringify(phases), pins, header, footer]);
   const { value: answer, isBusy, problem: unbuilt } = useAnswer("context.build", overview ? request : null, log);
@@ -114,35 +74,16 @@ export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
   const shown = answer?.phases.find((each) => each.phase === phase);
   return (
     <div class="stack">
+      <div class="story">
+        {overview ? <Headline id="prompt-headline" phase={phase} view={shown} items={overview.items} /> : <h2 class="headline">Making items of the session…</h2>}
+        {overview && shown && <Ledger phase={phase} view={shown} items={overview.items} />}
+      </div>
+      {session.isOnePrompt && <p id="no-calls">No model call in this file: one prompt.</p>}
       {overview && (
-        <div class="story">
-          <Headline phase={phase} view={shown} items={overview.items} />
-          {shown && <Ledger phase={phase} view={shown} items={overview.items} />}
-        </div>
+        <p id="log-status" role="status" class="quiet">
+          {overview.line}
+        </p>
       )}
-      <Sources
-        id="context"
-        isActive={isActive}
-        samples={SAMPLES}
-        sample={sample}
-        onSample={onSample}
-        onGiven={own}
-        brought={opened}
-        isLost={isLost}
-        accepts={'Session as JSON Lines ({"id": "u1", "kind": "user_turn", "text": "Hello"}), messages of a provider, or a snapshot'}
-        status={overview?.line ?? "Loading. If this does not change, the page was opened as a file: modules need a web server (cargo xtask serve)."}
-      >
-        <label class="inline">
-          Format{" "}
-          <select id="context-format" value={format} onChange={({ currentTarget }) => setFormat(currentTarget.value as Format)}>
-            {FORMATS.map(([key, title]) => (
-              <option key={key} value={key}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </label>
-      </Sources>
       {overview && overview.warnings.length > 0 && (
         <details class="warnings">
           <summary>{number(overview.warnings.length)} notes about the messages</summary>
@@ -154,22 +95,21 @@ export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
         </details>
       )}
       <ProblemBox problem={problem ?? unbuilt} id="context-problem" />
-      {unbuilt && (
-        <button type="button" id="engine-again" onClick={() => setLog((count) => count + 1)}>
+      {(problem ?? unbuilt) && (
+        <button type="button" id="engine-again" onClick={() => (overview ? setLog((count) => count + 1) : void load().catch(failed))}>
           Try again
         </button>
       )}
-      <Loading />
       {overview && answer && (
         <Explorer
-          key={sample}
+          key={version}
           overview={overview}
           answer={answer}
           isBusy={isBusy}
           log={log}
           request={request}
           settings={settings}
-          isShared={sample !== ""}
+          isShared={isSample}
           onSettings={(next) => setSetText(textOf(next))}
           onPins={(next) => setPinText(next.join(" "))}
           onTurn={(text) => change(ask("context.addTurn", { text }))}
@@ -179,44 +119,15 @@ export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
   );
 }
 
-/** Says how much of the engine has come, while it does. */
-function Loading(): JSX.Element | null {
-  const progress = useProgress();
-  if (!progress) return null;
-  return (
-    <p class="loading small quiet" role="status">
-      <label>
-        Loading the engine <progress value={progress.loaded} max={progress.total} />
-      </label>
-    </p>
-  );
-}
-
-const SIGNS = ["pointermove", "pointerdown", "keydown", "wheel", "touchstart"] as const;
-
-/** Fetches the engine at the first sign that somebody wants to do something, so that it is there when they do. */
-function usePreparation(sight: FirstSight | undefined): void {
-  // Before any part of the page asks.
-  useState(() => sight && prepareWith(() => prepareSample(sight.asked)));
-  useEffect(() => {
-    if (!sight) return;
-    const begin = (): void => {
-      for (const sign of SIGNS) removeEventListener(sign, begin, true);
-      const { connection } = navigator as Navigator & { readonly connection?: { readonly saveData?: boolean } };
-      // Who needs an answer is told what went wrong; nobody waits for this.
-      if (connection?.saveData !== true) ready().catch(() => undefined);
-    };
-    for (const sign of SIGNS) addEventListener(sign, begin, { capture: true, passive: true });
-    return () => {
-      for (const sign of SIGNS) removeEventListener(sign, begin, true);
-    };
-  }, []);
+async function questionsOfSample(): Promise<Asked> {
+  const meta = await fetchSample("shop.meta.json");
+  return askedOf(JSON.parse(new TextDecoder().decode(meta)) as Parameters<typeof askedOf>[0]);
 }
 
 function settingsOf(text: string): Settings {
   const words = text.split(" ");
   const isOn = (key: keyof Settings): boolean => words.includes(key) || (DEFAULTS[key] && !words.includes(`no-${key}`));
-  return { firewall: isOn("firewall"), redact: isOn("redact"), running: isOn("running"), rules: isOn("rules") };
+  return { running: false, redact: isOn("redact"), rules: isOn("rules") };
 }
 
 /** The settings that are not as by default, as the address says them. */

@@ -37,7 +37,7 @@ const SHORT: Readonly<Record<string, string>> = {
   dedup: "repetition",
   near_repeat: "nothing new in it",
   kind_limit: "too many of its kind",
-  pair: "its call or result is not there",
+  pair: "would stand without its partner",
   pinned: "must be there",
   newest: "among the newest",
   priority: "by its score",

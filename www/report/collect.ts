@@ -7,7 +7,6 @@ import { type Fate, type PhaseView, buildOnce, built, clear } from "../worker/bu
 import { pageOf, prompt } from "../worker/prompt.ts";
 import { type ItemView, type Row, item, rows } from "../worker/rows.ts";
 import { type RuleView, rulesOf } from "../worker/rules.ts";
-import { type Strip, strip } from "../worker/strip.ts";
 import type { PromptPage } from "../worker/prompt.ts";
 import { type Why, why } from "../worker/why.ts";
 
@@ -17,7 +16,6 @@ export interface Report {
   readonly phase: Phase;
   readonly query: string;
   readonly view: PhaseView;
-  readonly strip: Strip;
   readonly rows: readonly Row[];
   /** By place; not of all items where there are many. */
   readonly items: Readonly<Record<number, ItemView>>;
@@ -59,13 +57,13 @@ async function collected(manager: ContextManager, { title = "", what_if = 0, ...
     // A model's scale is part of the budget already.
     const fixed: BuildOptions = pack?.stats.budget_tokens == null ? options : { ...options, budget_tokens: pack.stats.budget_tokens };
     const trial = copy && pack && options.model === undefined && isSame(copy, fixed, pack) ? copy : undefined;
-    const settings = { firewall: false, running: pack?.running !== undefined, redact: false, rules: false };
+    const settings = { running: pack?.running !== undefined, redact: false, rules: false };
     const build = (): ContextPack => {
       if (outcome.pack) return outcome.pack;
       throw outcome.error;
     };
     const once = { build, events: manager.events, toJSON: () => manager.toJSON() } as unknown as ContextManager;
-    adopt(new Log({ format: "session", items: [], warnings: [] }, settings, {}, { manager: once, copy: trial }));
+    adopt(new Log({ format: "session", items: [], warnings: [] }, settings, { manager: once, copy: trial }));
     const view = buildOnce({ ...fixed, explain: true });
     const places = new Map(manager.events.list().map(({ id }, place) => [id, place]));
     const rules = rulesOf(manager, (id) => places.get(id));
@@ -140,7 +138,6 @@ async function reported(title: string, options: BuildOptions, view: PhaseView, w
     phase,
     query: options.query ?? "",
     view,
-    strip: strip({ phase }),
     rows: all.map((row) => (hidden.has(row.place) ? { ...row, line: "text withheld" } : row)),
     items: Object.fromEntries(Object.entries(items).map(([place, each]) => [place, hidden.has(Number(place)) ? { ...each, text: null, shown: null } : each])),
     whys,

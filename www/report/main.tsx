@@ -4,7 +4,6 @@ import { render } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { type Shown, ItemList } from "../context/item-list.tsx";
 import { ItemPanel } from "../context/item.tsx";
-import { LogStrip } from "../context/log-strip.tsx";
 import { PhaseChart } from "../context/phase-chart.tsx";
 import { PromptPanel } from "../context/prompt-panel.tsx";
 import { RuleList } from "../context/rules-panel.tsx";
@@ -23,7 +22,6 @@ const passes = ({ show, kind, search }: Filter, row: Row): boolean =>
   (search.trim() === "" || `${row.label} ${row.line}`.toLowerCase().includes(search.trim().toLowerCase()));
 
 const ANSWERS: Readonly<Record<string, (args: never) => unknown>> = {
-  "context.strip": () => report.strip,
   "context.item": ({ place }: { place: number }) => report.items[place],
   "context.why": ({ place }: { place: number }) => report.whys[place],
   "context.prompt": ({ page }: { page: number }) => report.pages[Math.min(page, report.pages.length - 1)],
@@ -87,7 +85,6 @@ function Page(): JSX.Element {
                 items.current?.scrollIntoView({ block: "nearest" });
               }}
             />
-            <LogStrip phase={phase} version="" selected={place} onItem={choose} onEnter={enter} />
           </div>
           <section aria-label="Details" class="details">
             <Tabs label="Details" id="view" tabs={VIEWS} selected={shown} onSelect={setShown} />

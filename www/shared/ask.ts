@@ -65,13 +65,13 @@ function started(): Worker {
 export async function ask<N extends Name>(name: N, ...[args]: Args<N>): Promise<Value<N>> {
   const known = recorded(name, args);
   if (known !== undefined) return known as Value<N>;
-  if (name.startsWith("context.") && !isReady()) await ready();
+  if (/^(context|session)\./.test(name) && !isReady()) await ready();
   return send(name, args, []);
 }
 
 /** Hands something over to be loaded; the bytes go over instead of being copied. What was recorded is no longer true then. */
 export function give<N extends Name>(name: N, args: Args<N>[0], bytes: readonly ArrayBuffer[]): Promise<Value<N>> {
-  if (name === "context.load") forget();
+  if (name === "session.open") forget();
   return send(name, args, [...bytes]);
 }
 

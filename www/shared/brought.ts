@@ -1,10 +1,10 @@
 // What the page was opened with: a file of the program that serves it, which is there for as long as the program runs.
-import type { Given } from "./sources.tsx";
+import type { GivenFile } from "./sources.tsx";
 
 export interface Brought {
   readonly name: string;
   /** Again and again: a reload finds it, too. */
-  readonly load: () => Promise<Given>;
+  readonly load: () => Promise<GivenFile>;
 }
 
 /** The file that the page was opened with, if it was opened with one. */
@@ -18,7 +18,7 @@ export function brought(): Brought | undefined {
     load: async () => {
       const response = await fetch(new URL(`./file`, import.meta.url));
       if (!response.ok) throw new Error(`the program that serves it answered ${response.status}`);
-      return { name, bytes: await response.arrayBuffer() };
+      return { name, file: await response.blob() };
     },
   };
 }

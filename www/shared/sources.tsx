@@ -12,6 +12,12 @@ export interface Given {
   readonly bytes: ArrayBuffer;
 }
 
+/** The same, not read yet. */
+export interface GivenFile {
+  readonly name: string;
+  readonly file: Blob;
+}
+
 /** What the address says of data that are not a sample: not which, as the page keeps none of them. */
 export const OWN = "own";
 
@@ -22,7 +28,9 @@ interface SourcesProps<Sample extends string> {
   readonly samples: readonly { readonly key: Sample; readonly title: string }[];
   readonly sample: Sample | "";
   readonly onSample: (key: Sample) => Promise<void>;
-  readonly onGiven: (given: Given) => Promise<void>;
+  /** Takes what was brought, as bytes; or as a file, which may be too large to be read at once. */
+  readonly onGiven?: (given: Given) => Promise<void>;
+  readonly onFile?: (file: GivenFile) => Promise<void>;
   /** What comes first in place of the sample. */
   readonly brought?: Brought | undefined;
   /** What a file or pasted text may hold. */
@@ -36,7 +44,7 @@ interface SourcesProps<Sample extends string> {
 }
 
 export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX.Element {
-  const { id, samples, sample, onSample, onGiven, accepts, status, isActive, brought, children, hasPaste = true, isLost = false } = props;
+  const { id, samples, sample, onSample, onGiven, onFile, accepts, status, isActive, brought, children, hasPaste = true, isLost = false } = props;
   const [problem, setProblem] = useState<Problem>();
   const [failed, setFailed] = useState<Sample>();
   const [isBusy, setBusy] = useState(false);
@@ -62,14 +70,25 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
         throw error;
       }),
     );
-  const file = (given: File): Promise<void> =>
-    attempt(given.name.toWellFormed(), async () => onGiven({ name: given.name.toWellFormed(), bytes: await given.arrayBuffer() }));
+  const [own, setOwn] = useState<GivenFile>();
+  /** What was brought stays at hand when a sample takes its place. */
+  const given = (name: string, file: Blob): Promise<void> =>
+    attempt(name, async () => {
+      if (onFile) await onFile({ name, file });
+      else await onGiven?.({ name, bytes: await file.arrayBuffer() });
+      setOwn({ name, file });
+    });
+  const file = (chosen: File): Promise<void> => given(chosen.name.toWellFormed(), chosen);
 
   const first = useRef(false);
   useEffect(() => {
     if (first.current) return;
     first.current = true;
-    if (brought) void attempt(brought.name, async () => onGiven(await brought.load()));
+    if (brought) void attempt(brought.name, async () => {
+      const loaded = await brought.load();
+      await onFile?.(loaded);
+      setOwn(loaded);
+    });
     else if (sample !== "") void take(sample);
   }, []);
   useEffect(() => {
@@ -105,9 +124,9 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
           <select
             id={`${id}-sample`}
             value={sample}
-            onChange={({ currentTarget: { value } }) => void take(value as Sample)}
+            onChange={({ currentTarget: { value } }) => void (value !== "" ? take(value as Sample) : own && given(own.name, own.file))}
           >
-            {sample === "" && <option value="">your own</option>}
+            {(sample === "" || own) && <option value="">{own ? `yours: ${own.name}` : "your own"}</option>}
             {samples.map(({ key, title }) => (
               <option key={key} value={key}>
                 {title}
@@ -134,8 +153,7 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            const bytes = new TextEncoder().encode(pasted.current?.value.toWellFormed() ?? "").buffer;
-            void attempt("The text", () => onGiven({ name: "Pasted text", bytes }));
+            void given("Pasted text", new Blob([pasted.current?.value.toWellFormed() ?? ""]));
           }}
         >
           <label for={`${id}-pasted`}>{accepts}</label>
@@ -146,7 +164,7 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
         {children}
         <span class="quiet small or-drop">or drop a file on the page</span>
         <p id={`${id}-status`} role="status" class="quiet small">
-          {isBusy ? "Reading…" : status}
+          {isBusy ? "Reading…" : problem && status === "" ? "" : status}
         </p>
       </div>
       {isLost && (

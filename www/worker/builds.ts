@@ -39,8 +39,9 @@ export interface PhaseView {
   /** Where there is no prompt for lack of budget: the smallest that has one. */
   readonly needs?: number;
   readonly prompt_tokens: number;
-  /** Of these the line that names what left. */
+  /** Of these the line that names what left, and what else stands around items. */
   readonly named: number;
+  readonly around: number;
   readonly included: number;
   /** By kind, what names that which left, header and footer at the end. */
   readonly shares: readonly Share[];
@@ -49,9 +50,9 @@ export interface PhaseView {
   readonly cut: number;
   /** Items that stand there in fewer words, or only in name. */
   readonly shortened: number;
-  /** What is in, what was cut, what is left out, and what rounding loses, together: the log, the same at every budget. */
+  /** What is in, what was cut and what is left out, with `rounding`: the log, the same at every budget. */
   readonly whole: number;
-  /** Each item is told in whole tokens, prompts are counted as one. */
+  /** By what the log as one differs from the sum of its items. */
   readonly rounding: number;
   readonly holds: readonly Held[];
   /** The step of a prompt that goes on with the one before: what is free is kept so that it can grow. */
@@ -86,7 +87,6 @@ interface Entry {
   readonly built: Built | undefined;
   readonly view: PhaseView;
   readonly refused: readonly RefusedPin[];
-  readonly at: number;
 }
 
 /** In which form an item stands in the prompt, in the words of the page. */
@@ -134,16 +134,8 @@ export const NO_FATE: Fate = {
 };
 
 const entries = new Map<Phase, Entry>();
-/** What the present prompt is compared with. */
-const bases = new Map<Phase, Built>();
-const fixed = new Set<Phase>();
-/** Why a running prompt no longer goes on with what it is compared with: the first reason since. */
-const partings = new Map<Phase, Parting>();
 /** Counts what changes the answers about a build. */
 let version = 0;
-/** Builds in less time than this belong to one movement of a slider. */
-const PAUSE_MS = 1000;
-
 /** Builds the phases whose request has changed. */
 export function build(request: Request): { readonly version: number; readonly phases: readonly PhaseView[]; readonly refused: readonly RefusedPin[] } {
   const present = log();
@@ -175,7 +167,6 @@ export function buildOnce(options: BuildOptions): PhaseView {
 
 /** Forgets all builds. */
 export function clear(): void {
-  for (const phase of entries.keys()) forget(phase);
   entries.clear();
 }
 
@@ -184,28 +175,10 @@ function entryOf(present: Log, options: BuildOptions, values: readonly string[])
   const key = JSON.stringify([options, values]);
   const before = entries.get(phase);
   if (before?.key === key && before.log === present && before.length === present.items.length) return before;
-  const at = performance.now();
-  // What stood there for a while is what a change is measured against, and so is what stood there first.
-  const stood = before?.built && !fixed.has(phase) && (at - before.at > PAUSE_MS || !bases.has(phase)) ? before.built : undefined;
-  if (stood) compareWith(phase, stood);
-  if (before && before.log.origin !== present.origin) forget(phase);
   version += 1;
-  const entry = { key, log: present, length: present.items.length, at, ...tried(present, options, values) };
+  const entry = { key, log: present, length: present.items.length, ...tried(present, options, values) };
   entries.set(phase, entry);
-  const cut = entry.view.running?.cut;
-  if (cut !== undefined && !partings.has(phase)) partings.set(phase, cut);
   return entry;
-}
-
-function compareWith(phase: Phase, base: Built): void {
-  bases.set(phase, base);
-  partings.delete(phase);
-}
-
-function forget(phase: Phase): void {
-  bases.delete(phase);
-  fixed.delete(phase);
-  partings.delete(phase);
 }
 
 type Made = Pick<Entry, "built" | "view" | "refused">;
@@ -244,7 +217,7 @@ function attempt(present: Log, options: BuildOptions, values: readonly string[])
     };
     return { built, view: viewOf(present, built, values) };
   } catch (error) {
-    const nothing = { prompt_tokens: 0, named: 0, included: 0, shares: [], free: 0, cut: 0, shortened: 0, whole: 0, rounding: 0, holds: [], running: null, left: [], warnings: [] };
+    const nothing = { prompt_tokens: 0, named: 0, around: 0, included: 0, shares: [], free: 0, cut: 0, shortened: 0, whole: 0, rounding: 0, holds: [], running: null, left: [], warnings: [] };
     const over = ContextWeaverError.is(error) && error.code === "BUDGET_EXCEEDED" ? Number(error.details?.["over_by"]) : Number.NaN;
     const needs = Number.isInteger(over) ? { needs: budget + over } : {};
     return { built: undefined, view: { phase, budget, problem: problemOf(error), ...needs, ...nothing }, error };
@@ -279,22 +252,22 @@ function viewOf(present: Log, built: Built, values: readonly string[]): PhaseVie
     shortened += 1;
     cut += Math.max(0, (whole ?? 0) - tokens);
   }
-  const sum = prompt_tokens - named + cut + left.reduce((all, { tokens }) => all + tokens, 0);
-  const rounding = (present.whole ?? 0) + around - sum;
-  // Beyond that it would be no rounding: digests, for one, have another size in each prompt.
-  const isRounding = rounding >= 0 && rounding <= present.items.length;
+  const sum = prompt_tokens - named - around + cut + left.reduce((all, { tokens }) => all + tokens, 0);
+  // Each item is told in whole tokens, and a digest has another size in each prompt.
+  const whole = present.whole ?? sum;
   return {
     phase,
     budget,
     prompt_tokens,
     named,
+    around,
     included: stats.included_count,
     shares,
     free: Math.max(0, budget - prompt_tokens),
     cut,
     shortened,
-    whole: isRounding ? sum + rounding : sum,
-    rounding: isRounding ? rounding : 0,
+    whole,
+    rounding: whole - sum,
     holds: values.map((value) => ({ value: safe(value), isIn: built.pack.prompt.includes(value) })),
     running: built.pack.running ?? null,
     left,
@@ -356,24 +329,6 @@ export function builtOrThrow(phase: Phase): Built {
   const entry = entries.get(phase);
   if (!entry?.built) throw new Error(entry?.view.problem?.message ?? "nothing is built");
   return entry.built;
-}
-
-/** What the present prompt is compared with; the prompt itself when nothing has changed. */
-export function baseOf(phase: Phase): { readonly base: Built | undefined; readonly isFixed: boolean; readonly parting: Parting | null } {
-  return { base: bases.get(phase), isFixed: fixed.has(phase), parting: partings.get(phase) ?? null };
-}
-
-/** Compares from now on with the prompt as it is; a second time gives that up. */
-export function fix({ phase, on }: { readonly phase: Phase; readonly on: boolean }): { readonly on: boolean } {
-  const entry = entries.get(phase);
-  if (on && entry?.built) {
-    compareWith(phase, entry.built);
-    fixed.add(phase);
-  } else {
-    fixed.delete(phase);
-  }
-  version += 1;
-  return { on: fixed.has(phase) };
 }
 
 export const currentVersion = (): number => version;

@@ -2,25 +2,18 @@
 import { ContextManager } from "contextweaver/slim";
 import type { BuildOptions, ContextItem, ContextManagerOptions, ContextPack, StoredItem } from "contextweaver/slim";
 import { DEFAULTS } from "./defaults.ts";
-import { type Transcript, type TranscriptFormat, decode, read } from "./read.ts";
+import { type Transcript, type TranscriptFormat, ofMessages, read } from "./read.ts";
+import { source } from "./session.ts";
 import { InputError, line, safe } from "./text.ts";
 
 /** How the manager is made. */
 export interface Settings {
-  /** Large results become digests on their way in, as `ingestToolResult` does for an agent. */
-  readonly firewall: boolean;
   /** Each prompt goes on with the one before, as in the loop of an agent. */
   readonly running: boolean;
   /** Sensitive items show as placeholders instead of not at all. */
   readonly redact: boolean;
   /** What the user said once and for all stands in every prompt. */
   readonly rules: boolean;
-}
-
-export interface Source {
-  readonly name: string;
-  readonly bytes: ArrayBuffer;
-  readonly format: TranscriptFormat | "auto";
 }
 
 /** What the page says of a transcript. */
@@ -33,13 +26,14 @@ export interface Overview {
   /** What the build is about where there is no query: the beginning of the user's last turn. */
   readonly lastTurn: string;
   readonly items: number;
+  /** Place of the item with most tokens. */
+  readonly largest: number;
   /** Tokens of a prompt with everything; null when that is more than a budget can be. */
   readonly tokens: number | null;
   readonly warnings: readonly string[];
 }
 
 export const MAX_BUDGET = 2 ** 24;
-const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_WARNINGS = 20;
 /** Text of these labels stays out of the page as it stays out of the prompt. */
 const WITHHELD = ["confidential", "restricted"];
@@ -63,8 +57,7 @@ export class Log {
   whole!: number | null;
   readonly #lines = new Map<number, string>();
 
-  /** `origin` is the same for all managers that are made of one transcript. */
-  constructor(public transcript: Transcript, readonly settings: Settings, readonly origin: object = {}, readonly given?: GivenManager) {
+  constructor(public transcript: Transcript, readonly settings: Settings, readonly given?: GivenManager) {
     this.manager = given?.manager ?? ingested(transcript, settings);
     this.items = [...this.manager.events.list()];
     if (this.items.length === 0) throw new InputError("there is no item in it");
@@ -149,41 +142,21 @@ export class Log {
   }
 }
 
-/** The most tokens that a result may have without becoming a digest. */
-const NO_FIREWALL = 1 << 24;
-
-function options({ firewall, redact, rules }: Settings): ContextManagerOptions {
+/** Everything else is as by default, so that a program that says no more builds the same. */
+function options({ redact, rules }: Settings): ContextManagerOptions {
   const policy = { sensitivity_action: redact ? "redact" : "drop" } as const;
-  return { policy, rules, ...(!firewall && { firewall: { threshold_tokens: NO_FIREWALL } }) };
+  return { policy, rules };
 }
 
 function ingested({ items, snapshot }: Transcript, settings: Settings): ContextManager {
   if (snapshot !== undefined) return ContextManager.fromJSON(snapshot, options(settings));
   const manager = new ContextManager(options(settings));
   try {
-    if (settings.firewall) throughFirewall(manager, items);
-    else manager.ingestAll(items);
+    manager.ingestAll(items);
     return manager;
   } catch (error) {
     manager.free();
     throw error;
-  }
-}
-
-/** Does what an agent does: results go in as they came from the tool. */
-function throughFirewall(manager: ContextManager, items: readonly ContextItem[]): void {
-  const renamed = new Map<string, string>();
-  for (const { parent_id, ...item } of items) {
-    const parent = parent_id == null ? null : (renamed.get(parent_id) ?? parent_id);
-    if (item.kind !== "tool_result" || parent === null || item.artifact_ref || renamed.has(`result:${parent}`)) {
-      manager.ingest({ ...item, parent_id: parent });
-      continue;
-    }
-    const { metadata = {}, sensitivity = "public" } = item;
-    const tool_name = String(metadata["tool_name"] ?? metadata["function_name"] ?? "tool");
-    const result = { tool_call_id: parent, tool_name, raw_output: item.text, sensitivity, metadata };
-    const made = manager.ingestToolResult(result).item.id;
-    renamed.set(item.id, made).set(made, made);
   }
 }
 
@@ -228,28 +201,29 @@ function overview(of: Log): Overview {
     key: transcript.key ?? "",
     lastTurn: last < 0 ? "" : of.line(last),
     items: items.length,
+    largest: items.reduce((best, { id }, place) => ((of.sizes.get(id) ?? 0) > (of.sizes.get(items[best]?.id ?? "") ?? 0) ? place : best), 0),
     tokens,
     warnings,
   };
 }
 
 /** The settings that are not as they were. */
-function told({ firewall, redact, running, rules }: Settings): string[] {
-  const parts = [firewall && "Large results are digests.", redact && "Sensitive items are redacted.", running && "Prompts go on, as in the loop of an agent.", rules !== DEFAULTS.rules && (rules ? "Rules of the user are kept." : "Rules of the user are not kept.")];
+function told({ redact, rules }: Settings): string[] {
+  const parts = [redact && "Sensitive items are redacted.", rules !== DEFAULTS.rules && (rules ? "Rules of the user are kept." : "Rules of the user are not kept.")];
   return parts.filter((part) => part !== false);
 }
 
-/** Replaces the transcript, or says what is wrong with the new one and keeps the old. */
-export function load(source: Source & { readonly settings?: Settings }): Overview {
-  if (source.bytes.byteLength > MAX_BYTES) throw new InputError(`it has more than ${MAX_BYTES.toLocaleString("en")} bytes`);
-  const next = new Log(read(decode(source.bytes), source.format), source.settings ?? DEFAULTS);
-  name = source.name;
+/** Takes the session that is opened, or says what is wrong with it and keeps the log that is there. */
+export async function load({ conversation, settings }: { readonly conversation: number; readonly settings?: Settings }): Promise<Overview> {
+  const from = await source(conversation);
+  const next = new Log("text" in from ? read(from.text, "auto") : ofMessages(from.messages), settings ?? DEFAULTS);
+  name = from.name;
   return replace(next);
 }
 
 /** Makes the manager anew, with other settings. */
 export function settle(settings: Settings): Overview {
-  return replace(new Log(log().transcript, settings, log().origin));
+  return replace(new Log(log().transcript, settings));
 }
 
 let turns = 0;

@@ -61,7 +61,7 @@ function tell(): void {
 
 scope.onmessage = async ({ data: { id, name, args } }) => {
   try {
-    await Promise.all(needs(name, args).map(started));
+    await Promise.all(needs(name).map(started));
   } catch (error) {
     // Nothing of this text comes from outside, and what cleans text is in the modules.
     scope.postMessage({ id, problem: { message: `The modules of the page could not be loaded. ${String(error)}`, code: "PAGE" } });

@@ -3,11 +3,13 @@ import * as context from "./context.ts";
 import * as decisions from "./decisions.ts";
 import * as gateway from "./gateway.ts";
 import * as mcp from "./mcp.ts";
+import * as session from "./session.ts";
 import type { Problem } from "./text.ts";
 import * as tools from "./tools.ts";
 
 /** What the page can ask for. */
 export const operations = {
+  ...session.operations,
   ...context.operations,
   ...tools.operations,
   ...gateway.operations,
@@ -18,16 +20,14 @@ export type Operations = typeof operations;
 export type Name = keyof Operations;
 
 /** The modules of the package that the page uses. */
-export type ModuleName = "context" | "convert" | "routing" | "decisions" | "gateway";
+export type ModuleName = "agent" | "routing" | "decisions" | "gateway";
 
 /** What has to be there before an operation can run: the texts of all of them are cleaned by the first. */
-export function needs(name: Name, args: unknown): readonly ModuleName[] {
-  if (name.startsWith("tools.")) return ["context", "routing"];
-  if (name.startsWith("mcp.")) return ["context", "convert"];
-  if (name.startsWith("gateway.")) return ["context", "convert", "routing", "gateway"];
-  if (name.startsWith("decisions.")) return ["context", "decisions"];
-  const isForeign = name === "context.load" && (args as { readonly format?: unknown }).format !== "recorded";
-  return isForeign ? ["context", "convert"] : ["context"];
+export function needs(name: Name): readonly ModuleName[] {
+  if (name.startsWith("tools.")) return ["agent", "routing"];
+  if (name.startsWith("gateway.")) return ["agent", "routing", "gateway"];
+  if (name.startsWith("decisions.")) return ["agent", "decisions"];
+  return ["agent"];
 }
 
 export interface Question {

@@ -4,7 +4,7 @@ import type { ContextItem, FoundMessages, MessageFormat, ReadMessagesOptions } f
 import { InputError } from "./text.ts";
 
 /** How a transcript may be written. */
-export type TranscriptFormat = "session" | "snapshot" | "recorded" | MessageFormat;
+export type TranscriptFormat = "session" | "snapshot" | MessageFormat;
 
 export interface Transcript {
   readonly format: TranscriptFormat;
@@ -38,7 +38,6 @@ export function parse(text: string): unknown {
 
 /** Reads a transcript, in the format that is named or else recognised. */
 export function read(text: string, named: TranscriptFormat | "auto"): Transcript {
-  if (named === "recorded") return recorded(text);
   const value = named === "session" ? undefined : whole(text);
   if (named === "auto" ? value === undefined || isItem(value) : named === "session") return session(text);
   if (value === undefined) throw new InputError("it is not valid JSON");
@@ -48,12 +47,13 @@ export function read(text: string, named: TranscriptFormat | "auto"): Transcript
   if (format === "snapshot") return { format, items: [], warnings: [], snapshot: text };
   const { messages, options, key } = listOf(value, format, found);
   const { items, warnings } = messagesToItems(messages, format, options);
-  return { format, items, key, warnings: warnings.map(({ message, path }) => `${path}: ${message}`) };
+  return { format, items, key, warnings: warnings.map(({ message, path }) => `${placeOf(path)}: ${message}`) };
 }
 
-/** A session of the page's own: items as the package wrote them, one a line. */
-function recorded(text: string): Transcript {
-  return { format: "session", items: text.trim().split("\n").map((line) => parse(line) as ContextItem), warnings: [] };
+/** Makes items of the messages of a recorded session. */
+export function ofMessages(messages: readonly unknown[]): Transcript {
+  const { items, warnings } = messagesToItems(messages, "openai-chat");
+  return { format: "openai-chat", items, warnings: warnings.map(({ message, path }) => `${placeOf(path)}: ${message}`) };
 }
 
 /** The text as one JSON value, if it is one. */
@@ -86,6 +86,14 @@ function session(text: string): Transcript {
   return { format: "session", items, warnings: [] };
 }
 
+/** A place in JSON in words: `/messages/40/content` is the content of message 41. */
+function placeOf(path: string): string {
+  const [, list = "", at, rest = ""] = /^\/(\w+?)s?\/(\d+)(.*)$/.exec(path) ?? [];
+  if (at === undefined) return path.replace(/^\//, "").replaceAll("/", ", ");
+  const inside = rest.replace(/^\//, "").replaceAll("/", ", ");
+  return `${list} ${Number(at) + 1}${inside === "" ? "" : `, ${inside}`}`;
+}
+
 /** Every line that is wrong. What is no JSON is only named, because the parser's words may quote it. */
 function withLines(error: ContextWeaverError): Error {
   const { problems, problem_count } = (error.details ?? {}) as {
@@ -95,7 +103,7 @@ function withLines(error: ContextWeaverError): Error {
   if (!problems?.length) return error;
   const told = problems.slice(0, MAX_PROBLEMS).map(({ line, code, message, path }) => {
     if (code === "DECODE_FAILED") return `line ${line}: not valid JSON`;
-    return `line ${line}${path && ` at ${path}`}: ${message} [${code}]`;
+    return `line ${line}${path && `, ${placeOf(path)}`}: ${message}`;
   });
   const rest = (problem_count ?? problems.length) - told.length;
   if (rest > 0) told.push(`and ${rest.toLocaleString("en")} more`);

@@ -112,8 +112,6 @@ export interface ItemView extends Fate {
   readonly text: Part | null;
   /** What the prompt says of it, where that is not all of it. */
   readonly shown: Part | null;
-  /** Whether there are bytes to look into. */
-  readonly hasArtifact: boolean;
 }
 
 const MAX_UNIT = 12;
@@ -151,7 +149,6 @@ export function item({ phase, place, part = 0 }: { phase: Phase; place: number; 
     phases: PHASES.map((each) => inPhase(present, each, place)),
     text: isWithheld ? null : textOf(present, place, part),
     shown: isWithheld || final.state !== "summarised" || !build ? null : shownOf(build, id),
-    hasArtifact: kind === "tool_result" || present.item(place).artifact_ref !== null,
   };
 }
 

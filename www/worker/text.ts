@@ -58,7 +58,7 @@ export function partOf(text: string, asked: number): Part {
 export function problemOf(error: unknown): Problem {
   if (ContextWeaverError.is(error)) {
     const { message, hint, code } = error;
-    return { message: safe(`${message}${hint ? ` (${hint})` : ""} [${code}]`), code };
+    return { message: safe(`${message}${hint ? ` (${hint})` : ""}`), code };
   }
   if (error instanceof InputError) return { message: safe(error.message), code: "INPUT" };
   return { message: `The page failed: ${safe(String(error))}`, code: "PAGE" };

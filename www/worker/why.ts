@@ -1,8 +1,7 @@
 // What would have kept an item, found out by building.
 import type { ContextPack, Phase } from "contextweaver/slim";
-import { type Built, type Fate, built, builtOrThrow, fateOf } from "./builds.ts";
+import { type Built, built, builtOrThrow } from "./builds.ts";
 import { type Log, MAX_BUDGET, log } from "./log.ts";
-import { type ItemView, item } from "./rows.ts";
 import { InputError, type Problem, problemOf } from "./text.ts";
 
 /** What would have kept an item, found out by building. */
@@ -32,8 +31,8 @@ const MAX_PUSHED = 8;
 /** Thrown by a search whose answer nobody waits for any more. */
 const SUPERSEDED = "the prompt has changed meanwhile";
 
-/** The newest search of each kind: an older one stops. */
-const searches = { chosen: 0, missed: 0 };
+/** The newest search: an older one stops. */
+let newest = 0;
 
 /** Pauses between builds, so that whatever else is asked does not wait for all of them. */
 const breath = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
@@ -41,14 +40,14 @@ const breath = (): Promise<void> => new Promise((resolve) => setTimeout(resolve)
 type Trial = (more: object) => Promise<ContextPack>;
 
 /** Builds of a phase with other options, while nothing newer is asked for. */
-function trialsOf(phase: Phase, kind: keyof typeof searches): { readonly build: Built; readonly trial: Trial; readonly count: () => number } {
+function trialsOf(phase: Phase): { readonly build: Built; readonly trial: Trial; readonly count: () => number } {
   const build = builtOrThrow(phase);
   const attempt = log().trials();
-  const search = (searches[kind] += 1);
+  const search = (newest += 1);
   let builds = 0;
   const trial = async (more: object): Promise<ContextPack> => {
     await breath();
-    if (search !== searches[kind] || built(phase) !== build) throw new InputError(SUPERSEDED);
+    if (search !== newest || built(phase) !== build) throw new InputError(SUPERSEDED);
     builds += 1;
     return attempt({ ...build.options, explain: false, ...more });
   };
@@ -71,38 +70,13 @@ function budgetFor(id: string, { options, forms }: Built, trial: Trial): Promise
 
 export async function why({ phase, place }: { phase: Phase; place: number }): Promise<Why> {
   const present = log();
-  const { build, trial, count } = trialsOf(phase, "chosen");
+  const { build, trial, count } = trialsOf(phase);
   const { options, forms } = build;
   const { id } = present.item(place);
   const isPinned = forms.has(id) || options.pin?.includes(id) === true;
   const pin: Why["pin"] = isPinned ? null : await pinned(() => trial({ pin: [...(options.pin ?? []), id], explain: true }), present, id, new Set(forms.keys()));
   const budget = await budgetFor(id, build, trial);
   return { place, budget, now: options.budget_tokens ?? 0, pin, builds: count() };
-}
-
-/** The first in line of what had no room. */
-export interface Missed {
-  /** Without its text. */
-  readonly item: ItemView;
-  /** Smallest budget with the item in the prompt; null when there is none. */
-  readonly budget: number | null;
-  readonly now: number;
-}
-
-/** The best item that had no room, and what would have kept it; null where nothing was left out for want of room. */
-export async function missed({ phase }: { phase: Phase }): Promise<Missed | null> {
-  const present = log();
-  const { build, trial } = trialsOf(phase, "missed");
-  let best: { place: number; fate: Fate } | undefined;
-  for (let place = 0; place < present.items.length; place += 1) {
-    const fate = fateOf(present, build, place);
-    if (fate.state !== "dropped" || fate.reason !== "budget") continue;
-    const isBetter = !best || (fate.priority ?? -1) > (best.fate.priority ?? -1) || (fate.priority === best.fate.priority && (fate.score ?? -1) > (best.fate.score ?? -1));
-    if (isBetter) best = { place, fate };
-  }
-  if (!best) return null;
-  const { id } = present.item(best.place);
-  return { item: { ...item({ phase, place: best.place }), text: null, shown: null }, budget: await budgetFor(id, build, trial), now: build.options.budget_tokens ?? 0 };
 }
 
 /** Doubles the budget until the item is in, then halves the distance. */

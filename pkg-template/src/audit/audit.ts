@@ -1,14 +1,14 @@
 // Audits files of recorded sessions: readers say what happened, sessions account for it, one file after the other.
 import type { AuditProblem, AuditReport, AuditSums, BreakReport, ModelReport, RepeatedResult, ResultReport, SessionReport } from "./types.js";
-import type { FileValue, Reader, SessionEvent } from "./events.js";
-import { findFiles } from "./files.js";
+import type { SessionEvent } from "./events.js";
+import { chunksOf, findFiles, folderAt } from "./files.js";
 import type { FoundFiles } from "./files.js";
 import { Factors } from "./ledger.js";
 import type { Entry } from "./ledger.js";
 import { PriceBook } from "./pricing.js";
 import type { Pricing } from "./pricing.js";
 import type { ModelPrice } from "./model-prices.js";
-import { READERS } from "./readers/index.js";
+import { recognised } from "./readers/index.js";
 import { readStorage } from "./readers/opencode.js";
 import { readEvents } from "./readers/openhands.js";
 import { Session } from "./session.js";
@@ -26,8 +26,6 @@ export interface AuditOptions {
   readonly onProgress?: (progress: { readonly bytes: number; readonly files: number; readonly sessions: number }) => void;
 }
 
-/** Values that tell whose file it is. */
-const FIRST = 64;
 /** Dearest results, breaks and repeats that are told, and problems. */
 const TOP = 10;
 const MAX_PROBLEMS = 100;
@@ -74,7 +72,7 @@ class Auditor {
     for (const { path, folderOf } of files) {
       this.#files += 1;
       try {
-        if (folderOf) await this.#events(path, folderOf, folderOf === "opencode" ? readStorage(path) : readEvents(path));
+        if (folderOf) await this.#events(path, folderOf, folderOf === "opencode" ? readStorage(folderAt(path)) : readEvents(folderAt(path)));
         else await this.#file(path);
       } catch (error) {
         const { code } = error as { readonly code?: string };
@@ -108,7 +106,7 @@ class Auditor {
   async #file(path: string): Promise<void> {
     const told = Math.floor(this.#bytes / PROGRESS);
     let progress = told;
-    const values = valuesOf(path, {
+    const values = valuesOf(chunksOf(path), {
       problem: (line, reason) => this.#problem(path, line, reason),
       bytes: (count) => {
         this.#bytes += count;
@@ -120,22 +118,9 @@ class Auditor {
         this.#lineCharacters = characters;
       },
     });
-    const first: FileValue[] = [];
-    let reader: Reader | undefined;
-    // Notes may stand before what tells whose file it is.
-    while (!reader && first.length < FIRST) {
-      const next = await values.next();
-      if (next.done) break;
-      first.push(next.value);
-      const seen = first.map(({ value }) => value);
-      reader = READERS.find((one) => one.recognise(seen, path));
-    }
-    if (!reader) {
-      await values.return(undefined);
-      if (first.length > 0) this.#problem(path, undefined, "no format of recorded sessions that is known");
-      return;
-    }
-    await this.#events(path, reader.name, reader.read({ path, values: joined(first, values) }));
+    const { reader, first, source } = await recognised(values, path);
+    if (reader) await this.#events(path, reader.name, reader.read(source));
+    else if (first.length > 0) this.#problem(path, undefined, "no format of recorded sessions that is known");
   }
 
   async #events(file: string, agent: string, events: AsyncGenerator<SessionEvent>): Promise<void> {
@@ -160,10 +145,7 @@ class Auditor {
       }
       const session = open.get(conversation);
       if (event.kind === "end") end(conversation);
-      else if (event.kind === "messages") session?.add(event.messages);
-      else if (event.kind === "back") session?.back(event.to, event.why);
-      else if (event.kind === "head") session?.head(event.instructions, event.tools);
-      else session?.call(event.call);
+      else session?.take(event);
       let held = this.#lineCharacters;
       for (const one of open.values()) held += one.held;
       this.#peak = Math.max(this.#peak, held);
@@ -194,11 +176,6 @@ class Auditor {
 
 /** Bytes after which progress is told. */
 const PROGRESS = 1_000_000;
-
-async function* joined(first: readonly FileValue[], rest: AsyncIterable<FileValue>): AsyncGenerator<FileValue> {
-  yield* first;
-  yield* rest;
-}
 
 /** The price by which the dearest are found; a token of a model without a price counts as one of a dollar a million. */
 const priceOf = ({ cost, usd }: { readonly cost: number; readonly usd?: number | undefined }): number => usd ?? cost / 1_000_000;

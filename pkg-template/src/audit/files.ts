@@ -1,10 +1,16 @@
-// Which files are read: those that are named, and those of formats that are known below folders.
-import { readdirSync, statSync } from "node:fs";
+// Which files are read: those that are named, and those of formats that are known below folders; and their bytes.
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { open } from "node:fs/promises";
+import process from "node:process";
+import { fieldsOf, parseJson } from "./json-fields.js";
+import type { Folder } from "./readers/folder.js";
 import { EVENT_FILE } from "./readers/openhands.js";
 
 /** Entries of folders that are looked at. */
 const MAX_ENTRIES = 1_000_000;
 const MAX_DEPTH = 24;
+/** Bytes that are read at once. */
+const CHUNK = 1 << 20;
 /** Names that may be sessions. */
 const READ = /\.(jsonl|ndjson|json|traj)$/i;
 /** Databases that hold sessions, and what writes them as JSON. */
@@ -84,4 +90,45 @@ function statAt(path: string): { isDirectory(): boolean } | string {
   } catch (error) {
     return `cannot be read: ${(error as { readonly code?: string }).code}`;
   }
+}
+
+/** The bytes of a file, in parts; `-` is standard input. A part is overwritten by the next one. */
+export async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
+  if (path === "-") {
+    yield* process.stdin;
+    return;
+  }
+  const file = await open(path, "r");
+  try {
+    const buffer = new Uint8Array(CHUNK);
+    for (let position = 0; ; ) {
+      const { bytesRead } = await file.read(buffer, 0, CHUNK, position);
+      if (bytesRead === 0) return;
+      position += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** A folder on the disk. */
+export function folderAt(path: string): Folder {
+  return {
+    path,
+    namesIn: (below) => {
+      try {
+        return readdirSync(`${path}/${below}`, { withFileTypes: true }).map(({ name }) => name).sort();
+      } catch {
+        return []; // a session without messages has no folder for them
+      }
+    },
+    jsonAt: (file) => {
+      try {
+        return fieldsOf(parseJson(new TextDecoder().decode(readFileSync(`${path}/${file}`))));
+      } catch (error) {
+        return (error as { readonly code?: string }).code ?? "it is not valid JSON";
+      }
+    },
+  };
 }

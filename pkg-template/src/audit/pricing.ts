@@ -80,7 +80,8 @@ export class PriceBook {
     const made = this.#made.get(name);
     if (made) return made;
     const found = this.#find(nameOf(name));
-    const cache = this.#caches.get(found?.cache ?? pricesOf(name) ?? "openai") ?? this.#caches.get("openai");
+    // The name of a price model stands for a model whose price is not known.
+    const cache = this.#caches.get(found?.cache ?? (this.#caches.has(name) ? name : pricesOf(name)) ?? "openai") ?? this.#caches.get("openai");
     const pricing = Pricing.of(cache as CachePrices, found);
     this.#made.set(name, pricing);
     return pricing;

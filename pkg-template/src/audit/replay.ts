@@ -2,6 +2,7 @@
 import { AgentLoop } from "../adapters/agent-loop.js";
 import { lastTurn } from "../adapters/openai-turn.js";
 import { ContextWeaverError } from "../boundary/errors.js";
+import type { RunningStep } from "../generated.js";
 import { textOfMessage } from "./chat.js";
 import type { Call } from "./conversation.js";
 import type { ChatMessage } from "./events.js";
@@ -29,9 +30,41 @@ export interface Use {
   readonly places: readonly number[];
 }
 
+/** What of a call is told to who wants each of them: tokens, those that repeat the call before, and the price. */
+export interface Played extends Sent {
+  readonly price: number;
+}
+
+/** A call as it goes out with contextweaver. */
+export interface Step extends Played {
+  readonly call: Call;
+  /** The whole conversation by the same count. */
+  readonly without: number;
+  /** Why the prompt began anew; absent where it went on, and where the call goes out as recorded. */
+  readonly cut?: RunningStep["cut"];
+  /** The messages; absent where they are those of the conversation. */
+  readonly messages?: readonly ChatMessage[];
+  /** It is not ours to shorten: instructions and tools alone are too much of the budget, or what must be sent does not fit. */
+  readonly isOver: boolean;
+}
+
+/** Is told of each call what was sent, at the first of the budgets; calls that turn out to be short come late. */
+export interface ReplayWatch {
+  step(step: Step): void;
+  /** What sending everything and what the newest messages that fit come to. */
+  plain(call: Call, everything: Played, newest: Played): void;
+  /** The strings that the answer copies from results, and those of them that stood in the prompt. */
+  wrote(copied: number, shown: number): void;
+}
+
 /** The price of a call. What was counted in another file costs nothing here. */
 function priceOf({ pricing, isCold, isCopy }: Call, { tokens, prefix }: Sent): number {
   return isCopy ? 0 : pricing.cost(tokens, isCold ? 0 : pricing.hit(Math.min(prefix, tokens)));
+}
+
+function playedBy(call: Call, policy: Policy): Played {
+  const sent = policy.sent(call);
+  return { ...sent, price: priceOf(call, sent) };
 }
 
 /** A conversation with contextweaver at one budget, with the default options of the adapters. */
@@ -39,7 +72,8 @@ class Ours {
   readonly #budget: number;
   #loop: AgentLoop | undefined;
   /** Calls that were too short to replay, and what they cost. */
-  #aside: { readonly call: Call; readonly count: number; readonly everything: number }[] = [];
+  #aside: { readonly call: Call; readonly count: number; readonly everything: Played }[] = [];
+  readonly #watch: ReplayWatch | undefined;
   #cost = 0;
   #without = 0;
   #cuts = 0;
@@ -50,16 +84,16 @@ class Ours {
   #text: string | undefined;
   #shown = 0;
 
-  constructor(budget: number) {
-    this.#budget = budget;
+  constructor(budget: number, watch?: ReplayWatch) {
+    [this.#budget, this.#watch] = [budget, watch];
   }
 
-  called(call: Call, everything: number): void {
+  called(call: Call, everything: Played): void {
     const isOver = call.head > this.#budget * MOST_HEAD;
     // What the client has compacted or edited is another conversation to begin with.
     if (isOver || call.shared < call.before) this.#begin();
     if (isOver) {
-      this.#asRecorded(call.messages, everything);
+      this.#asRecorded(call, call.messages, everything);
       return;
     }
     if (!this.#loop && call.head + (call.ends.at(-1) ?? 0) < Math.min(LEAST_TOKENS, this.#budget * LEAST_SHARE)) {
@@ -72,9 +106,11 @@ class Ours {
 
   /** The model wrote its answer to the call: does the prompt have what it copied? */
   wrote(uses: readonly Use[]): void {
+    const before = this.#shown;
     if (this.#loop && uses.length > 0) this.#text ??= this.#sent.map((message) => `${textOfMessage(message)}\n${(message.tool_calls ?? []).map((call) => call.function.arguments).join("\n")}`).join("\n");
     const text = this.#loop ? this.#text : undefined;
     this.#shown += uses.filter((use) => text === undefined || text.includes(use.text)).length;
+    if (uses.length > 0) this.#watch?.wrote(uses.length, this.#shown - before);
   }
 
   end(): Outcome {
@@ -88,16 +124,18 @@ class Ours {
     this.#aside = [];
   }
 
-  #step(call: Call, messages: readonly ChatMessage[], everything: number): void {
+  #step(call: Call, messages: readonly ChatMessage[], everything: Played): void {
     const { head, head_key: before, model, at, isCopy } = call;
     this.#now = at ?? this.#now;
     const isPaid = isCopy ? this.#loop?.costs() : undefined;
     try {
       const step = this.#loop?.step("openai-chat", messages, { ...lastTurn(messages), reserved_tokens: Math.round(head), model, now: this.#now, before });
       [this.#sent, this.#text] = [(step?.built.messages ?? []) as unknown as readonly ChatMessage[], undefined];
+      const made = step?.built.step;
+      if (made) this.#watch?.step({ call, tokens: made.tokens, prefix: made.repeated_tokens, price: isCopy ? 0 : made.cost, without: isCopy ? 0 : made.cost_without, ...(made.cut && { cut: made.cut }), messages: this.#sent, isOver: false });
     } catch (error) {
       if (!ContextWeaverError.is(error)) throw error;
-      this.#asRecorded(messages, everything);
+      this.#asRecorded(call, messages, everything);
       return;
     }
     if (!isPaid || !this.#loop) return;
@@ -106,18 +144,20 @@ class Ours {
     this.#without -= cost_without - isPaid.cost_without;
   }
 
-  #asRecorded(messages: readonly ChatMessage[], everything: number): void {
+  #asRecorded(call: Call, messages: readonly ChatMessage[], everything: Played): void {
     [this.#sent, this.#text] = [messages, undefined];
     this.#over += 1;
-    this.#cost += everything;
-    this.#without += everything;
+    this.#asIs(call, everything, true);
+  }
+
+  #asIs(call: Call, everything: Played, isOver: boolean): void {
+    this.#cost += everything.price;
+    this.#without += everything.price;
+    this.#watch?.step({ ...everything, call, without: everything.price, isOver });
   }
 
   #begin(): void {
-    for (const { everything } of this.#aside) {
-      this.#cost += everything;
-      this.#without += everything;
-    }
+    for (const { call, everything } of this.#aside) this.#asIs(call, everything, false);
     this.#aside = [];
     if (!this.#loop) return;
     const { cost, cost_without, cuts } = this.#loop.costs();
@@ -134,10 +174,12 @@ export class Replay {
   readonly #ours: readonly Ours[];
   readonly #policies: readonly { readonly name: StrategySums["name"]; readonly budget?: number; readonly policy: Policy; cost: number; shown: number; isOver: boolean }[];
   readonly #everything = new Everything();
+  readonly #watch: ReplayWatch | undefined;
   #without = 0;
 
-  constructor(budgets: readonly number[]) {
-    this.#ours = budgets.map((budget) => new Ours(budget));
+  constructor(budgets: readonly number[], watch?: ReplayWatch) {
+    this.#watch = watch;
+    this.#ours = budgets.map((budget, at) => new Ours(budget, at === 0 ? watch : undefined));
     this.#policies = budgets.length === 0 ? [] : [
       ...budgets.map((budget) => ({ name: "newest" as const, budget, policy: new NewestThatFit(budget), cost: 0, shown: 0, isOver: false })),
       ...budgets.map((budget) => ({ name: "clear" as const, budget, policy: new ClearedResults(budget), cost: 0, shown: 0, isOver: false })),
@@ -148,13 +190,15 @@ export class Replay {
   called(call: Call): void {
     // A summary of the conversation is not part of it.
     if (this.#ours.length === 0 || call.isSummary === true) return;
-    const everything = priceOf(call, this.#everything.sent(call));
-    this.#without += everything;
+    const everything = playedBy(call, this.#everything);
+    this.#without += everything.price;
     for (const ours of this.#ours) ours.called(call, everything);
-    for (const one of this.#policies) {
-      const price = priceOf(call, one.policy.sent(call));
+    for (const [at, one] of this.#policies.entries()) {
+      const played = playedBy(call, one.policy);
       one.isOver = call.head > (one.budget ?? Infinity) * MOST_HEAD;
-      one.cost += one.isOver ? everything : price;
+      one.cost += one.isOver ? everything.price : played.price;
+      // The first is the newest messages at the first budget.
+      if (at === 0) this.#watch?.plain(call, everything, one.isOver ? everything : played);
     }
   }
 

@@ -4,11 +4,12 @@ import { redactSecrets } from "../manager/text.js";
 import { repaired, textOfMessage } from "./chat.js";
 import { Conversation } from "./conversation.js";
 import type { Call } from "./conversation.js";
-import type { BackReason, ChatMessage, RecordedCall } from "./events.js";
+import type { BackReason, ChatMessage, RecordedCall, SessionEvent } from "./events.js";
 import { Ledger } from "./ledger.js";
 import type { Entry, Factors } from "./ledger.js";
 import type { PriceBook, Pricing } from "./pricing.js";
 import { Replay } from "./replay.js";
+import type { ReplayWatch } from "./replay.js";
 import { Results } from "./results.js";
 import { addBreak, addForecast, noSums, setShares } from "./sums.js";
 import type { AuditSums, BreakReport, RepeatedResult, ResultReport, SessionReport } from "./types.js";
@@ -28,6 +29,10 @@ export interface Shared {
   broke(broke: BreakReport): void;
   repeated(repeated: RepeatedResult & { readonly cost: number }): void;
   model(name: string, pricing: Pricing, entry: Entry): void;
+  /** Is told of each call and of what it was accounted for. */
+  entered?(call: Call, entry: Entry): void;
+  /** Is told how each call goes at the first budget. */
+  readonly watch?: ReplayWatch | undefined;
 }
 
 /** Where a conversation is recorded. */
@@ -59,7 +64,7 @@ export class Session {
     [this.#recorded, this.#shared] = [recorded, shared];
     this.#conversation = new Conversation(recorded.session, recorded.parent);
     this.#ledger = new Ledger(shared.factors);
-    this.#replay = new Replay(shared.budgets);
+    this.#replay = new Replay(shared.budgets, shared.watch);
     this.#results = new Results((result) => {
       const [usd, session] = [this.#usd(result.cost), recorded.session];
       shared.result({ session, ...result, ...(usd !== undefined && { usd }) });
@@ -71,11 +76,15 @@ export class Session {
     return this.#conversation.held;
   }
 
-  head(instructions: string | undefined, tools: string | undefined): void {
-    this.#conversation.setHead(instructions, tools);
+  /** Takes what happens in it; its beginning, its end and problems are others' matter. */
+  take(event: SessionEvent): void {
+    if (event.kind === "messages") this.#add(event.messages);
+    else if (event.kind === "back") this.#back(event.to, event.why);
+    else if (event.kind === "head") this.#conversation.setHead(event.instructions, event.tools);
+    else if (event.kind === "call") this.#call(event.call);
   }
 
-  add(messages: readonly ChatMessage[]): void {
+  #add(messages: readonly ChatMessage[]): void {
     const { messages: all, ends } = this.#conversation;
     for (const message of messages.map(repaired)) {
       this.#conversation.add([message]);
@@ -87,14 +96,14 @@ export class Session {
     }
   }
 
-  back(to: number, why: BackReason): void {
+  #back(to: number, why: BackReason): void {
     this.#conversation.back(to, why);
     this.#results.back(to);
     if (why === "compaction") this.#sums.compactions += 1;
     else this.#sums.edits += 1;
   }
 
-  call(recorded: RecordedCall): void {
+  #call(recorded: RecordedCall): void {
     const { key, model, at } = recorded;
     const { book, factors, counted } = this.#shared;
     const isCopy = key !== undefined && counted.has(key);
@@ -102,6 +111,7 @@ export class Session {
     const call = this.#conversation.call(recorded, book, factors.of(model), isCopy);
     const entry = this.#ledger.enter(call);
     this.#pricing = call.pricing;
+    this.#shared.entered?.(call, entry);
     this.#replay.called(call);
     this.#results.called(entry, call.pricing.cache.written);
     if (isCopy) return;

@@ -1,11 +1,7 @@
-// Values of JSON out of a file, one after the other, so that no more than one is in memory.
-import { open } from "node:fs/promises";
-import process from "node:process";
+// Values of JSON out of the bytes of a file, one after the other, so that no more than one is in memory.
 import type { FileValue } from "./events.js";
 import { parseJson } from "./json-fields.js";
 
-/** Bytes that are read at once. */
-const CHUNK = 1 << 20;
 /** Characters of a value: a text of a JavaScript engine cannot be much longer. */
 const MAX_VALUE = 256 * 1024 * 1024;
 
@@ -20,25 +16,6 @@ export interface Watch {
   held(characters: number): void;
 }
 
-async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
-  if (path === "-") {
-    yield* process.stdin;
-    return;
-  }
-  const file = await open(path, "r");
-  try {
-    const buffer = new Uint8Array(CHUNK);
-    for (let position = 0; ; ) {
-      const { bytesRead } = await file.read(buffer, 0, CHUNK, position);
-      if (bytesRead === 0) return;
-      position += bytesRead;
-      yield buffer.subarray(0, bytesRead);
-    }
-  } finally {
-    await file.close();
-  }
-}
-
 interface Line {
   readonly number: number;
   readonly text: string;
@@ -47,7 +24,7 @@ interface Line {
 }
 
 /** The lines of a file. A line that is too long is dropped while it is read. */
-async function* linesOf(path: string, watch: Watch): AsyncGenerator<Line> {
+async function* linesOf(chunks: AsyncIterable<Uint8Array>, watch: Watch): AsyncGenerator<Line> {
   const decoder = new TextDecoder();
   let number = 1;
   let parts: string[] = [];
@@ -66,7 +43,7 @@ async function* linesOf(path: string, watch: Watch): AsyncGenerator<Line> {
     else parts.push(text);
     watch.held(length);
   };
-  for await (const chunk of chunksOf(path)) {
+  for await (const chunk of chunks) {
     watch.bytes(chunk.length);
     const text = decoder.decode(chunk, { stream: true });
     let from = 0;
@@ -84,11 +61,11 @@ async function* linesOf(path: string, watch: Watch): AsyncGenerator<Line> {
  * The values of a file: a value for each line, or the one document that it is. Lines that are no JSON are told of and left out; a file
  * whose first line is none is taken for a document of several lines.
  */
-export async function* valuesOf(path: string, watch: Watch): AsyncGenerator<FileValue> {
+export async function* valuesOf(chunks: AsyncIterable<Uint8Array>, watch: Watch): AsyncGenerator<FileValue> {
   let isLines = false;
   let document: Line[] | undefined;
   let length = 0;
-  for await (const line of linesOf(path, watch)) {
+  for await (const line of linesOf(chunks, watch)) {
     if (line.text.trim() === "" && !line.isCut) continue;
     const value = document === undefined ? parsedLine(line) : undefined;
     if (value !== undefined) {

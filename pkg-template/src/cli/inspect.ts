@@ -1,5 +1,6 @@
 // `contextweaver inspect`: the page with a session of yours in it, served to this machine alone for as long as the program runs.
 import process from "node:process";
+import { readRecording } from "../audit/recording.js";
 import { Access, hostName, isLoopback } from "../mcp/mcp-access.js";
 import { openBrowser } from "./browser.js";
 import { listen, localRequest } from "./http-server.js";
@@ -8,13 +9,15 @@ import { UsageError, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { pageFile, pageWith } from "./page-files.js";
 import { safe } from "./print.js";
-import { nameOf, readText } from "./session.js";
+import { nameOf, readText, several } from "./session.js";
 
 const HOST = "127.0.0.1";
 /** Where the page finds what it was opened with. */
 const FILE = "file";
-/** As the page reads no more. */
-const MAX_BYTES = 64 * 1024 * 1024;
+/** The page reads by lines; a text of a JavaScript engine cannot be much longer. */
+const MAX_BYTES = 256 * 1024 * 1024;
+/** Problems of a file that are told. */
+const MAX_PROBLEMS = 10;
 const TOKEN_BYTES = 16;
 
 const HEADERS = {
@@ -28,9 +31,10 @@ const HEADERS = {
 /** Runs the command, until the process ends. */
 export async function inspect({ files, values }: CommandLine): Promise<string> {
   const [file] = files;
-  if (file === undefined || files.length > 1) throw new UsageError("inspect takes one session, snapshot or list of messages: a file, or - for stdin");
+  if (file === undefined || files.length > 1) throw new UsageError("inspect takes one session of an agent, snapshot or list of messages: a file, or - for stdin");
   const bytes = new TextEncoder().encode(await readText(file));
   if (bytes.length > MAX_BYTES) throw new UsageError(`${nameOf(file)} has more than ${MAX_BYTES.toLocaleString("en")} bytes`, "input");
+  await check(bytes, nameOf(file));
   const page = pageWith(nameOf(file).split(/[\\/]/).at(-1) ?? "");
   const token = unguessable();
   const handler = pageHandler(token, page, bytes);
@@ -39,6 +43,17 @@ export async function inspect({ files, values }: CommandLine): Promise<string> {
   process.stdout.write(`${safe(nameOf(file))} is at ${address} until you stop this program (Ctrl-C)\n`);
   if (values["no-open"] !== true) openBrowser(address);
   return new Promise(() => {});
+}
+
+/** Refuses what the page could not show, in the words of the page. */
+async function check(bytes: Uint8Array, name: string): Promise<void> {
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    yield bytes;
+  }
+  const { agent, conversations, otherwise, problems, problem_count: count } = await readRecording(whole(), name);
+  if (agent !== undefined && conversations.length > 0) return;
+  const told = problems.slice(0, MAX_PROBLEMS).map(({ line, reason }) => (line === undefined ? reason : `line ${line}: ${reason}`));
+  throw new UsageError([`${name}: ${otherwise ?? "There is no message in it."}`, several(told, count)].filter((part) => part !== "").join("\n"), "input");
 }
 
 /** Letters and digits that other programs and pages of this machine cannot guess. */

@@ -1,22 +1,11 @@
-// Sessions of which each message or event is a file.
-import { readFileSync, readdirSync } from "node:fs";
-import { fieldsOf, parseJson } from "../json-fields.js";
+// Folders of sessions of which each message or event is a file.
 import type { Fields } from "../json-fields.js";
 
-/** The names in a folder, in order; none where it is not there. */
-export function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).map(({ name }) => name).sort();
-  } catch {
-    return []; // a session without messages has no folder for them
-  }
-}
-
-/** An object of JSON, or why there is none. */
-export function jsonAt(folder: string, path: string): Fields | string {
-  try {
-    return fieldsOf(parseJson(new TextDecoder().decode(readFileSync(`${folder}/${path}`))));
-  } catch (error) {
-    return (error as { readonly code?: string }).code ?? "it is not valid JSON";
-  }
+/** A folder as readers see it, wherever it is: the page has none. */
+export interface Folder {
+  readonly path: string;
+  /** The names in a folder below it, in order; none where it is not there. */
+  namesIn(path: string): readonly string[];
+  /** An object of JSON, or why there is none. */
+  jsonAt(path: string): Fields | string;
 }

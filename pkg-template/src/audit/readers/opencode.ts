@@ -3,7 +3,7 @@
 import type { ChatMessage, RecordedUsage, Reader, SessionEvent, Source } from "../events.js";
 import { at, countOf, fieldsOf, listOf, textOf, timeOf } from "../json-fields.js";
 import type { Fields } from "../json-fields.js";
-import { jsonAt, namesIn } from "./folder.js";
+import type { Folder } from "./folder.js";
 
 export const opencode: Reader = {
   name: "opencode",
@@ -19,31 +19,31 @@ async function* readExport({ values }: Source): AsyncGenerator<SessionEvent> {
 }
 
 /** Reads a folder that has `session`, `message` and `part`, a session at a time. */
-export async function* readStorage(folder: string): AsyncGenerator<SessionEvent> {
-  for (const project of namesIn(`${folder}/session`)) {
-    for (const file of namesIn(`${folder}/session/${project}`)) {
+export async function* readStorage(folder: Folder): AsyncGenerator<SessionEvent> {
+  for (const project of folder.namesIn("session")) {
+    for (const file of folder.namesIn(`session/${project}`)) {
       const path = `session/${project}/${file}`;
-      const info = jsonAt(folder, path);
+      const info = folder.jsonAt(path);
       if (typeof info === "string") yield { kind: "problem", reason: `${path}: ${info}` };
       else yield* storedSession(folder, info);
     }
   }
 }
 
-function* storedSession(folder: string, info: Fields): Generator<SessionEvent> {
+function* storedSession(folder: Folder, info: Fields): Generator<SessionEvent> {
   const id = String(info["id"]);
   const problems: string[] = [];
   const read = (path: string): Fields => {
-    const json = jsonAt(folder, path);
+    const json = folder.jsonAt(path);
     if (typeof json !== "string") return json;
     problems.push(`${path}: ${json}`);
     return {};
   };
   // Names are in the order in which they were made.
-  const messages = namesIn(`${folder}/message/${id}`).map((file) => {
+  const messages = folder.namesIn(`message/${id}`).map((file) => {
     const message = read(`message/${id}/${file}`);
     const own = String(message["id"]);
-    return { info: message, parts: namesIn(`${folder}/part/${own}`).map((part) => read(`part/${own}/${part}`)) };
+    return { info: message, parts: folder.namesIn(`part/${own}`).map((part) => read(`part/${own}/${part}`)) };
   });
   for (const reason of problems) yield { kind: "problem", reason };
   yield* sessionEvents(info, messages);

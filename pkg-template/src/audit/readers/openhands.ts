@@ -4,7 +4,7 @@
 import type { ChatCall, ChatMessage, RecordedUsage, Reader, SessionEvent, Source } from "../events.js";
 import { at, countOf, fieldsOf, listOf, textOf, timeOf } from "../json-fields.js";
 import type { Fields } from "../json-fields.js";
-import { jsonAt, namesIn } from "./folder.js";
+import type { Folder } from "./folder.js";
 import { chatUsage } from "./provider-usage.js";
 
 const CONVERSATION = "main";
@@ -43,14 +43,14 @@ async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
 }
 
 /** Reads a folder with a file for each event; what calls cost stands in a file beside it. */
-export async function* readEvents(folder: string): AsyncGenerator<SessionEvent> {
-  const state = jsonAt(folder, "../base_state.json");
+export async function* readEvents(folder: Folder): AsyncGenerator<SessionEvent> {
+  const state = folder.jsonAt("../base_state.json");
   const usages = typeof state === "string" ? [] : Object.values(fieldsOf(at(state, "stats", "usage_to_metrics"))).flatMap((metrics) => listOf(at(metrics, "token_usages")));
   const run = new Run({ token_usages: usages }, typeof state === "string" ? undefined : textOf(at(state, "agent", "llm", "model")));
-  const session = (typeof state === "string" ? undefined : textOf(state["id"])) ?? folder.split(/[\\/]/).at(-2) ?? folder;
+  const session = (typeof state === "string" ? undefined : textOf(state["id"])) ?? folder.path.split(/[\\/]/).at(-2) ?? folder.path;
   yield { kind: "begin", conversation: CONVERSATION, session };
-  for (const name of namesIn(folder).filter((one) => EVENT_FILE.test(one))) {
-    const event = jsonAt(folder, name);
+  for (const name of folder.namesIn(".").filter((one) => EVENT_FILE.test(one))) {
+    const event = folder.jsonAt(name);
     if (typeof event === "string") yield { kind: "problem", reason: `${name}: ${event}` };
     else yield* run.take(event);
   }
