@@ -79,6 +79,7 @@ async function bundled(): Promise<BundledSdk> {
 async function optionsOf({ values }: CommandLine, config: ServersConfig, sdk: GatewaySdk, logs_in = false): Promise<{ options: GatewayOptions; logins: GatewayLogins }> {
   const mode = values["mode"] as string | undefined;
   if (mode !== undefined && !MODES.includes(mode)) throw new UsageError(`--mode is one of ${MODES.join(", ")}`);
+  const result_tokens = wholeNumber(values, "result-tokens");
   const path = values["store"] as string | undefined;
   const store = path === undefined ? undefined : await openedStore(path);
   const logins = new GatewayLogins({
@@ -95,6 +96,7 @@ async function optionsOf({ values }: CommandLine, config: ServersConfig, sdk: Ga
     ...(config.gateway as GatewayOptions | undefined),
     ...(mode !== undefined && { mode: mode as NonNullable<GatewayOptions["mode"]> }),
     ...(store && { store }),
+    ...(result_tokens !== undefined && { result_tokens }),
     auth_provider: logins.provider,
     sdk: { server: sdk.server, client: sdk.client, ...(sdk.client_stdio && { client_stdio: sdk.client_stdio }) },
     on_error: onError,

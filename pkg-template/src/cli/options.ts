@@ -142,6 +142,7 @@ convert session: a recorded session of MCP, one JSON object per line, becomes it
   --port <number>       default: 8322; 0 for any that is free
   --host <name>         default: 127.0.0.1
   --token <text>        what clients must send (default: CONTEXTWEAVER_TOKEN); needed beyond this machine
+  --result-tokens <number>  most tokens of a result that clients get (default: 1150, or a sixteenth of context_tokens)
   --login-port <number> where the browser comes back to after a login to a server, on 127.0.0.1 (default: any that is free)
   --inspect             print servers, tools and tokens saved of the gateway that runs on --port, or of --config
 `,
@@ -236,6 +237,7 @@ const OPTIONS = {
   guardrails: { type: "string" },
   agent: { type: "string" },
   port: { type: "string" },
+  "result-tokens": { type: "string" },
   "login-port": { type: "string" },
   "no-open": { type: "boolean" },
   "idle-days": { type: "string" },
@@ -278,7 +280,7 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   convert: "server id-form to from tool artifacts json",
   decisions: "store guardrails agent json",
   serve: "store port host token idle-days",
-  gateway: "config mode store http login-port port host token inspect json",
+  gateway: "config mode store http result-tokens login-port port host token inspect json",
   proxy: "budget thrift openai anthropic gemini mask verbose port host token",
   run: "budget thrift openai anthropic gemini mask verbose",
   demo: "session",
@@ -420,6 +422,7 @@ const NUMBERS: Readonly<Record<string, readonly [of: string, least: number, most
   top: ["tools", 1, 10_000],
   port: ["ports", 0, 65_535],
   "login-port": ["ports", 1, 65_535],
+  "result-tokens": ["tokens", 1, 2 ** 24],
   "idle-days": ["days", 1, 36_500],
 };
 

@@ -71,6 +71,10 @@ export interface ServerConfig {
   readonly redact?: Masking;
   /** A ToolPolicy, checked by the runtime. */
   readonly policy?: JsonObject;
+  /** Overrides of its tools by their names, checked by the runtime. */
+  readonly tools?: JsonObject;
+  /** Most tokens of its results that clients get. Default: as for all servers. */
+  readonly result_tokens?: number;
 }
 
 /** A document with servers, as a desktop client or an editor wrote it. */

@@ -1,12 +1,13 @@
 // One server of a configuration, as any of the known programs writes it.
 import { ContextWeaverError } from "../boundary/errors.js";
 import { encode, fields, listed } from "../boundary/guard.js";
-import { token } from "../boundary/guard-errors.js";
+import { token, wholeWithin } from "../boundary/guard-errors.js";
 import { nearest } from "../boundary/nearest.js";
 import type { Masking } from "../manager/options.js";
 import type { JsonObject } from "../types.js";
 import type { ConfigWarning, ServerConfig, ServerOAuth, ServerTransport } from "./config-types.js";
 import type { Expansion } from "./expand.js";
+import { MAX_RESULT_TOKENS } from "../mcp/result-size.js";
 import { readOAuth } from "./oauth-reader.js";
 
 /** Milliseconds of a call unless the config says otherwise: what the official SDKs take. */
@@ -22,7 +23,7 @@ const MAX_ENTRIES = 1_000;
 const KNOWN = [
   "type", "transport", "command", "args", "env", "cwd", "url", "serverUrl", "httpUrl", "headers", "http_headers", "disabled", "enabled",
   "timeout", "timeout_ms", "include_tools", "includeTools", "enabledTools", "tools", "exclude_tools", "excludeTools", "disabledTools",
-  "forward_headers", "connection", "probe", "policy", "oauth", "redact",
+  "forward_headers", "connection", "probe", "policy", "oauth", "redact", "result_tokens",
 ];
 /** Fields of other programs that mean nothing here, and why. */
 const IGNORED: Readonly<Record<string, string>> = {
@@ -84,7 +85,10 @@ export class ServerReader {
   read(): ServerConfig {
     this.#reportUnknown();
     const transport = this.#transport();
-    const include_tools = this.#tools("include_tools", "includeTools", "enabledTools", "tools");
+    // A list says which tools there are, an object what is said of them.
+    const { tools, result_tokens } = this.#written;
+    const isOverrides = typeof tools === "object" && tools !== null && !Array.isArray(tools);
+    const include_tools = this.#tools("include_tools", "includeTools", "enabledTools", ...(isOverrides ? [] : ["tools"]));
     const exclude_tools = this.#tools("exclude_tools", "excludeTools", "disabledTools");
     const forward_headers = this.#forwarded(transport);
     const oauth = this.#written["oauth"] === undefined ? undefined : this.#oauth(transport);
@@ -102,8 +106,15 @@ export class ServerReader {
       connection: this.#connection(transport),
       ...(oauth && { oauth }),
       ...(redact !== undefined && { redact }),
-      ...(policy !== undefined && { policy: JSON.parse(encode(fields(policy, this.#at("policy")), this.#at("policy"))) as JsonObject }),
+      ...(policy !== undefined && { policy: this.#json("policy") }),
+      ...(isOverrides && { tools: this.#json("tools") }),
+      ...(result_tokens !== undefined && { result_tokens: wholeWithin(result_tokens, 1, MAX_RESULT_TOKENS, this.#at("result_tokens")) }),
     };
+  }
+
+  /** An object that the runtime reads. */
+  #json(field: string): JsonObject {
+    return JSON.parse(encode(fields(this.#written[field], this.#at(field)), this.#at(field))) as JsonObject;
   }
 
   #at(field: string): string {

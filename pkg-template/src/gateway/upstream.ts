@@ -115,6 +115,12 @@ export class Upstream {
     return (this.#source.capabilities["extensions"] ?? {}) as JsonObject;
   }
 
+  /** Whether the server takes calls as tasks of 2025-11-25, as long as it is connected. */
+  get takesTasks(): boolean {
+    const { tasks } = this.#source.capabilities as { readonly tasks?: { readonly requests?: { readonly tools?: { readonly call?: unknown } } } };
+    return tasks?.requests?.tools?.call !== undefined;
+  }
+
   /** What the server offers, as it said last. */
   get listing(): UpstreamListing | undefined {
     return this.#listing;

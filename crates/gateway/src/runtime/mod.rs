@@ -6,6 +6,7 @@ mod info;
 mod listing;
 mod open_calls;
 mod request;
+mod result_size;
 mod sessions;
 mod step;
 mod unmatched;
@@ -13,10 +14,11 @@ mod validate;
 mod view;
 
 pub(crate) use call::{CallContext, Checked};
-pub use finish::{FailedCall, FinishedCall, FinishedReply};
+pub use finish::{FailedCall, FinishedCall, FinishedReply, FinishedTask};
 pub use info::{CallInfo, CallKind, NextStep};
 pub use listing::{AcceptedTools, ListedServer, PinState};
 pub use request::{CallRequest, MeasuredResult};
+pub(crate) use result_size::ClientLimits;
 pub(crate) use sessions::{Session, Sessions, ToolRef};
 pub use step::{AppUse, CallStep, ForwardedCall, RpcError};
 pub use unmatched::UnmatchedRule;
@@ -69,6 +71,8 @@ pub struct Gateway {
     pub(crate) options: GatewayOptions,
     pub(crate) servers: Vec<Server>,
     pub(crate) names: NameHistory,
+    /// Addresses of resources and views that several servers have, with the place of the first of these.
+    pub(crate) shared_resources: SortedMap<String, usize>,
     pub(crate) sessions: Sessions,
     pub(crate) index: Option<ToolIndex>,
     pub(crate) stats: Counters,
@@ -95,6 +99,7 @@ impl Gateway {
             options,
             servers,
             names: NameHistory::default(),
+            shared_resources: SortedMap::new(),
             sessions: Sessions::default(),
             index: None,
             stats: Counters::default(),
@@ -118,9 +123,18 @@ impl Gateway {
     }
 
     /// Returns the tools to show to a client, in display order.
+    ///
+    /// These are the tools for a model. For a host that shows views, see [`Self::list_tools_with_views`].
     pub fn list_tools(&mut self, session: &str, caller: Option<&str>) -> ToolList {
         self.saw_names(session);
-        self.front(Some(session), caller)
+        self.front(Some(session), caller, false)
+    }
+
+    /// Returns the tools to show to a host that shows views (MCP Apps): also those that views call, and in search mode
+    /// those that have a view, as the host finds it by the tool.
+    pub fn list_tools_with_views(&mut self, session: &str, caller: Option<&str>) -> ToolList {
+        self.saw_names(session);
+        self.front(Some(session), caller, true)
     }
 
     /// Records that a client has seen the present tool names.
@@ -189,6 +203,7 @@ impl Gateway {
     /// Names all tools by the present lists of the servers, and drops the search index of the old names.
     pub(crate) fn rename(&mut self) {
         self.index = None;
+        self.share_resources();
         let own = self.own_names();
         self.names.renew(&self.servers, &own.iter().map(String::as_str).collect::<Vec<_>>());
     }
