@@ -19,9 +19,11 @@ const LEGACY = {
   "input-required-result-basic-elicitation at 2026-07-28": "the scenario looks for a question by its name, and questions of the earlier revisions have none",
   "input-required-result-multiple-input-requests at 2026-07-28": "the scenario wants three questions at once, and a server of the earlier revisions asks one after another",
 };
+/** Scenarios of tasks that say something. */
+const OF_TASKS = /^tasks-(?!status-notifications)/;
 const keyOf = ({ scenario, revision }) => `${scenario} at ${revision}`;
 const throughFor = (pair) => THROUGH[keyOf(pair)];
-const legacyFor = (pair) => LEGACY[keyOf(pair)] ?? throughFor(pair);
+const legacyFor = (pair) => LEGACY[keyOf(pair)] ?? throughFor(pair) ?? (OF_TASKS.test(pair.scenario) ? "a server of the earlier revisions has tasks of another form, and none of these tools" : undefined);
 
 const { suites = [], missing } = await conformanceSuites();
 

@@ -33,12 +33,12 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   return { command: process.execPath, args: [path] };
 }
 
-/** A client of a gateway, by requests of revision 2025-06-18. */
-export async function user(handler, token = "t", capabilities = {}, name = "user") {
+/** A client of a gateway, by requests of a revision with sessions. */
+export async function user(handler, token = "t", capabilities = {}, name = "user", protocolVersion = "2025-06-18") {
   let session;
   let last = 0;
   const post = async (body) => {
-    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", authorization: `Bearer ${token}`, ...(session && { "mcp-session-id": session, "mcp-protocol-version": "2025-06-18" }) };
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", authorization: `Bearer ${token}`, ...(session && { "mcp-session-id": session, "mcp-protocol-version": protocolVersion }) };
     const response = await handler.fetch(new Request("http://127.0.0.1/mcp", { method: "POST", headers, body: JSON.stringify({ jsonrpc: "2.0", ...body }) }));
     session ??= response.headers.get("mcp-session-id");
     const text = await response.text();
@@ -46,7 +46,7 @@ export async function user(handler, token = "t", capabilities = {}, name = "user
     return data.filter((line) => line.trim() !== "").map((line) => JSON.parse(line)).find(({ id }) => id === body.id);
   };
   const request = (method, params) => post({ id: (last += 1), method, params });
-  await request("initialize", { protocolVersion: "2025-06-18", capabilities, clientInfo: { name, version: "1" } });
+  await request("initialize", { protocolVersion, capabilities, clientInfo: { name, version: "1" } });
   await post({ method: "notifications/initialized" });
   return {
     request,

@@ -8,6 +8,7 @@ import { gateway as createGateway } from "../mcp-server.js";
 import { withServers } from "../gateway/gateway.js";
 import type { Gateway, GatewayOptions, GatewaySdk, GatewayServerEvent } from "../gateway/gateway.js";
 import type { ServerStdioSdk } from "../gateway/server-sdk.js";
+import { addServer } from "./gateway-add.js";
 import { doctor } from "./gateway-doctor.js";
 import { GatewayLogins, mayLogIn } from "./gateway-login.js";
 import { serverLine, statsText } from "./gateway-report.js";
@@ -30,7 +31,7 @@ interface BundledSdk {
   readonly client_stdio: object;
 }
 
-/** Runs the command, and its parts `doctor` and `accept`. */
+/** Runs the command, and its parts `add`, `doctor` and `accept`. */
 export async function gatewayCommand(line: CommandLine): Promise<string | Printed> {
   const [part, ...rest] = line.files;
   if (part === "doctor" && rest.length === 0) {
@@ -40,7 +41,9 @@ export async function gatewayCommand(line: CommandLine): Promise<string | Printe
     return doctor(line, config, options);
   }
   if (part === "accept") return accept(line, rest);
-  if (part !== undefined) throw new UsageError(`gateway knows doctor and accept, not '${part}'`);
+  if (part === "add") return addServer(line, rest);
+  if (part !== undefined) throw new UsageError(`gateway knows add, doctor and accept, not '${part}'`);
+  for (const name of ["from", "kind", "dry-run", "force"]) if (line.values[name] !== undefined) throw new UsageError(`--${name} goes with gateway add`);
   if (line.values["inspect"] === true) return inspect(line);
   return serve(line);
 }

@@ -39,7 +39,8 @@ const SYNOPSIS: Readonly<Record<string, string>> = {
   gateway: `contextweaver gateway --config <mcp.json> [options]
                                                       any MCP servers behind one small front; doctor says what is
                                                       wrong with a configuration, accept <server> [tool] takes tools
-                                                      out of quarantine`,
+                                                      out of quarantine, add <name> writes an entry for a server of
+                                                      the registry`,
   proxy: `contextweaver proxy [options]                       one endpoint before the providers of models, which keeps each
                                                       conversation of an agent within a token budget`,
   run: `contextweaver run [options] -- <agent> [arguments]  an agent behind such a proxy; at the end what was saved`,
@@ -144,6 +145,9 @@ convert session: a recorded session of MCP, one JSON object per line, becomes it
   --token <text>        what clients must send (default: CONTEXTWEAVER_TOKEN); needed beyond this machine
   --result-tokens <number>  most tokens of a result that clients get (default: 1150, or a sixteenth of context_tokens)
   --login-port <number> where the browser comes back to after a login to a server, on 127.0.0.1 (default: any that is free)
+  --from <file>         of add: the server.json of the registry, its address, or the address of a server that has a card
+  --kind <kind>         of add: npm, pypi, oci, nuget or remote, where the document has several
+  --dry-run             of add: show what would be written; --force replaces an entry
   --inspect             print servers, tools and tokens saved of the gateway that runs on --port, or of --config
 `,
   proxy: `Options of proxy; it runs until it is stopped
@@ -231,6 +235,8 @@ const OPTIONS = {
   "id-form": { type: "string" },
   to: { type: "string" },
   from: { type: "string" },
+  kind: { type: "string" },
+  "dry-run": { type: "boolean" },
   tool: { type: "string" },
   artifacts: { type: "string" },
   store: { type: "string" },
@@ -280,7 +286,7 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   convert: "server id-form to from tool artifacts json",
   decisions: "store guardrails agent json",
   serve: "store port host token idle-days",
-  gateway: "config mode store http result-tokens login-port port host token inspect json",
+  gateway: "config mode store http result-tokens login-port port host token inspect from kind dry-run force json",
   proxy: "budget thrift openai anthropic gemini mask verbose port host token",
   run: "budget thrift openai anthropic gemini mask verbose",
   demo: "session",

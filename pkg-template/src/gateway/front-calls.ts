@@ -35,6 +35,7 @@ export class FrontCalls {
 
   async begin({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
     await this.#host.started();
+    await this.#upstream.introduce(context);
     const { key: session, caller, results } = this.#client;
     const { handle } = (params["arguments"] ?? {}) as Fields;
     const owned = typeof handle === "string" ? await results.ownerOf(handle) : undefined;

@@ -27,6 +27,8 @@ export interface FrontHost {
   /** The schema of a tool of which clients repeat arguments in headers (SEP-2243), by the name it is shown under. */
   schemaWithHeaders(session: string, caller: string, name: string): Fields | undefined;
   upstream(name: string): Upstream;
+  /** Servers of which each caller has a connection of its own. */
+  perUser(): readonly Upstream[];
   /** Extensions of the protocol that servers declare, by server. */
   extensions(): ReadonlyMap<string, Fields>;
   readonly tasks: GatewayTasks;
@@ -40,7 +42,7 @@ export interface FrontHost {
   toolsChanged(front: ClientFront): void;
   /** Resolves when the servers have answered, or should have. */
   started(): Promise<void>;
-  /** Headers of a request that servers may be given, in lower case. */
-  forwarded(request: Request): Readonly<Record<string, string>>;
+  /** Headers of a request that servers may be given, in lower case, and what is known of its caller. */
+  forwarded(request: Request, authInfo: unknown): Readonly<Record<string, string>>;
   onError(error: unknown): void;
 }

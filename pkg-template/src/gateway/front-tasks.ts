@@ -10,7 +10,7 @@ import type { FrontUpstream } from "./front-upstream.js";
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY } from "./rpc-codes.js";
 import type { ForwardedCall } from "./runtime-types.js";
 import type { Fields, RequestContext, SdkServer } from "./server-sdk.js";
-import { TASKS } from "./task-wire.js";
+import { TASKS, asResult } from "./task-wire.js";
 import { isTerminal, stateOf } from "./tasks.js";
 import type { GatewayTask } from "./tasks.js";
 
@@ -75,7 +75,7 @@ export class FrontTasks {
     const task: GatewayTask = { caller: this.#client.caller, server, task: given["taskId"], tool, arguments: args, ...limits, state: stateOf(given), since: Date.now() };
     this.#host.runtime.cancelCall(about.call);
     const id = await this.#host.tasks.add(task);
-    return { task: isExtension ? { ...wire(id, task), resultType: "task" } : { task: flat(id, task) } };
+    return { task: isExtension ? { ...wire(id, task), resultType: "task" } : asResult(flat(id, task)) };
   }
 
   #declares(context: RequestContext): boolean {

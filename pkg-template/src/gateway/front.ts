@@ -53,7 +53,7 @@ export class ClientFront {
     const tasks = new FrontTasks(host, this.client, upstream);
     tasks.register(this.server);
     this.#subscriptions = new FrontSubscriptions(host, reads, upstream);
-    this.#registerLists();
+    this.#registerLists(upstream);
     this.#registerCalls(rounds, new FrontCalls(host, this.client, rounds, upstream, tasks, () => host.toolsChanged(this)), reads);
     registerExtensions(this.server, {
       declared: () => host.extensions(),
@@ -91,12 +91,13 @@ export class ClientFront {
     this.#subscriptions.close();
   }
 
-  #registerLists(): void {
+  #registerLists(upstream: FrontUpstream): void {
     const { runtime } = this.#host;
     const { key: session, caller } = this.client;
     const list = (method: string, read: (context: RequestContext) => Fields): void =>
       this.server.setRequestHandler(method, async (_, context) => {
         await this.#host.started();
+        await upstream.introduce(context);
         return read(context);
       });
     list("tools/list", (context) => ({ tools: runtime.listTools(session, caller, showsViews(this.client.capabilities(context))).tools }));

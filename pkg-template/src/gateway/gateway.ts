@@ -36,11 +36,13 @@ import { sidecar } from "./sidecar.js";
 import type { SidecarRequest, SidecarRouteOptions } from "./sidecar.js";
 import { SkillGuard } from "./skill-guard.js";
 import { ResourceSubscriptions } from "./subscriptions.js";
+import { givesTasks } from "./task-wire.js";
 import { GatewayTasks } from "./tasks.js";
 import { later } from "./timers.js";
 import { Upstream } from "./upstream.js";
 import type { UpstreamListing, UpstreamSdk } from "./upstream.js";
 import type { UpstreamReport, UpstreamState } from "./upstream-types.js";
+import { amongHeaders, userNames, valuesIn } from "./user-values.js";
 import { GatewayWatch } from "./watch.js";
 
 /** The modules of the official SDK of MCP, 2.x, where the gateway shall not import them itself. */
@@ -213,7 +215,7 @@ class RunningGateway {
     const options = fields(given) as GatewayOptions & Record<string, unknown>;
     const read = readBefore.get(given) ?? ofOptions(options);
     const warnings = [...read.warnings];
-    const servers = read.servers.filter(({ disabled }) => !disabled);
+    const servers = withIdentity(read.servers.filter(({ disabled }) => !disabled), options.authorize !== undefined, warnings);
     this.#options = options;
     this.#http = Object.fromEntries(HTTP.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])));
     checkAccess(this.#http);
@@ -270,6 +272,7 @@ class RunningGateway {
     // The client is told with its first answer what the servers say of themselves.
     await host.started();
     keepsNumbers(transport);
+    givesTasks(transport);
     const { serveStdio } = (sdk ?? (await imported("server/stdio"))) as ServerStdioSdk;
     const joined = new Set<ReturnType<GatewayClients["join"]>>();
     let modern: ReturnType<GatewayClients["join"]> | undefined;
@@ -353,6 +356,7 @@ class RunningGateway {
         if (!upstream) throw new ContextWeaverError("INTERNAL", `no upstream is called \`${name}\``);
         return upstream;
       },
+      perUser: () => [...upstreams.values()].filter(({ config }) => config.per_user !== undefined),
       extensions: () => new Map([...upstreams].map(([name, upstream]) => [name, upstream.extensions])),
       tasks,
       skills: new SkillGuard(),
@@ -360,7 +364,10 @@ class RunningGateway {
       hasViews: () => [...upstreams.values()].some(({ listing }) => listing?.has_views === true),
       toolsChanged: (front) => clients.toolsChanged(front),
       started: () => started,
-      forwarded: ({ headers }) => Object.fromEntries(forwarded.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? ""]] : []))),
+      forwarded: ({ headers }, authInfo) => ({
+        ...Object.fromEntries(forwarded.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? ""]] : []))),
+        ...amongHeaders(valuesIn(authInfo)),
+      }),
       onError: this.#onError,
     };
     const clients = new GatewayClients(host, sessions, (session) => {
@@ -512,6 +519,21 @@ function runtimeServer({ name, policy, include_tools, exclude_tools, tools, resu
 /** Whoever gives a token that lets everybody in, or none, hears of it at once and not with the first request. */
 function checkAccess({ token, authorize, origins }: GatewayHttpOptions): void {
   if (token !== undefined || authorize !== undefined) new Access(authorize === undefined ? token : false, origins);
+}
+
+/** Servers that can be used: what each caller has of its own nobody has where callers are not told apart. */
+function withIdentity(servers: readonly ServerConfig[], is_told: boolean, warnings: ConfigWarning[]): readonly ServerConfig[] {
+  if (is_told) return servers;
+  const usable = servers.filter(({ per_user }) => per_user === undefined);
+  for (const [at, server] of servers.entries()) {
+    if (server.per_user === undefined) continue;
+    const [name = ""] = userNames(server.per_user);
+    const hint = "`authorize` of `gateway()` returns { caller, user: { token } } for each request";
+    const error = new ContextWeaverError("MISSING_FIELD", `nobody says who a caller is, of whom \`user.${name}\` shall be`, { path: "/authorize", hint });
+    if (usable.length === 0) throw error;
+    warnings.push(leftOut({ file: "options", name: server.configured_name ?? server.name, written: undefined, path: `/servers/${at}` }, error));
+  }
+  return usable;
 }
 
 function checkStructured(given: unknown): void {

@@ -9,6 +9,7 @@ import type { ConfigWarning, ServerConfig, ServerOAuth, ServerTransport } from "
 import type { Expansion } from "./expand.js";
 import { MAX_RESULT_TOKENS } from "../mcp/result-size.js";
 import { readOAuth } from "./oauth-reader.js";
+import { isPerUser } from "./user-values.js";
 
 /** Milliseconds of a call unless the config says otherwise: what the official SDKs take. */
 export const TIMEOUT_MS = 60_000;
@@ -61,6 +62,15 @@ function withoutEmpty(written: Record<string, unknown>): Record<string, unknown>
   return Object.fromEntries(Object.entries(written).filter(([name, value]) => value !== null && !(EMPTY.includes(name) && typeof value === "string" && value.trim() === "")));
 }
 
+/** Takes what each caller has of its own out of the headers or variables of a server. */
+function apart(transport: ServerTransport): { readonly transport: ServerTransport; readonly per_user?: Readonly<Record<string, string>> } {
+  const field = transport.type === "stdio" ? "env" : "headers";
+  const all = Object.entries(transport.type === "stdio" ? transport.env : transport.headers);
+  const per_user = Object.fromEntries(all.filter(([, text]) => isPerUser(text)));
+  if (Object.keys(per_user).length === 0) return { transport };
+  return { transport: { ...transport, [field]: Object.fromEntries(all.filter(([, text]) => !isPerUser(text))) } as ServerTransport, per_user };
+}
+
 /** Reads one server. @internal */
 export class ServerReader {
   readonly #name: string;
@@ -84,7 +94,7 @@ export class ServerReader {
 
   read(): ServerConfig {
     this.#reportUnknown();
-    const transport = this.#transport();
+    const { transport, per_user } = apart(this.#transport());
     // A list says which tools there are, an object what is said of them.
     const { tools, result_tokens } = this.#written;
     const isOverrides = typeof tools === "object" && tools !== null && !Array.isArray(tools);
@@ -102,6 +112,7 @@ export class ServerReader {
       ...(include_tools && { include_tools }),
       ...(exclude_tools && { exclude_tools }),
       ...(forward_headers && { forward_headers }),
+      ...(per_user && { per_user }),
       probe: this.#flag("probe", true),
       connection: this.#connection(transport),
       ...(oauth && { oauth }),
@@ -184,7 +195,7 @@ export class ServerReader {
   }
 
   #args(): string[] {
-    return this.#list("args", MAX_ARGS).map((arg, place) => this.#expanded(typeof arg === "number" ? String(arg) : arg, `${this.#at("args")}/${place}`));
+    return this.#list("args", MAX_ARGS).map((arg, place) => this.#forAll(typeof arg === "number" ? String(arg) : arg, `${this.#at("args")}/${place}`));
   }
 
   #url(field: string): string {
@@ -221,12 +232,19 @@ export class ServerReader {
   }
 
   #text(field: string): string {
-    return this.#expanded(this.#written[field], this.#at(field));
+    return this.#forAll(this.#written[field], this.#at(field));
   }
 
   #expanded(value: unknown, path: string): string {
     if (typeof value !== "string") throw new ContextWeaverError("INVALID_INPUT", "expected a string", { path });
     return this.#expansion.text(value, path);
+  }
+
+  /** The same of what is one for all callers. */
+  #forAll(value: unknown, path: string): string {
+    const text = this.#expanded(value, path);
+    if (!isPerUser(text)) return text;
+    throw new ContextWeaverError("UNSUPPORTED", "values of a user stand in `headers`, or in `env` of a program", { path, hint: "such as {\"Authorization\": \"Bearer ${user.token}\"}" });
   }
 
   #list(field: string, most: number): unknown[] {

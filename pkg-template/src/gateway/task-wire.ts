@@ -1,5 +1,5 @@
-// Tasks on the wire to a server. The official SDK sends no method of the extension (SEP-2663) to a server of revision 2026-07-28, and
-// takes no result that is a task: both go by other names between the SDK and its transport.
+// Tasks on the wire. The official SDK sends no method of the extension (SEP-2663) to a server of revision 2026-07-28, and takes no result
+// of a call that is a task, in neither direction: these go by other names between the SDK and its transport.
 import type { JsonObject } from "../types.js";
 import type { RpcMessage, SdkTransport } from "./sdk.js";
 import type { Fields } from "./server-sdk.js";
@@ -17,7 +17,22 @@ export function sentAs(method: string): string {
   return METHODS.includes(method) ? SENT_AS + method : method;
 }
 
-/** Has a transport that is connected carry tasks. */
+/** A task of 2025-11-25 as a result that the SDK passes on to a client. */
+export function asResult(task: Fields): Fields {
+  return { content: [], _meta: { [TASK]: { task } } };
+}
+
+/** Has a transport to a client carry tasks. */
+export function givesTasks(transport: object): void {
+  const { send } = transport as unknown as SdkTransport;
+  (transport as { send: SdkTransport["send"] }).send = (message, options) => {
+    const { result } = message as { readonly result?: JsonObject };
+    const given = typeof result === "object" && result !== null ? asGiven(result) : result;
+    return send.call(transport, given === result ? message : ({ ...message, result: given } as RpcMessage), options);
+  };
+}
+
+/** Has a transport to a server, which is connected, carry tasks. */
 export function carriesTasks(transport: SdkTransport): void {
   const send = transport.send.bind(transport);
   transport.send = (message, options) => send(asMeant(message), options);
