@@ -7,8 +7,8 @@ use super::{One, done};
 use contextweaver_base::Result;
 use contextweaver_base::limits::MAX_SEQUENCE;
 use contextweaver_gateway::{
-    CallRequest, FailedCall, FinishedCall, FinishedTask, Gateway, GatewayOptions, MeasuredResult, ServerStatus,
-    UpstreamFailure,
+    CallRequest, ClientTraits, FailedCall, FinishedCall, FinishedTask, Gateway, GatewayOptions, MeasuredResult,
+    ServerStatus, UpstreamFailure,
 };
 use contextweaver_model::json::{self, Fields};
 use contextweaver_routing::RouteOptions;
@@ -73,14 +73,10 @@ pub const OPERATIONS: &[Operation<Gateway>] = &[
         done(&json!({}))
     }),
     Operation::of_fields("list_tools", |gateway, mut fields| {
-        let has_views = fields.bool_or("has_views", false)?;
+        let traits =
+            ClientTraits { name: fields.opt_string("client")?, has_views: fields.bool_or("has_views", false)? };
         let (session, caller) = client(fields)?;
-        let caller = caller.as_deref();
-        done(&if has_views {
-            gateway.list_tools_with_views(&session, caller)
-        } else {
-            gateway.list_tools(&session, caller)
-        })
+        done(&gateway.list_tools_for(&session, caller.as_deref(), &traits))
     }),
     Operation::of_fields("list_resources", |gateway, fields| {
         client(fields)?;

@@ -34,9 +34,9 @@ pub use rate::{CallLimits, RateLimits, RateRuling, RateState};
 pub use repair::{ArgumentRepair, RepairedArguments, repair_arguments, repair_json_texts};
 pub use retry::RetryPolicy;
 pub use runtime::{
-    AcceptedTools, AppUse, CallInfo, CallKind, CallRequest, CallStep, FailedCall, FinishedCall, FinishedReply,
-    FinishedTask, ForwardedCall, Gateway, ListedServer, MeasuredResult, NextStep, PinState, RoutedTools, RpcError,
-    UnmatchedRule,
+    AcceptedTools, AppUse, CallInfo, CallKind, CallRequest, CallStep, ClientTraits, FailedCall, FinishedCall,
+    FinishedReply, FinishedTask, ForwardedCall, Gateway, ListedServer, MeasuredResult, NextStep, PinState, RoutedTools,
+    RpcError, UnmatchedRule,
 };
 pub use schema_health::{SchemaFinding, item_findings, schema_findings};
 pub use servers::{

@@ -26,6 +26,8 @@ const RECENT_TOOLS: u64 = 5;
 const MAX_RECENT_TOOLS: u64 = 100;
 /// Keys of `_meta` that a call carries on: the context of a trace, which reveals no identity.
 const META_ALLOW: [&str; 3] = ["traceparent", "tracestate", "baggage"];
+/// Clients that search tools by themselves. Claude Code: code.claude.com/docs/en/mcp, 2026-10.
+const SEARCHING_CLIENTS: [&str; 1] = ["claude-code*"];
 /// Characters of the name of a server: it stands before the names of its tools.
 const SERVER_CHARS: usize = 64;
 
@@ -180,6 +182,8 @@ pub struct GatewayOptions {
     pub meta_allow: Vec<String>,
     /// Names of the gateway's own tools.
     pub names: OwnNames,
+    /// Globs of names of clients that search tools by themselves: they see all of them where the mode is `auto`.
+    pub searching_clients: Vec<Glob>,
     /// What is said of tools in place of their servers, by `<server>__<tool>`.
     pub tools: ToolOverrides,
     /// Most tokens of a result that clients get, where nothing else is said of its tool or server.
@@ -208,6 +212,7 @@ impl Default for GatewayOptions {
             pins_lost: Vec::new(),
             meta_allow: META_ALLOW.map(str::to_owned).to_vec(),
             names: OwnNames::default(),
+            searching_clients: SEARCHING_CLIENTS.iter().filter_map(|name| Glob::read(name, "").ok()).collect(),
             tools: ToolOverrides::new(),
             result_tokens: None,
         }
@@ -256,6 +261,11 @@ impl GatewayOptions {
             pins_lost: fields.strings("pins_lost")?,
             meta_allow: if fields.has("meta_allow") { fields.strings("meta_allow")? } else { base.meta_allow },
             names: own_names(&mut fields)?,
+            searching_clients: if fields.has("searching_clients") {
+                Glob::read_all(&fields.strings("searching_clients")?, "/searching_clients")?
+            } else {
+                base.searching_clients
+            },
             tools: overrides(&mut fields, "tools")?,
             result_tokens: result_tokens(&mut fields, "result_tokens")?,
         };

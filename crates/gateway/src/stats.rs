@@ -8,7 +8,7 @@ use contextweaver_text::quote::quote;
 
 use crate::failure::GatewayError;
 use crate::front::{FrontMode, ToolPlace, safe_line};
-use crate::runtime::{Gateway, MeasuredResult, ToolRef, UnmatchedRule};
+use crate::runtime::{ClientTraits, Gateway, MeasuredResult, ToolRef, UnmatchedRule};
 use crate::servers::{OverriddenTool, OverrideProblem, Server, ServerStatus};
 
 /// Tools that are counted one by one; those beyond count in the totals alone.
@@ -233,7 +233,7 @@ impl Gateway {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn stats(&mut self) -> GatewayStats {
-        let front = self.front(None, None, false);
+        let front = self.front(None, None, &ClientTraits::default());
         let front_tokens =
             contextweaver_text::tokens::Estimator::V3.tokens(&serde_json::json!(front.tools).to_string());
         let counters = &self.stats;

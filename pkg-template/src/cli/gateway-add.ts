@@ -1,8 +1,9 @@
 // `contextweaver gateway add`: writes an entry for a server that a server.json of the registry or a server card describes. It asks the
 // address that its user names, and nobody else.
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { ContextWeaverError } from "../index.js";
+import { joined } from "../boundary/bytes.js";
 import { registryEntry } from "../gateway/registry-entry.js";
 import type { RegistryEntry, RegistryKind } from "../gateway/registry-entry.js";
 import { isLoopback } from "../mcp/mcp-access.js";
@@ -47,7 +48,7 @@ function entryOf(document: unknown, name: string, kind: RegistryKind | undefined
 
 function ofFile(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, "utf8").replace(/^\ufeff/, ""));
+    return JSON.parse(textOf(path));
   } catch (error) {
     throw new UsageError(`cannot read ${path}: ${(error as { code?: string }).code ?? "it is no JSON"}`, "input");
   }
@@ -83,19 +84,29 @@ async function documentAt(address: string): Promise<unknown> {
       if (bytes > MAX_BYTES) return undefined;
       chunks.push(chunk);
     }
-    return JSON.parse(Buffer.concat(chunks).toString("utf8"));
+    return JSON.parse(new TextDecoder().decode(joined(chunks)));
   } catch {
     // Whoever asked is told that there was no document.
     return undefined;
   }
 }
 
+/** The text of a file; `otherwise` where there is none. */
+function textOf(path: string, otherwise?: string): string {
+  try {
+    return new TextDecoder().decode(readFileSync(path)).replace(/^\ufeff/, "");
+  } catch (error) {
+    if (otherwise !== undefined && (error as { code?: string }).code === "ENOENT") return otherwise;
+    throw error;
+  }
+}
+
 /** Puts the entry into the file. Returns its path. */
 function write(path: string, name: string, entry: RegistryEntry["entry"], is_forced: boolean): string {
-  const before = existsSync(path) ? readFileSync(path, "utf8") : "{}";
+  const before = textOf(path, "{}");
   let document: Record<string, unknown>;
   try {
-    document = JSON.parse(before.replace(/^\ufeff/, "")) as Record<string, unknown>;
+    document = JSON.parse(before) as Record<string, unknown>;
   } catch {
     throw new UsageError(`${path} has comments or is no JSON, and would lose them: put this into it\n${JSON.stringify({ [name]: entry }, undefined, 2)}`, "input");
   }
@@ -106,7 +117,7 @@ function write(path: string, name: string, entry: RegistryEntry["entry"], is_for
   const indent = /\n([ \t]+)"/.exec(before)?.[1] ?? "  ";
   const text = `${JSON.stringify({ ...document, [table]: { ...servers, [name]: entry } }, undefined, indent)}\n`;
   const beside = `${path}.${process.pid}.tmp`;
-  writeFileSync(beside, text, { mode: 0o600 });
+  writeFileSync(beside, text, { flag: "wx" });
   renameSync(beside, path);
   return path;
 }

@@ -100,7 +100,7 @@ export class ClientFront {
         await upstream.introduce(context);
         return read(context);
       });
-    list("tools/list", (context) => ({ tools: runtime.listTools(session, caller, showsViews(this.client.capabilities(context))).tools }));
+    list("tools/list", (context) => ({ tools: runtime.listTools(session, caller, { client: this.client.name(context), has_views: showsViews(this.client.capabilities(context)) }).tools }));
     list("resources/list", () => ({ resources: runtime.listResources(session, caller) }));
     list("resources/templates/list", () => ({ resourceTemplates: runtime.listResourceTemplates(session, caller) }));
     list("prompts/list", () => ({ prompts: runtime.listPrompts(session, caller) }));

@@ -349,7 +349,7 @@ class RunningGateway {
       isOnce: this.#options.structured_content !== "both",
       schemaWithHeaders: (session, caller, name) => {
         const has_mirrored = [...upstreams.values()].some(({ listing }) => listing?.has_mirrored === true);
-        return has_mirrored ? withRounded(schemaOf(runtime.listTools(session, caller, true).tools, name)) : undefined;
+        return has_mirrored ? withRounded(schemaOf(runtime.listTools(session, caller, { has_views: true }).tools, name)) : undefined;
       },
       upstream: (name) => {
         const upstream = upstreams.get(name);

@@ -182,6 +182,11 @@ export interface GatewayRuntimeOptions {
   readonly validate?: boolean;
   /** Names or globs of tools that search mode lists always. */
   readonly pinned_tools?: readonly string[];
+  /**
+   * Names or globs of clients that search tools by themselves, and defer their definitions: where the mode is `auto` they see all tools,
+   * with what their search goes by. Default: `claude-code*`.
+   */
+  readonly searching_clients?: readonly string[];
   /** Tools used last that search mode lists, at most 100. Default: 5. */
   readonly recent_tools?: number;
   /** What happens to a tool that is not as it was pinned. Default: `quarantine`. */

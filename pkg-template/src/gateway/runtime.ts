@@ -119,9 +119,9 @@ export class GatewayRuntime {
     return this.#run("pin_state", "{}");
   }
 
-  /** Returns the tools that a client sees: with those that are for views alone, where it shows views. */
-  listTools(session: string, caller?: string, has_views = false): ToolList {
-    return this.#run("list_tools", encode({ session, caller, has_views }));
+  /** Returns the tools that a client sees: with those that are for views alone, where it shows views; all, where it searches by itself. */
+  listTools(session: string, caller?: string, traits: { readonly client?: string | undefined; readonly has_views?: boolean } = {}): ToolList {
+    return this.#run("list_tools", encode({ session, caller, ...traits }));
   }
 
   /** Says what to do with a call of a client. */

@@ -54,7 +54,8 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     (
         "GatewayRuntimeOptions",
         "mode search_above servers policy rate_limits retry cache visibility preset tolerant_args validate \
-         pinned_tools recent_tools drift lint pins accepted pins_lost meta_allow names tools result_tokens",
+         pinned_tools recent_tools drift lint pins accepted pins_lost meta_allow names tools result_tokens \
+         searching_clients",
         Reader::Function(with),
     ),
     (

@@ -2,13 +2,20 @@
 
 use serde::Serialize;
 
+use serde_json::{Value, json};
+
 use contextweaver_base::order::sort_by;
 use contextweaver_model::json::JsonMap;
 
 use super::names::ToolPlace;
-use super::{mark_unavailable, own};
-use crate::runtime::{AppUse, Gateway, ToolRef};
+use super::{mark_unavailable, own, safe_line};
+use crate::runtime::{AppUse, ClientTraits, Gateway, ToolRef};
 use crate::servers::ServerTool;
+
+/// Under this key of `_meta` stands what a client's own search of tools goes by beside name and description.
+const SEARCH_HINT: &str = "anthropic/searchHint";
+/// And under this one that the definition of a tool is not to be deferred.
+const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
 
 /// Which tools clients see now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -43,9 +50,10 @@ impl Gateway {
 
     /// Returns the tools that a client sees; without a session those of one that has used nothing. Tools that views call are
     /// for clients that show views.
-    pub(crate) fn front(&mut self, session: Option<&str>, caller: Option<&str>, has_views: bool) -> ToolList {
-        let mode = self.mode();
-        let tools = match mode {
+    pub(crate) fn front(&mut self, session: Option<&str>, caller: Option<&str>, client: &ClientTraits) -> ToolList {
+        let mode = self.mode_for(client.name.as_deref());
+        let has_views = client.has_views;
+        let mut tools = match mode {
             FrontMode::Firewall => {
                 let mut listed = self.listed(caller);
                 listed.retain(|place| has_views || !self.is_for_views(*place));
@@ -63,7 +71,36 @@ impl Gateway {
                 tools
             }
         };
+        if client.name.as_deref().is_some_and(|name| self.searches_itself(name)) {
+            self.give_hints(&mut tools);
+        }
         ToolList { mode, tools }
+    }
+
+    /// Adds what the search of clients goes by that search tools by themselves: of which server a tool is, which its name need not
+    /// say, and which definitions stay at hand. What the server says goes before it.
+    fn give_hints(&self, tools: &mut [JsonMap]) {
+        let own = self.own_names();
+        for shown in tools {
+            let name = shown.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let place = self.names.table.shown(&name);
+            let hint = place.and_then(|place| self.search_hint(place));
+            let is_at_hand = own.contains(&name) || place.is_some_and(|place| self.is_pinned_place(place));
+            let meta = shown.entry("_meta").or_insert_with(|| json!({}));
+            let Some(meta) = meta.as_object_mut() else { continue };
+            if let Some(hint) = hint.filter(|_| !meta.contains_key(SEARCH_HINT)) {
+                meta.insert(SEARCH_HINT.to_owned(), hint.into());
+            }
+            if is_at_hand {
+                meta.entry(ALWAYS_LOAD).or_insert(Value::Bool(true));
+            }
+        }
+    }
+
+    fn search_hint(&self, place: ToolPlace) -> Option<String> {
+        let (server, tool) = self.tool(place)?;
+        let title = tool.shown.get("title").and_then(Value::as_str).unwrap_or_default();
+        Some([server.name.as_str(), " ", &safe_line(title)].concat().trim_end().to_owned())
     }
 
     /// The tools that search mode lists: those that are pinned in the order of the servers, then those used last by name,

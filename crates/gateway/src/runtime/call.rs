@@ -308,7 +308,7 @@ impl Gateway {
         let target = server.tool_ref(call.place);
         let attempts = u32::from(waiting.is_none());
         let (session, label, repairs) = (context.session.clone(), call.label.clone(), call.repairs.clone());
-        let mode = self.mode();
+        let mode = self.mode_of(&session);
         self.calls.add(OpenCall {
             session,
             tool: target,

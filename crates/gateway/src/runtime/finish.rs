@@ -86,7 +86,7 @@ impl Gateway {
         let mut changed = ListChanges::default();
         let tool = &open.tool;
         self.stats.answered(tool, &measured, now_ms);
-        let is_listed = self.mode() != FrontMode::Search || self.is_pinned(tool);
+        let is_listed = self.mode_of(&open.session) != FrontMode::Search || self.is_pinned(tool);
         let Self { sessions, options, .. } = self;
         let (session, _) = sessions.touch(&open.session);
         for handle in &measured.handles {

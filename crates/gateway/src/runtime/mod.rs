@@ -81,6 +81,15 @@ pub struct Gateway {
     info: CallInfo,
 }
 
+/// What a client can do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClientTraits {
+    /// The name that it says it has.
+    pub name: Option<String>,
+    /// Whether it shows views (MCP Apps).
+    pub has_views: bool,
+}
+
 /// Tools that were chosen for a query.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -124,17 +133,36 @@ impl Gateway {
 
     /// Returns the tools to show to a client, in display order.
     ///
-    /// These are the tools for a model. For a host that shows views, see [`Self::list_tools_with_views`].
+    /// These are the tools for a model, whoever its client is. For what some clients can do, see [`Self::list_tools_for`].
     pub fn list_tools(&mut self, session: &str, caller: Option<&str>) -> ToolList {
-        self.saw_names(session);
-        self.front(Some(session), caller, false)
+        self.list_tools_for(session, caller, &ClientTraits::default())
     }
 
-    /// Returns the tools to show to a host that shows views (MCP Apps): also those that views call, and in search mode
-    /// those that have a view, as the host finds it by the tool.
-    pub fn list_tools_with_views(&mut self, session: &str, caller: Option<&str>) -> ToolList {
+    /// Returns the tools to show to a client. One that shows views (MCP Apps) also sees the tools that views call, and in search mode
+    /// those that have a view, as it finds the view by the tool. One that searches tools by itself sees all of them where the mode
+    /// is `auto`, with what its search goes by.
+    pub fn list_tools_for(&mut self, session: &str, caller: Option<&str>, client: &ClientTraits) -> ToolList {
         self.saw_names(session);
-        self.front(Some(session), caller, true)
+        let mode = self.mode_for(client.name.as_deref());
+        self.sessions.touch(session).0.mode = (mode != self.mode()).then_some(mode);
+        self.front(Some(session), caller, client)
+    }
+
+    /// Returns which tools a client sees, by its name.
+    pub(crate) fn mode_for(&self, client: Option<&str>) -> FrontMode {
+        let is_auto = self.options.mode == GatewayMode::Auto;
+        if is_auto && client.is_some_and(|name| self.searches_itself(name)) { FrontMode::Firewall } else { self.mode() }
+    }
+
+    /// Tells whether a client searches tools by itself and defers their definitions.
+    pub(crate) fn searches_itself(&self, client: &str) -> bool {
+        self.options.searching_clients.iter().any(|glob| glob.matches(client))
+    }
+
+    /// Returns which tools a session sees: those it saw last where it was shown all of them.
+    pub(crate) fn mode_of(&self, session: &str) -> FrontMode {
+        let seen = self.sessions.get(session).and_then(|session| session.mode);
+        if seen == Some(FrontMode::Firewall) { FrontMode::Firewall } else { self.mode() }
     }
 
     /// Records that a client has seen the present tool names.
