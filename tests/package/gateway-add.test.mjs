@@ -62,7 +62,7 @@ test("what could run something else, or anything, is refused with its place", ()
     "": [[], 5, serverJson({ packages: [], remotes: [] })],
   };
   for (const [path, documents] of Object.entries(refused)) {
-    for (const document of documents) assert.throws(() => registryEntry(document, "x"), (error) => error.name === "ContextWeaverError" && error.path === path, `${path}: ${JSON.stringify(document)}`);
+    for (const document of documents) assert.throws(() => registryEntry(document, "x"), (error) => error.name === "ContextWeaverError" && (error.path ?? "") === path, `${path}: ${JSON.stringify(document)}`);
   }
 });
 

@@ -6,10 +6,10 @@ export const SECRET = "ghp_Zq7Rk2Lm9Xw4Tb6Yc1Nd8Vf3Hg5Js0Pa1Ueo";
 export const MIB = 2 ** 20;
 
 /**
- * A program whose tools answer what `answers` has by their names, as the text of a function of `given` arguments and `meta`. `resources`
- * and `read` are such texts, too.
+ * A program whose tools answer what `answers` has by their names, as the text of a function of `given` arguments and `meta`. `resources`,
+ * `read`, `extensions` and those of `methods` are such texts, too.
  */
-export async function program(folder, name, answers, { tools, instructions, resources, read } = {}) {
+export async function program(folder, name, answers, { tools, instructions, resources, read, extensions, methods = {} } = {}) {
   const path = join(folder, `${name}.mjs`);
   await writeFile(path, `
 import { createInterface } from "node:readline";
@@ -22,9 +22,10 @@ const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", 
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
   if (method === "initialize") client = params.capabilities;
-  if (method === "initialize") send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {}${resources ? ", resources: {}" : ""} }, serverInfo: { name: "x", version: "1" }${instructions ? `, instructions: ${JSON.stringify(instructions)}` : ""} } });
+  if (method === "initialize") send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {}${resources ? ", resources: {}" : ""}${extensions ? `, extensions: ${extensions}` : ""} }, serverInfo: { name: "x", version: "1" }${instructions ? `, instructions: ${JSON.stringify(instructions)}` : ""} } });
   else if (method === "tools/list") send({ id, result: { tools } });
   else if (method === "tools/call") send({ id, result: answers[params.name](params.arguments ?? {}, params._meta ?? {}) });
+  ${Object.entries(methods).map(([name, body]) => `else if (method === ${JSON.stringify(name)}) send({ id, result: ${body} });`).join("\n  ")}
   ${resources ? `else if (method === "resources/list") send({ id, result: { resources: ${resources} } });
   else if (method === "resources/read") send({ id, result: ${read} });` : ""}
   else if (id !== undefined) send({ id, error: { code: -32601, message: "no such method" } });

@@ -145,6 +145,8 @@ convert session: a recorded session of MCP, one JSON object per line, becomes it
   --token <text>        what clients must send (default: CONTEXTWEAVER_TOKEN); needed beyond this machine
   --result-tokens <number>  most tokens of a result that clients get (default: 1150, or a sixteenth of context_tokens)
   --login-port <number> where the browser comes back to after a login to a server, on 127.0.0.1 (default: any that is free)
+  --page                serve a page on 127.0.0.1 that shows all this while the gateway runs, with accept for quarantine; its address
+                        is printed on standard error (--page-port where the port must be a known one)
   --from <file>         of add: the server.json of the registry, its address, or the address of a server that has a card
   --kind <kind>         of add: npm, pypi, oci, nuget or remote, where the document has several
   --dry-run             of add: show what would be written; --force replaces an entry
@@ -237,6 +239,8 @@ const OPTIONS = {
   from: { type: "string" },
   kind: { type: "string" },
   "dry-run": { type: "boolean" },
+  page: { type: "boolean" },
+  "page-port": { type: "string" },
   tool: { type: "string" },
   artifacts: { type: "string" },
   store: { type: "string" },
@@ -286,7 +290,7 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   convert: "server id-form to from tool artifacts json",
   decisions: "store guardrails agent json",
   serve: "store port host token idle-days",
-  gateway: "config mode store http result-tokens login-port port host token inspect from kind dry-run force json",
+  gateway: "config mode store http result-tokens login-port port host token inspect page page-port from kind dry-run force json",
   proxy: "budget thrift openai anthropic gemini mask verbose port host token",
   run: "budget thrift openai anthropic gemini mask verbose",
   demo: "session",
@@ -429,6 +433,7 @@ const NUMBERS: Readonly<Record<string, readonly [of: string, least: number, most
   port: ["ports", 0, 65_535],
   "login-port": ["ports", 1, 65_535],
   "result-tokens": ["tokens", 1, 2 ** 24],
+  "page-port": ["ports", 0, 65_535],
   "idle-days": ["days", 1, 36_500],
 };
 
