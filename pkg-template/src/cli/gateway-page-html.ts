@@ -9,7 +9,7 @@ header, main { max-width: 1120px; margin: 0 auto; padding: 0 20px; }
 header { padding-top: 24px; display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: baseline; }
 h1 { font-size: 22px; margin: 0; } h2 { font-size: 16px; margin: 0 0 10px; }
 #state { color: var(--soft); }
-.numbers { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 18px 0; padding: 0; list-style: none; }
+.numbers { display: grid; grid-template-columns: repeat(auto-fit, minmax(165px, 1fr)); gap: 12px; margin: 18px 0; padding: 0; list-style: none; }
 .numbers li, section { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 14px 16px; }
 .numbers b { display: block; font-size: 24px; font-weight: 650; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; } .numbers span { color: var(--soft); font-size: 13px; }
 .saved b { color: var(--accent); }
@@ -18,14 +18,15 @@ section { margin: 0 0 14px; } section > div { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: 6px 14px 6px 0; border-top: 1px solid var(--line); vertical-align: top; } th { color: var(--soft); font-weight: 500; font-size: 13px; border-top: 0; white-space: nowrap; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; } td.t { overflow-wrap: anywhere; min-width: 12ch; }
 .none { color: var(--soft); margin: 0; } .ready { color: var(--accent); } .warning, .connecting { color: var(--warn); } .error, .unavailable { color: var(--bad); }
-button, select { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--soft); border-radius: 7px; padding: 4px 12px; } button { cursor: pointer; } button:focus-visible, select:focus-visible { outline: 3px solid var(--accent); outline-offset: 1px; }
+select { max-width: 100%; } button, select { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--soft); border-radius: 7px; padding: 4px 12px; } button { cursor: pointer; } button:focus-visible, select:focus-visible { outline: 3px solid var(--accent); outline-offset: 1px; }
 label { color: var(--soft); font-size: 13px; } ol { margin: 0; padding: 0; list-style: none; max-height: 320px; overflow: auto; font: 13px/1.55 ui-monospace, monospace; } ol li { overflow-wrap: anywhere; } ol time { color: var(--soft); margin-right: 10px; }
-@media (max-width: 560px) { header, main { padding-left: 12px; padding-right: 12px; } .numbers { grid-template-columns: 1fr 1fr; } .numbers b { font-size: 20px; } }
+@media (max-width: 560px) { header, main { padding-left: 12px; padding-right: 12px; } .numbers { grid-template-columns: repeat(2, minmax(0, 1fr)); } .numbers b { font-size: 20px; } }
 `;
 
 const SCRIPT = `
 const $ = (id) => document.getElementById(id);
 const whole = (n) => Number(n).toLocaleString("en");
+const many = (n, of) => whole(n) + " " + of + (n === 1 ? "" : "s");
 const put = (tag, text, name) => { const made = document.createElement(tag); if (text !== undefined) made.textContent = text; if (name) made.className = name; return made; };
 const pick = $("model");
 let data;
@@ -62,7 +63,7 @@ function show() {
   const { stats, quarantine, lines, prices } = data;
   const { totals } = stats;
   if (pick.options.length === 0) for (const { model } of prices) pick.add(new Option(model, model));
-  $("state").textContent = stats.mode + " mode, " + whole(stats.servers.length) + " servers, " + whole(stats.clients) + " clients";
+  $("state").textContent = stats.mode + " mode, " + many(stats.servers.length, "server") + ", " + many(stats.clients, "client");
   const listed = stats.servers.reduce((sum, { tokens }) => sum + tokens, 0);
   const numbers = { saved: totals.saved_tokens, came: totals.tokens, calls: totals.calls, front: stats.front_tokens, listed, open: stats.open_calls };
   for (const [id, value] of Object.entries(numbers)) $(id).textContent = whole(value);
