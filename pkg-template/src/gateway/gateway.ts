@@ -68,8 +68,8 @@ export interface GatewayOptions extends GatewayHttpOptions, ResultSizeOptions, O
   /** Settings of the managers that keep results: masking, limits. What clients get of a result is for `result_tokens` to say. */
   readonly manager?: ContextManagerOptions;
   /**
-   * What becomes of structured content that says what the text of its result says: `once` leaves it out, as some clients give their model
-   * both; `both` lets it pass. A client that declares the experimental capability `contextweaver/structured_content` gets it in any case,
+   * What becomes of structured content of more than 200 tokens that says what the text of its result says: `once` leaves it out, as some
+   * clients give their model both; `both` lets it pass. A client that declares the experimental capability `contextweaver/structured_content` gets it in any case,
    * and so do views. Default: `once`.
    */
   readonly structured_content?: "once" | "both";

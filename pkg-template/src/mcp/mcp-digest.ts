@@ -18,6 +18,8 @@ type Fields = Readonly<Record<string, unknown>>;
 const HANDLE = "contextweaver/handle";
 /** Under this key of `_meta` stands where structured content is that was left out as the text says the same. */
 const STRUCTURED = "contextweaver/structured_content";
+/** Tokens of structured content that are no matter if they are paid twice: programs that read it need not say so. */
+const LITTLE = 200;
 /** Characters of the line below what is shown of a result. */
 const LINE_CHARS = 120;
 /** Fewest tokens to which a result is shortened for a limit of characters. */
@@ -128,9 +130,10 @@ export class ResultDigests {
     const isWhole = Array.isArray(content) && blocks.length === listed.length && blocks.length <= MAX_BLOCKS && envelope.provenance["missing_bytes"] === undefined;
     const isSame = isWhole && !isShort && blocks.every((block) => isForModel(block) && isPadded(block) && !isBulky(block, isTooMuch));
     const isRepeated = is_once && whole === undefined && saysTheSame(blocks, structuredContent);
-    if (isSame && isRepeated) {
+    const twice = isRepeated ? countTokens(JSON.stringify(structuredContent)) : 0;
+    if (isSame && twice > LITTLE) {
       const { structuredContent: _, ...rest } = passingResult(result, blocks, isTooMuch);
-      return { result: { ...rest, _meta: { ...(rest["_meta"] as Fields | undefined), [STRUCTURED]: "in text" } }, is_digested: false, ...kept, tokens: kept.tokens + countTokens(JSON.stringify(structuredContent)) };
+      return { result: { ...rest, _meta: { ...(rest["_meta"] as Fields | undefined), [STRUCTURED]: "in text" } }, is_digested: false, ...kept, tokens: kept.tokens + twice };
     }
     const isLeftOut = structuredContent !== undefined && (whole === undefined ? isShort || isTooMuch(structuredContent) : this.#isMasked(structuredContent));
     if (isSame && !isLeftOut) return { result: passingResult(result, blocks, isTooMuch), is_digested: false, ...kept };

@@ -496,6 +496,7 @@ export type ForwardedCall = {
   app?: AppUse,
   result_tokens?: number,
   result_chars?: number,
+  task_support?: "required" | "optional",
 };
 
 export type FoundPrompt = {
@@ -870,7 +871,7 @@ export interface GatewayInputs {
   CachePolicy: { required: never; fields: "max_bytes" | "max_entries" | "tools" | "ttl_seconds" };
   CallLimits: { required: never; fields: "max_calls_per_minute" | "max_calls_per_session" };
   GatewayRateLimits: { required: never; fields: "per_tool" | "tool_browse" | "tool_execute" | "tool_view" };
-  GatewayRuntimeOptions: { required: "servers"; fields: "accepted" | "cache" | "drift" | "lint" | "meta_allow" | "mode" | "names" | "pinned_tools" | "pins" | "pins_lost" | "policy" | "preset" | "rate_limits" | "recent_tools" | "result_tokens" | "retry" | "search_above" | "servers" | "tolerant_args" | "tools" | "validate" | "visibility" };
+  GatewayRuntimeOptions: { required: "servers"; fields: "accepted" | "cache" | "drift" | "lint" | "meta_allow" | "mode" | "names" | "pinned_tools" | "pins" | "pins_lost" | "policy" | "preset" | "rate_limits" | "recent_tools" | "result_tokens" | "retry" | "search_above" | "searching_clients" | "servers" | "tolerant_args" | "tools" | "validate" | "visibility" };
   GatewayServer: { required: "name"; fields: "drift" | "exclude_tools" | "include_tools" | "lint" | "name" | "policy" | "result_tokens" | "tools" };
   GatewayToolNames: { required: never; fields: "call_tool" | "drilldown" | "recall" | "search_tools" };
   PolicyRule: { required: "action"; fields: "action" | "caller" | "destructive" | "meta_tool" | "namespace" | "read_only" | "reason" | "server" | "tags" | "tool" };
