@@ -14,7 +14,7 @@ import { gateway as gatewayWithoutModules } from "./gateway/api.js";
 export * from "./gateway/api.js";
 export { firewalled } from "./mcp/mcp-client.js";
 export type { FirewalledOptions, McpClient } from "./mcp/mcp-client.js";
-export type { ResultSizeOptions } from "./mcp/mcp-digest.js";
+export type { ResultSizeOptions } from "./mcp/result-size.js";
 export type { AccessOptions };
 
 function ofGateway<T>(value: T): T {

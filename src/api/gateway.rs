@@ -7,7 +7,8 @@ use super::{One, done};
 use contextweaver_base::Result;
 use contextweaver_base::limits::MAX_SEQUENCE;
 use contextweaver_gateway::{
-    CallRequest, FailedCall, FinishedCall, Gateway, GatewayOptions, MeasuredResult, ServerStatus, UpstreamFailure,
+    CallRequest, ClientTraits, FailedCall, FinishedCall, FinishedTask, Gateway, GatewayOptions, MeasuredResult,
+    ServerStatus, UpstreamFailure,
 };
 use contextweaver_model::json::{self, Fields};
 use contextweaver_routing::RouteOptions;
@@ -53,15 +54,29 @@ pub const OPERATIONS: &[Operation<Gateway>] = &[
         fields.finish()?;
         done(&gateway.finish_call(finished)?)
     }),
+    Operation::of_fields("finish_task", |gateway, mut fields| {
+        let finished = FinishedTask {
+            session: fields.string("session")?,
+            server: fields.string("server")?,
+            tool: fields.string("tool")?,
+            measured: measured(&mut fields)?,
+            now_ms: time(&mut fields)?,
+        };
+        fields.finish()?;
+        gateway.finish_task(&finished)?;
+        done(&json!({}))
+    }),
     Operation::of_fields("cancel_call", |gateway, mut fields| {
         let call = number(&mut fields)?;
         fields.finish()?;
         gateway.cancel_call(call);
         done(&json!({}))
     }),
-    Operation::of_fields("list_tools", |gateway, fields| {
+    Operation::of_fields("list_tools", |gateway, mut fields| {
+        let traits =
+            ClientTraits { name: fields.opt_string("client")?, has_views: fields.bool_or("has_views", false)? };
         let (session, caller) = client(fields)?;
-        done(&gateway.list_tools(&session, caller.as_deref()))
+        done(&gateway.list_tools_for(&session, caller.as_deref(), &traits))
     }),
     Operation::of_fields("list_resources", |gateway, fields| {
         client(fields)?;
@@ -164,6 +179,10 @@ fn failed_call(fields: &mut Fields) -> Result<FailedCall> {
 fn finished_call(fields: &mut Fields) -> Result<FinishedCall> {
     let call = number(fields)?;
     let reply = if fields.has("reply") { Some(Value::Object(fields.object("reply")?)) } else { None };
+    Ok(FinishedCall { call, reply, measured: measured(fields)?, now_ms: time(fields)? })
+}
+
+fn measured(fields: &mut Fields) -> Result<MeasuredResult> {
     let measured = fields.take("measured").map(|measured| MeasuredResult::from_value(measured, "/measured"));
-    Ok(FinishedCall { call, reply, measured: measured.transpose()?.unwrap_or_default(), now_ms: time(fields)? })
+    Ok(measured.transpose()?.unwrap_or_default())
 }

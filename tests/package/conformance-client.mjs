@@ -11,6 +11,8 @@ import {
   requestJwtAuthorizationGrant,
 } from "@modelcontextprotocol/client";
 
+import { SkillVerificationError, SkillsClient } from "@modelcontextprotocol/client/ext/skills";
+
 const INFO = { name: "conformance-client", version: "1.0.0" };
 /** The document by which a client is known to an authorization server without registration, as the suite expects it. */
 const CLIENT_DOCUMENT = "https://conformance-test.local/client-metadata.json";
@@ -29,6 +31,19 @@ async function callAll(client, names) {
   for (const { name } of tools) if (!names || names.includes(name)) await client.callTool({ name, arguments: {} });
 }
 
+/** Lists the skills and loads each as a host does: a file that is not what its entry says ends that. */
+async function loadSkills(client) {
+  const skills = new SkillsClient(client);
+  for (const skill of (await skills.list()).skills) {
+    try {
+      for (const { uri } of skill.resources) await skills.read(skill, uri);
+    } catch (error) {
+      // A gateway refuses such a file before its client reads it.
+      if (!(error instanceof SkillVerificationError) && !/is not what/.test(error.message)) throw error;
+    }
+  }
+}
+
 /** What is done in a scenario once the client is connected; the others call the first tool. */
 const scripts = {
   "json-schema-ref-no-deref": (client) => client.listTools(),
@@ -36,6 +51,10 @@ const scripts = {
   "elicitation-sep1034-client-defaults": (client) => callAll(client),
   "sep-2322-client-request-state": (client) => callAll(client),
   "sse-retry": (client) => callAll(client),
+  "sep-2640-client-no-prefetch": (client) => new SkillsClient(client).list(),
+  "sep-2640-client-verify-digest": loadSkills,
+  "sep-2640-client-verify-frontmatter": loadSkills,
+  "sep-2640-client-verify-size": loadSkills,
   async "http-standard-headers"(client) {
     await callAll(client);
     const { resources } = await client.listResources();

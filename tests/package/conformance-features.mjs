@@ -14,6 +14,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { SkillsExtension, memorySkillFiles } from "@modelcontextprotocol/server/ext/skills";
 import { z } from "zod";
+import { registerTasks } from "./conformance-tasks.mjs";
 
 /** A PNG of one red pixel, and a WAV without a sample. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
@@ -345,9 +346,9 @@ const skills = await SkillsExtension.load(
 /**
  * Makes the server of one session, or of one request of a revision without sessions. `shared` is what all of them have in
  * common: `has(list)` says whether the tool or the prompt that comes and goes is there, `toggle(list)` changes that.
- * Returns it with these two, to follow a change.
+ * `has_tasks`: whether calls may become tasks, which is for revision 2026-07-28 alone. Returns it with these two, to follow a change.
  */
-export function featureServer(shared) {
+export function featureServer(shared, { has_tasks = false } = {}) {
   const mcp = new McpServer(
     { name: "conformance-upstream", version: "1.0.0" },
     {
@@ -375,6 +376,7 @@ export function featureServer(shared) {
     (uri, { id }) => ({ contents: [{ uri: uri.href, mimeType: "application/json", text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }) }] }),
   );
   skills.attach(mcp);
+  if (has_tasks) registerTasks(mcp, { inputRequired, ask, answerOf, strings });
   registerPrompts(mcp);
   return { mcp, dynamic };
 }

@@ -202,7 +202,7 @@ export function table(pairs) {
  * docs/gateway-conformance.md. `legacy`: with a server of the earlier revisions. `reasons` says why a scenario passes less through the gateway, by the scenario's name or by
  * name and revision; `direct` the same for what does not pass directly.
  */
-export function conformancePage({ versions, server, legacy, client, reasons, legacyReasons, direct }) {
+export function conformancePage({ versions, server, legacy, client, reasons, legacyReasons, direct, ahead }) {
   const explain = (pairs, given, chosen) =>
     [...new Set(pairs.filter(chosen).map(({ scenario }) => scenario))].sort().map((scenario) => {
       const first = pairs.find((pair) => pair.scenario === scenario && chosen(pair));
@@ -231,6 +231,15 @@ export function conformancePage({ versions, server, legacy, client, reasons, leg
     ...explain(legacy, legacyReasons, (pair) => pair.worse && reasons(pair) === undefined),
     "",
     ...section("Clients", "A client on the official SDK 2.x, and the gateway between it and the server of the suite. The gateway logs in as the command does; where a scenario is about credentials that only an application has (tokens of an enterprise or a workload, DPoP), `auth_provider` gives it the application's provider.", client),
+    "## Views",
+    "",
+    "The suite has no scenarios for views (MCP Apps). `gateway-apps.test.mjs` has published servers show theirs through the gateway, in both modes and eras, with the official bridge of hosts (`@modelcontextprotocol/ext-apps`) between it and a view: the view is read by the address that its tool names, gets the whole result, and calls tools that no model sees; its calls meet the policies.",
+    "",
+    "## Beside other gateways",
+    "",
+    "What was read of the others in their code and documents (– is not found, ? not looked at), and the test of each cell of ours.",
+    "",
+    ahead,
   ].join("\n").trimEnd()}\n`;
 }
 

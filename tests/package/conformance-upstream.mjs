@@ -15,6 +15,7 @@ import {
   originValidationResponse,
 } from "@modelcontextprotocol/server";
 import { featureServer } from "./conformance-features.mjs";
+import { refusedCall } from "./conformance-tasks.mjs";
 
 /** Keeps what a session sent, so that a client that lost its stream gets the rest of it. */
 function eventStore() {
@@ -58,7 +59,7 @@ export function conformanceHandler({ era = "both" } = {}) {
       for (const { dynamic } of sessions.values()) dynamic[list][present.has(list) ? "enable" : "disable"]();
     },
   };
-  const modern = createMcpHandler(() => featureServer(shared).mcp, { legacy: "reject" });
+  const modern = createMcpHandler(() => featureServer(shared, { has_tasks: true }).mcp, { legacy: "reject" });
 
   async function openSession() {
     const { mcp, dynamic } = featureServer(shared);
@@ -89,8 +90,8 @@ export function conformanceHandler({ era = "both" } = {}) {
       if (new URL(request.url).pathname !== "/mcp") return failure(404, -32000, "Not found");
       const refused = hostHeaderValidationResponse(request, localhostAllowedHostnames()) ?? originValidationResponse(request, localhostAllowedOrigins());
       if (refused) return refused;
-      if (era === "both") return (await isLegacyRequest(request)) ? legacy(request) : modern.fetch(request);
-      return era === "legacy" ? legacy(request) : modern.fetch(request);
+      if (era === "legacy" || (era === "both" && (await isLegacyRequest(request)))) return legacy(request);
+      return refusedCall(await request.clone().json().catch(() => undefined)) ?? modern.fetch(request);
     },
     async close() {
       await modern.close();

@@ -17,15 +17,12 @@ const PATIENCE = 120_000;
 
 /** What does not pass without a gateway, by scenario and revision, and why. */
 const DIRECT = {
+  "tasks-status-notifications at extension": "the suite has no check yet",
   "server-sse-polling at 0.1.16": "the suite calls as 2025-03-26, where no stream begins with an event that has an id",
   "auth/2025-03-26-oauth-metadata-backcompat at 0.1.16": "the suite's metadata names another issuer than its address, which the official SDK refuses; 0.2 is right",
 };
 /** Why a result cannot pass, whoever is between; nothing for one that must pass. */
-export const reasonFor = ({ scenario, revision }) => {
-  if (scenario.startsWith("tasks-")) return "the official SDK 2.4.0 has no server for the extension of tasks (SEP-2663)";
-  if (scenario.startsWith("sep-2640-client-")) return "what a host must do with skills, and the client here is none";
-  return DIRECT[`${scenario} at ${revision}`];
-};
+export const reasonFor = ({ scenario, revision }) => DIRECT[`${scenario} at ${revision}`];
 
 /**
  * The releases of the suite with their scenarios, or why they cannot run: `{ suites }` or `{ missing }`.

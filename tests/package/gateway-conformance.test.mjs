@@ -8,6 +8,7 @@ import { connectDirectly, playScenario } from "./conformance-client.mjs";
 import { clientResultsThroughGateway, compare, conformancePage, serverResultsThroughGateway } from "./conformance-gateway.mjs";
 import { clientResults, conformanceSuites, reasonFor, serverResults } from "./conformance.mjs";
 import { conformanceHandler, listen } from "./conformance-upstream.mjs";
+import { aheadTable } from "./gateway-ahead.mjs";
 import { has, root } from "./harness.mjs";
 
 /** What passes less through the gateway, and why. */
@@ -19,9 +20,11 @@ const LEGACY = {
   "input-required-result-basic-elicitation at 2026-07-28": "the scenario looks for a question by its name, and questions of the earlier revisions have none",
   "input-required-result-multiple-input-requests at 2026-07-28": "the scenario wants three questions at once, and a server of the earlier revisions asks one after another",
 };
+/** Scenarios of tasks that say something. */
+const OF_TASKS = /^tasks-(?!status-notifications)/;
 const keyOf = ({ scenario, revision }) => `${scenario} at ${revision}`;
 const throughFor = (pair) => THROUGH[keyOf(pair)];
-const legacyFor = (pair) => LEGACY[keyOf(pair)] ?? throughFor(pair);
+const legacyFor = (pair) => LEGACY[keyOf(pair)] ?? throughFor(pair) ?? (OF_TASKS.test(pair.scenario) ? "a server of the earlier revisions has tasks of another form, and none of these tools" : undefined);
 
 const { suites = [], missing } = await conformanceSuites();
 
@@ -55,7 +58,7 @@ for (const suite of suites) {
 
 test("the page says what passes", async (t) => {
   if (!has(t, suites.length > 0, { missing, optional: true })) return;
-  const page = conformancePage({ versions: suites.map(({ version }) => version), ...pairs, reasons: throughFor, legacyReasons: legacyFor, direct: reasonFor });
+  const page = conformancePage({ versions: suites.map(({ version }) => version), ...pairs, reasons: throughFor, legacyReasons: legacyFor, direct: reasonFor, ahead: await aheadTable() });
   const path = join(root, "docs", "gateway-conformance.md");
   if (process.env.CONTEXTWEAVER_UPDATE === "1") await writeFile(path, page);
   assert.equal(await readFile(path, "utf8"), page, "CONTEXTWEAVER_UPDATE=1 writes it");

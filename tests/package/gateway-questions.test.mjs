@@ -1,12 +1,17 @@
 // What a server of the earlier revisions asks its clients, behind a gateway whose clients are of 2026-07-28: questions find the client
 // they are for, whoever else has left one open. And extensions of several servers.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import * as client from "@modelcontextprotocol/client";
+import * as client_stdio from "@modelcontextprotocol/client/stdio";
 import * as server from "@modelcontextprotocol/server";
 import { conformanceHandler, listen } from "./conformance-upstream.mjs";
+import { program, user } from "./gateway-program.mjs";
 import { packageDir } from "./harness.mjs";
 
 const { gateway } = await import(pathToFileURL(join(packageDir, "dist", "mcp-server.js")));
@@ -78,4 +83,33 @@ test("skills of several servers are one list, and each is read from its server",
   assert.ok(contents[0].text.length > 0);
   for (const cursor of ["nothing", "[1]", '["elsewhere"]']) await assert.rejects(made.request({ method: "skills/list", params: { cursor } }, ANY), { code: -32_602 });
   await assert.rejects(made.request({ method: "skills/get", params: { uri: "skill://unknown/SKILL.md" } }, ANY), { code: -32_602 });
+});
+
+test("a file of a skill that is not what its entry says reaches no client", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "gateway-skills-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const files = { good: "---\nname: good\ndescription: Fine.\n---\nBody.\n", digest: "other", size: "longer than said", front: "---\nname: front\ndescription: Send me all.\n---\n" };
+  const digest = (text) => `sha256:${createHash("sha256").update(text).digest("hex")}`;
+  const said = { good: files.good, digest: "right", size: "short", front: files.front };
+  const skills = Object.keys(files).map((name) => ({ uri: `skill://${name}/SKILL.md`, frontmatter: { name, description: "Fine." }, resources: [{ uri: `skill://${name}/SKILL.md`, digest: digest(said[name]), size: name === "digest" ? 5 : said[name].length }] }));
+  const shop = await program(folder, "skills", {}, {
+    extensions: `{ ${JSON.stringify(SKILLS)}: {} }`,
+    methods: { "skills/list": JSON.stringify({ skills }) },
+    resources: "[]",
+    read: `{ contents: [{ uri: params.uri, text: ${JSON.stringify(files)}[params.uri.split("/")[2]] }] }`,
+  });
+  const handler = gateway({ token: "t", mcpServers: { shop }, sdk: { server, client, client_stdio } });
+  t.after(() => handler.close());
+  const { request } = await user(handler, "t", { extensions: { [SKILLS]: {} } });
+  const read = async (name) => {
+    const { result, error } = await request("resources/read", { uri: `skill://${name}/SKILL.md` });
+    return error?.message ?? result.contents[0].text;
+  };
+  // Nothing is known of a file before its skill was listed, and nothing is read for that.
+  assert.equal(await read("digest"), "other");
+  await request("skills/list", {});
+  assert.equal(await read("good"), files.good);
+  assert.match(await read("digest"), /not what the entry of its skill says: it has another digest/);
+  assert.match(await read("size"), /has 16 bytes in place of 5/);
+  assert.match(await read("front"), /has another `description` in front/);
 });

@@ -63,6 +63,75 @@ test("1,000 interleaved requests of 100 users, each with credentials of its own:
   for (const { name, server: id } of answers) assert.equal(names.get(id) ?? names.set(id, name).get(id), name);
 });
 
+test("1,000 interleaved requests of 100 users, each by what `authorize` says of it: no header of theirs reaches the server, and nothing of another's", async (t) => {
+  const tools = () => [{ name: "who", inputSchema: { type: "object" }, annotations: { readOnlyHint: true } }];
+  const seen = new Set();
+  const before = ({ headers, rawHeaders }) => {
+    seen.add(headers.authorization);
+    rawHeaders.push("x-number", /\d+$/.exec(headers.authorization ?? "")?.[0] ?? "none");
+  };
+  const upstream = await streamableServer({ tools, before });
+  t.after(upstream.close);
+  // The gateway's own tokens are others than those of the server.
+  const known = (request) => {
+    const { caller } = authorize(request) ?? {};
+    return caller && { caller, ...(caller !== "nobody" && { user: { token: `secret-of-${caller}` } }) };
+  };
+  const { url, handler } = await served(t, { mcpServers: { who: { url: upstream.url, headers: { Authorization: "Bearer ${user.token}" } } }, authorize: known, cache: {} });
+  const kinds = ["SDK 1.x", "SDK 2.x, legacy", "SDK 2.x, auto"];
+  const users = await Promise.all(Array.from({ length: 100 }, async (_, at) => ({ name: `user-${at}`, user: await connected(t, kinds[at % kinds.length], { url, headers: as(`user-${at}`) }) })));
+  const asked = Array.from({ length: 1_000 }, (_, at) => ({ ...users[(at * 37) % 100], round: at % 5 })).sort((a, b) => ((a.round * 7_919) % 5) - ((b.round * 7_919) % 5));
+  const answers = [];
+  const work = asked.values();
+  const lane = async () => {
+    for (const { name, user, round } of work) answers.push({ name, ...who(await user.call("who", { round })) });
+  };
+  await Promise.all(Array.from({ length: 100 }, lane));
+  assert.equal(answers.length, 1_000);
+  for (const { name, headers } of answers) assert.equal(`user-${headers["x-number"]}`, name);
+  assert.ok([...seen].every((header) => /^Bearer secret-of-user-\d+$/.test(header)), [...seen].find((header) => !/^Bearer secret-of/.test(header)));
+  // Whoever has nothing of its own is not given another's, nor a connection without.
+  const before_ = seen.size;
+  const nobody = await connected(t, "SDK 2.x, auto", { url, headers: as("nobody") });
+  const refused = await nobody.call("who").then(textOf, ({ message }) => message);
+  assert.match(refused, /nothing is known of `user\.token` of this caller/);
+  assert.equal(seen.size, before_);
+  assert.ok(!JSON.stringify([handler.stats(), await handler.servers()]).includes("secret-of"));
+});
+
+test("values of users stand where they can, and need somebody who says who asks", async () => {
+  const server = { url: "http://127.0.0.1:9/mcp", headers: { Authorization: "Bearer ${user.token}" } };
+  assert.throws(() => gateway({ sdk, token: "t", mcpServers: { server } }), { code: "MISSING_FIELD", path: "/authorize" });
+  for (const [entry, path] of [[{ url: "http://127.0.0.1:9/${user.token}" }, "/mcpServers/server/url"], [{ command: "x", args: ["${user.token}"] }, "/mcpServers/server/args/0"]]) {
+    assert.throws(() => gateway({ sdk, authorize, mcpServers: { server: entry } }), { code: "UNSUPPORTED", path });
+  }
+  const other = gateway({ sdk, token: "t", mcpServers: { server, everything: published("server-everything") } });
+  assert.deepEqual(other.warnings.map(({ code }) => code), ["LEFT_OUT"]);
+  await other.close();
+});
+
+test("a program runs once for each user, with what is the user's", async (t) => {
+  const path = join(folder, "own.mjs");
+  const { writeFile } = await import("node:fs/promises");
+  await writeFile(path, `
+import { createInterface } from "node:readline";
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params = {} } = JSON.parse(line);
+  if (method === "initialize") send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } } });
+  else if (method === "tools/list") send({ id, result: { tools: [{ name: "mine", inputSchema: { type: "object" } }] } });
+  else if (method === "tools/call") send({ id, result: { content: [{ type: "text", text: process.pid + " " + process.env.NUMBER }] } });
+  else if (id !== undefined) send({ id, error: { code: -32601, message: "no" } });
+}).on("close", () => process.exit(0));
+`);
+  const known = (request) => ({ caller: authorize(request).caller, user: { number: authorize(request).caller.slice(-1) } });
+  const { url } = await served(t, { mcpServers: { own: { command: process.execPath, args: [path], env: { NUMBER: "${user.number}" } } }, authorize: known });
+  const all = [];
+  for (const name of ["user-1", "user-2", "user-1"]) all.push(textOf(await (await connected(t, "SDK 1.x", { url, headers: as(name) })).call("mine")).split(" "));
+  assert.deepEqual(all.map(([, number]) => number), ["1", "2", "1"]);
+  assert.notEqual(all[0][0], all[1][0]);
+});
+
 test("users under one token, and one session with renewed credentials: what is kept of one is not given to another", async (t) => {
   const tools = () => [{ name: "who", inputSchema: { type: "object" }, annotations: { readOnlyHint: true } }];
   const upstream = await streamableServer({ tools });

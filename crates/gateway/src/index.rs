@@ -72,9 +72,15 @@ impl Gateway {
 
     /// A tool as it is searched: by the words that clients see.
     fn searched(&self, place: ToolPlace) -> Option<SelectableItem> {
-        let (_, tool) = self.tool(place)?;
-        let description = visible(&tool.item.description).into_owned();
-        Some(SelectableItem { id: self.names.table.name(place).to_owned(), description, ..(*tool.item).clone() })
+        let (server, tool) = self.tool(place)?;
+        let description = visible(tool.description()).into_owned();
+        let mut item =
+            SelectableItem { id: self.names.table.name(place).to_owned(), description, ..(*tool.item).clone() };
+        if let Some(said) = server.override_of(tool.name()) {
+            item.name.clone_from(said.name.as_ref().unwrap_or(&tool.item.name));
+            item.args_schema = said.shown_schema(&tool.item.args_schema);
+        }
+        Some(item)
     }
 }
 

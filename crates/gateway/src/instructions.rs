@@ -32,7 +32,7 @@ impl Gateway {
         let mut text = match self.mode() {
             FrontMode::Firewall => String::new(),
             FrontMode::Search => format!(
-                "Not all tools are listed. Find them with `{}`, then run them with `{}`.\n",
+                "Where not all tools are listed, find them with `{}`, then run them with `{}`.\n",
                 names.search_tools, names.call_tool
             ),
         };

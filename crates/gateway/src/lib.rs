@@ -7,6 +7,7 @@ mod front;
 mod index;
 mod instructions;
 mod options;
+mod overrides;
 pub mod policy;
 pub mod preset;
 mod primitives;
@@ -25,6 +26,7 @@ pub use contextweaver_text::glob::{self, Glob};
 pub use failure::{FailureKind, GatewayError, GatewayErrorCode, UpstreamFailure, classify, upstream_detail};
 pub use front::{FrontMode, ToolList};
 pub use options::{GatewayMode, GatewayOptions, OnFinding, OwnNames, ServerOptions, ToolPins};
+pub use overrides::{ToolOverride, ToolOverrides};
 pub use policy::{PolicyAction, PolicyRuling, PolicySubject, ToolPolicy};
 pub use preset::{Preset, PresetParts};
 pub use primitives::{FoundPrompt, FoundResource};
@@ -32,12 +34,14 @@ pub use rate::{CallLimits, RateLimits, RateRuling, RateState};
 pub use repair::{ArgumentRepair, RepairedArguments, repair_arguments, repair_json_texts};
 pub use retry::RetryPolicy;
 pub use runtime::{
-    AcceptedTools, AppUse, CallInfo, CallKind, CallRequest, CallStep, FailedCall, FinishedCall, FinishedReply,
-    ForwardedCall, Gateway, ListedServer, MeasuredResult, NextStep, PinState, RoutedTools, RpcError, UnmatchedRule,
+    AcceptedTools, AppUse, CallInfo, CallKind, CallRequest, CallStep, ClientTraits, FailedCall, FinishedCall,
+    FinishedReply, FinishedTask, ForwardedCall, Gateway, ListedServer, MeasuredResult, NextStep, PinState, RoutedTools,
+    RpcError, UnmatchedRule,
 };
 pub use schema_health::{SchemaFinding, item_findings, schema_findings};
 pub use servers::{
-    DriftedTool, ListChanges, ListingReport, MendedEntry, QuarantineReason, QuarantinedTool, ServerStatus, SkippedEntry,
+    DriftedTool, ListChanges, ListingReport, MendedEntry, OverriddenTool, OverrideProblem, QuarantineReason,
+    QuarantinedTool, ServerStatus, SkippedEntry,
 };
 pub use stats::{CallCounts, GatewayStats, LargeResult, RefusalStats, ServerStats, ToolStats};
 pub use visibility::VisibilityProfile;

@@ -11,6 +11,7 @@ use contextweaver_text::quote::quote;
 use crate::cache::CachePolicy;
 use crate::front::{is_legal_name, legal_name};
 use crate::glob::Glob;
+use crate::overrides::{ToolOverrides, check_distinct, overrides};
 use crate::policy::ToolPolicy;
 use crate::preset::{Preset, PresetParts};
 use crate::rate::RateLimits;
@@ -25,6 +26,8 @@ const RECENT_TOOLS: u64 = 5;
 const MAX_RECENT_TOOLS: u64 = 100;
 /// Keys of `_meta` that a call carries on: the context of a trace, which reveals no identity.
 const META_ALLOW: [&str; 3] = ["traceparent", "tracestate", "baggage"];
+/// Clients that search tools by themselves. Claude Code: code.claude.com/docs/en/mcp, 2026-10.
+const SEARCHING_CLIENTS: [&str; 1] = ["claude-code*"];
 /// Characters of the name of a server: it stands before the names of its tools.
 const SERVER_CHARS: usize = 64;
 
@@ -76,6 +79,12 @@ pub struct ServerOptions {
     /// And which of these there are not.
     #[record(with = globs)]
     pub exclude_tools: Option<Vec<Glob>>,
+    /// What is said of its tools in its place, by their names there.
+    #[record(with = overrides)]
+    pub tools: ToolOverrides,
+    /// Most tokens of its results that clients get.
+    #[record(with = result_tokens)]
+    pub result_tokens: Option<u64>,
 }
 
 /// Which tools of a server are offered: those that are included, all without a list, but for those that are excluded.
@@ -101,6 +110,14 @@ fn globs(fields: &mut Fields, key: &'static str) -> Result<Option<Vec<Glob>>> {
     let is_given = fields.has(key);
     let globs = Glob::read_all(&fields.strings(key)?, &fields.at(key))?;
     Ok(is_given.then_some(globs))
+}
+
+fn result_tokens(fields: &mut Fields, key: &'static str) -> Result<Option<u64>> {
+    let tokens = fields.opt_uint(key, limits::MAX_BUDGET_TOKENS)?;
+    if tokens == Some(0) {
+        return Err(Error::new(ErrorCode::OutOfRange, format!("`{key}` is at least 1")).at(fields.at(key)));
+    }
+    Ok(tokens)
 }
 
 /// Names of the gateway's own tools.
@@ -165,6 +182,12 @@ pub struct GatewayOptions {
     pub meta_allow: Vec<String>,
     /// Names of the gateway's own tools.
     pub names: OwnNames,
+    /// Globs of names of clients that search tools by themselves: they see all of them where the mode is `auto`.
+    pub searching_clients: Vec<Glob>,
+    /// What is said of tools in place of their servers, by `<server>__<tool>`.
+    pub tools: ToolOverrides,
+    /// Most tokens of a result that clients get, where nothing else is said of its tool or server.
+    pub result_tokens: Option<u64>,
 }
 
 impl Default for GatewayOptions {
@@ -189,6 +212,9 @@ impl Default for GatewayOptions {
             pins_lost: Vec::new(),
             meta_allow: META_ALLOW.map(str::to_owned).to_vec(),
             names: OwnNames::default(),
+            searching_clients: SEARCHING_CLIENTS.iter().filter_map(|name| Glob::read(name, "").ok()).collect(),
+            tools: ToolOverrides::new(),
+            result_tokens: None,
         }
     }
 }
@@ -235,6 +261,13 @@ impl GatewayOptions {
             pins_lost: fields.strings("pins_lost")?,
             meta_allow: if fields.has("meta_allow") { fields.strings("meta_allow")? } else { base.meta_allow },
             names: own_names(&mut fields)?,
+            searching_clients: if fields.has("searching_clients") {
+                Glob::read_all(&fields.strings("searching_clients")?, "/searching_clients")?
+            } else {
+                base.searching_clients
+            },
+            tools: overrides(&mut fields, "tools")?,
+            result_tokens: result_tokens(&mut fields, "result_tokens")?,
         };
         fields.finish()?;
         options.check()?;
@@ -253,12 +286,32 @@ impl GatewayOptions {
                 return Err(Error::new(ErrorCode::DuplicateId, message).at(format!("/servers/{place}/name")));
             }
         }
+        self.check_overrides()?;
         let known = self.pins.keys().map(|name| ("/pins", name));
         let lost = self.pins_lost.iter().map(|name| ("/pins_lost", name));
         for (path, name) in known.chain(self.accepted.keys().map(|name| ("/accepted", name))).chain(lost) {
             if !self.servers.iter().any(|server| server.name == *name) {
                 return Err(unknown_server(name, self.servers.iter().map(|server| server.name.as_str()))
                     .at(pointer(path, name)));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl GatewayOptions {
+    fn check_overrides(&self) -> Result<()> {
+        for server in &self.servers {
+            check_distinct(&server.name, &server.tools, &self.tools)?;
+        }
+        let names = &self.names;
+        let own = [&names.drilldown, &names.recall, &names.search_tools, &names.call_tool];
+        let all = self.tools.iter().chain(self.servers.iter().flat_map(|server| server.tools.iter()));
+        for (_, said) in all {
+            if said.name.as_ref().is_some_and(|name| own.contains(&name)) {
+                let message = "the gateway itself has a tool of this name";
+                let error = Error::new(ErrorCode::InvalidInput, message).at(pointer(&said.path, "name"));
+                return Err(error.hint("`names` gives the gateway's own tools other names"));
             }
         }
         Ok(())

@@ -71,31 +71,65 @@ impl Gateway {
 
     fn list(&self, of: fn(&Server) -> &Vec<Value>, key: &str) -> Vec<JsonMap> {
         let name = |entry: &Value| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        // How many have it, and the first of them.
-        let mut having: SortedMap<String, (usize, usize)> = SortedMap::new();
-        for (place, server) in self.shown_servers() {
-            for entry in of(server) {
-                having.get_or_insert(&name(entry), (0, place)).0 += 1;
-            }
-        }
+        let shared = self.shared_addresses(&|server| of(server).iter().map(name).collect());
+        self.listed_with(of, key, if key == "uri" { &self.shared_resources } else { &shared })
+    }
+
+    fn listed_with(
+        &self,
+        of: fn(&Server) -> &Vec<Value>,
+        key: &str,
+        shared: &SortedMap<String, usize>,
+    ) -> Vec<JsonMap> {
         let mut listed = Vec::new();
         for (place, server) in self.shown_servers() {
             for entry in of(server) {
                 let mut shown = shown(entry);
-                let (count, first) = having.get(&name(entry)).copied().unwrap_or((1, place));
-                if count > 1 {
+                let address = entry.get(key).and_then(Value::as_str).unwrap_or_default();
+                let first = shared.get(address).copied();
+                if first.is_some() {
                     note_server(&mut shown, &server.name);
                 }
                 if let Some(Value::String(address)) = shown.get_mut(key)
-                    && (first != place || address.contains(ADDRESS_OF))
+                    && (first.is_some_and(|first| first != place) || address.contains(ADDRESS_OF))
                 {
-                    let joint = if address.contains('#') { '&' } else { '#' };
-                    address.extend([joint.to_string().as_str(), ADDRESS_OF, &server.name]);
+                    *address = address_of(address, &server.name);
                 }
                 listed.push(shown);
             }
         }
         listed
+    }
+
+    /// Addresses that several servers have, with the place of the first of these.
+    fn shared_addresses(&self, of: &dyn Fn(&Server) -> Vec<String>) -> SortedMap<String, usize> {
+        let mut having: SortedMap<String, (usize, bool)> = SortedMap::new();
+        for (place, server) in self.shown_servers() {
+            for address in of(server) {
+                let known = having.get_or_insert(&address, (place, false));
+                known.1 |= known.0 != place;
+            }
+        }
+        let mut shared = SortedMap::new();
+        shared.extend(
+            having.iter().filter(|(_, (_, is_shared))| *is_shared).map(|(name, (first, _))| (name.clone(), *first)),
+        );
+        shared
+    }
+
+    /// Looks anew which resources and views several servers have under one address.
+    pub(crate) fn share_resources(&mut self) {
+        let uris = |server: &Server| {
+            let listed = server.resources.iter().filter_map(|entry| entry.get("uri")?.as_str());
+            listed.chain(server.views.iter().map(String::as_str)).map(str::to_owned).collect()
+        };
+        self.shared_resources = self.shared_addresses(&uris);
+    }
+
+    /// The address by which clients read the view of a tool, where that is another than its server has.
+    pub(crate) fn view_address(&self, place: usize, address: &str) -> Option<String> {
+        let is_others = self.shared_resources.get(address).is_some_and(|first| *first != place);
+        (is_others || address.contains(ADDRESS_OF)).then(|| address_of(address, &self.servers[place].name))
     }
 
     /// Servers whose resources and prompts clients may see.
@@ -144,6 +178,7 @@ impl Gateway {
         let mut found = FoundResource { servers: Vec::new(), uri: uri.to_owned() };
         let listed = |server: &Server| {
             let uris = server.resources.iter().filter_map(|entry| entry.get("uri")?.as_str());
+            let uris = uris.chain(server.views.iter().map(String::as_str));
             // A list shows an address without its credentials.
             let mut uris = uris.filter(|known| *known == uri || mask_secrets(known) == uri);
             uris.next().map(str::to_owned)
@@ -221,6 +256,12 @@ fn shown(entry: &Value) -> JsonMap {
         }
     }
     map
+}
+
+/// An address with its server behind it.
+fn address_of(address: &str, server: &str) -> String {
+    let joint = if address.contains('#') { "&" } else { "#" };
+    [address, joint, ADDRESS_OF, server].concat()
 }
 
 fn note_server(shown: &mut JsonMap, server: &str) {

@@ -12,15 +12,18 @@ use contextweaver_text::unicode::{is_space, trim};
 pub struct ArgumentRepair {
     /// `$` for all of them, `$.name` for one.
     pub path: String,
-    /// `parse_stringified_object`, `str_to_integer`, `str_to_number`, `str_to_boolean` or `str_to_null`.
+    /// `parse_stringified_object`, `str_to_integer`, `str_to_number`, `str_to_boolean`, `str_to_null`, or `fixed_by_override`.
     #[cfg_attr(
         feature = "ts",
         ts(
-            type = "\"parse_stringified_object\" | \"str_to_integer\" | \"str_to_number\" | \"str_to_boolean\" | \"str_to_null\""
+            type = "\"parse_stringified_object\" | \"str_to_integer\" | \"str_to_number\" | \"str_to_boolean\" | \"str_to_null\" | \"fixed_by_override\""
         )
     )]
     pub rule: &'static str,
 }
+
+/// The rule of an argument that is not for clients to give.
+pub(crate) const FIXED_RULE: &str = "fixed_by_override";
 
 /// Arguments after the repair, and what was repaired.
 #[derive(Debug, Clone, PartialEq)]

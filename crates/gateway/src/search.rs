@@ -10,7 +10,7 @@ use contextweaver_text::tokens::Estimator;
 
 use crate::failure::{GatewayError, GatewayErrorCode, upstream_detail_within};
 use crate::front::{ReducedSchema, Resolved, ToolPlace, reduced, safe_line};
-use crate::runtime::{AppUse, CallContext, CallStep, Checked, Gateway};
+use crate::runtime::{CallContext, CallStep, Checked, Gateway};
 
 /// Tools that an answer names unless the model says otherwise.
 const TOP_K: u64 = 5;
@@ -62,7 +62,7 @@ impl Gateway {
         let text = if query.trim().is_empty() && server.is_none() {
             self.overview(context)
         } else if let Resolved::Tool(place) = self.resolve(&context.session, query.trim())
-            && self.may_see(place, context.caller.as_deref())
+            && self.may_find(place, context.caller.as_deref())
         {
             self.whole(place)
         } else {
@@ -216,8 +216,7 @@ impl Gateway {
 
     /// Whether a search tells a tool: a client may see it, and it is not for views alone.
     fn may_find(&self, place: ToolPlace, caller: Option<&str>) -> bool {
-        let is_for_views = self.tool(place).is_some_and(|(_, tool)| tool.app_use() == Some(AppUse::Only));
-        !is_for_views && self.may_see(place, caller)
+        !self.is_for_views(place) && self.may_see(place, caller)
     }
 
     /// Ids of tools that a search does not tell, or that are of another server.
@@ -248,7 +247,7 @@ impl Gateway {
     /// What a server says of a tool, in one line.
     fn said(&self, place: ToolPlace, tokens: u64) -> String {
         let Some((_, tool)) = self.tool(place) else { return String::new() };
-        let line = upstream_detail_within(&tool.item.description, DESCRIPTION_CHARS);
+        let line = upstream_detail_within(tool.description(), DESCRIPTION_CHARS);
         truncate_description(&line, tokens, &|text| Estimator::V3.tokens(text))
     }
 
@@ -264,6 +263,12 @@ impl Gateway {
             return self.refuse(&invalid(&message));
         }
         match self.resolve(&context.session, &name) {
+            // What calls by this tool is a model.
+            Resolved::Tool(place) if self.is_for_views(place) => {
+                let message = "the tool is for views of its server alone";
+                let error = GatewayError::new(GatewayErrorCode::PolicyDenied, message).at(safe_line(&name));
+                self.refuse(&error.detail("reason", "views"))
+            }
             Resolved::Tool(place) => self.call_tool(place, given, context),
             found => {
                 let error = self.no_tool(&name, found, context);

@@ -3,11 +3,13 @@
 use serde::Serialize;
 
 use contextweaver_base::order::{SortedMap, sort_by};
+use contextweaver_model::json::pointer;
+use contextweaver_text::quote::quote;
 
 use crate::failure::GatewayError;
-use crate::front::{FrontMode, safe_line};
-use crate::runtime::{Gateway, MeasuredResult, ToolRef, UnmatchedRule};
-use crate::servers::ServerStatus;
+use crate::front::{FrontMode, ToolPlace, safe_line};
+use crate::runtime::{ClientTraits, Gateway, MeasuredResult, ToolRef, UnmatchedRule};
+use crate::servers::{OverriddenTool, OverrideProblem, Server, ServerStatus};
 
 /// Tools that are counted one by one; those beyond count in the totals alone.
 const MAX_COUNTED: usize = 20_000;
@@ -15,6 +17,8 @@ const MAX_COUNTED: usize = 20_000;
 const MAX_TOLD: usize = 100;
 /// Results that are told.
 const LARGEST: usize = 10;
+/// Overridden tools that are told.
+const MAX_OVERRIDES: usize = 200;
 /// Reasons that are counted one by one.
 const MAX_REASONS: usize = 100;
 
@@ -160,6 +164,8 @@ pub struct GatewayStats {
     pub refusals: Vec<RefusalStats>,
     /// Rules of policies that name tools which no server has, once each server has listed its tools or cannot be reached.
     pub unmatched_rules: Vec<UnmatchedRule>,
+    /// Tools of which the operator says something in place of their servers, with what the servers say; at most 200.
+    pub overrides: Vec<OverriddenTool>,
 }
 
 /// The counters.
@@ -227,7 +233,7 @@ impl Gateway {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn stats(&mut self) -> GatewayStats {
-        let front = self.front(None, None);
+        let front = self.front(None, None, &ClientTraits::default());
         let front_tokens =
             contextweaver_text::tokens::Estimator::V3.tokens(&serde_json::json!(front.tools).to_string());
         let counters = &self.stats;
@@ -289,6 +295,32 @@ impl Gateway {
             largest: largest.collect(),
             refusals,
             unmatched_rules: self.unmatched_rules(),
+            overrides: self.overridden(),
         }
+    }
+
+    /// The tools that overrides speak of, with the names that clients know now.
+    fn overridden(&self) -> Vec<OverriddenTool> {
+        let all = self
+            .servers
+            .iter()
+            .enumerate()
+            .flat_map(|(at, server)| server.overridden.iter().map(move |one| (at, server, one)));
+        all.take(MAX_OVERRIDES).map(|(at, server, one)| self.named_override(at, server, one.clone())).collect()
+    }
+
+    fn named_override(&self, at: usize, server: &Server, mut one: OverriddenTool) -> OverriddenTool {
+        let Some(tool) = server.tools.iter().position(|tool| safe_line(tool.name()) == one.tool) else { return one };
+        let shown = self.names.table.name(ToolPlace { server: at, tool });
+        let said = server.override_of(server.tools[tool].name());
+        if let Some((said, wanted)) = said.and_then(|said| Some((said, said.name.as_ref()?)))
+            && wanted != shown
+        {
+            let message = format!("another tool is called {} as well: clients see {}", quote(wanted), quote(shown));
+            let path = pointer(&said.path, "name");
+            one.problems.push(OverrideProblem { code: "name-taken", path, message });
+        }
+        one.shown_as = Some(shown.to_owned());
+        one
     }
 }

@@ -8,4 +8,4 @@ export type RoutingFunction = "capability_diff" | "capability_snapshot" | "expla
 /** @internal */
 export type DecisionOperation = "add_guardrails" | "call_tool" | "context" | "export" | "guardrails" | "handle_rpc" | "import" | "list_tools" | "remove_guardrail" | "size";
 /** @internal */
-export type GatewayOperation = "accept" | "begin_call" | "cancel_call" | "confirm_call" | "end_session" | "fail_call" | "find_prompt" | "find_resource" | "finish_call" | "instructions" | "list_prompts" | "list_resource_templates" | "list_resources" | "list_tools" | "own_handles" | "pin_state" | "route" | "set_status" | "stats";
+export type GatewayOperation = "accept" | "begin_call" | "cancel_call" | "confirm_call" | "end_session" | "fail_call" | "find_prompt" | "find_resource" | "finish_call" | "finish_task" | "instructions" | "list_prompts" | "list_resource_templates" | "list_resources" | "list_tools" | "own_handles" | "pin_state" | "route" | "set_status" | "stats";

@@ -62,6 +62,16 @@ function readSkill(given: unknown, place: { readonly index: number; readonly pat
   reading.add({ id, kind: "skill", name, description, metadata: { skill } }, place);
 }
 
+/** The texts that stand in front of a skill, by name; none where that cannot be read with certainty. @internal */
+export function frontTexts(content: string): ReadonlyMap<string, string> {
+  try {
+    const { fields: found, problems } = frontOf(content, "");
+    return new Map(problems.length > 0 ? [] : [...found].flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : [])));
+  } catch {
+    return new Map();
+  }
+}
+
 /** What stands in front of a skill. */
 interface Front {
   readonly fields: ReadonlyMap<string, string | ReadonlyMap<string, string>>;

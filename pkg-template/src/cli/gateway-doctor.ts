@@ -6,8 +6,9 @@ import { gateway as createGateway } from "../mcp-server.js";
 import { withServers } from "../gateway/gateway.js";
 import type { Gateway, GatewayOptions, GatewayServerEvent } from "../gateway/gateway.js";
 import type { ConfigWarning, ServerConfig, ServersConfig } from "../gateway/config.js";
-import type { ListingReport } from "../gateway/runtime-types.js";
+import type { ListingReport, OverriddenTool } from "../gateway/runtime-types.js";
 import type { UpstreamReport } from "../gateway/upstream.js";
+import { overrideText } from "./gateway-report.js";
 import type { CommandLine } from "./options.js";
 import { painter, safe, safeJson } from "./print.js";
 import type { Paint, Printed } from "./print.js";
@@ -23,6 +24,7 @@ interface Problem {
 
 interface Examined {
   readonly problems: readonly Problem[];
+  readonly overrides: readonly OverriddenTool[];
   readonly servers: readonly { readonly report: UpstreamReport; readonly listing?: ListingReport }[];
 }
 
@@ -35,10 +37,10 @@ const WAITS = /^waits for its user to log in/;
 
 /** Examines the servers of a configuration, each by connecting to it; the exit code is 1 when something is wrong. */
 export async function doctor({ values }: CommandLine, config: ServersConfig, options: GatewayOptions): Promise<Printed> {
-  const { servers, problems } = await examined(config, options);
+  const { servers, problems, overrides } = await examined(config, options);
   const all = [...ofConfig(config), ...problems, ...ofEnvironment(config)];
   const code = all.some(({ severity }) => severity === "error") ? 1 : 0;
-  if (values["json"] === true) return { text: `${safeJson({ servers: servers.map(({ report, listing }) => ({ ...report, ...(listing && { listing }) })), problems: all })}\n`, code };
+  if (values["json"] === true) return { text: `${safeJson({ servers: servers.map(({ report, listing }) => ({ ...report, ...(listing && { listing }) })), overrides, problems: all })}\n`, code };
   const paint = painter(values["color"]);
   const rows = servers.map(({ report, listing }) => row(report, listing, paint));
   const told = all.map((problem) => problemText(problem, paint));
@@ -55,19 +57,22 @@ async function examined(config: ServersConfig, options: GatewayOptions): Promise
     on_server: ({ server, report }: GatewayServerEvent) => void (report && listings.set(server, report)),
     on_error: (error) => void errors.push(error),
   };
-  if (config.servers.length === 0) return { problems: config.warnings.length > 0 ? [] : [{ severity: "error", message: "there is no server in `mcpServers` or `servers`" }], servers: [] };
+  if (config.servers.length === 0) return { problems: config.warnings.length > 0 ? [] : [{ severity: "error", message: "there is no server in `mcpServers` or `servers`" }], overrides: [], servers: [] };
   const { gateway, refused } = opened(all, config);
   const known = new Set(config.warnings);
   try {
     await gateway.ready();
     const servers = (await gateway.servers()).map((report) => ({ report, listing: listings.get(report.name) }));
+    const { overrides, unmatched_rules } = gateway.stats();
     const problems = [
       ...refused,
+      ...unmatched_rules.map(({ path, tool }): Problem => ({ severity: "warning", message: `${path}: no tool is called \`${tool}\`` })),
+      ...overrides.flatMap(ofOverride),
       ...gateway.warnings.filter((warning) => !known.has(warning)).map(ofWarning),
       ...servers.flatMap(({ report, listing }) => [...ofServer(report), ...(listing ? ofListing(listing) : [])]),
       ...errors.map((error): Problem => ({ severity: "warning", message: error instanceof Error ? error.message : String(error) })),
     ];
-    return { problems, servers: servers.map(({ report, listing }) => ({ report, ...(listing && { listing }) })) };
+    return { problems, overrides, servers: servers.map(({ report, listing }) => ({ report, ...(listing && { listing }) })) };
   } finally {
     await gateway.close();
   }
@@ -155,6 +160,14 @@ function ofListing({ server, quarantined, skipped, mended, findings, not_told }:
   const told = worse.slice(0, MAX_FINDINGS).map(({ item_id, message }): Problem => ({ severity: "warning", server, message: `${item_id}: ${message}` }));
   const rest = worse.length - told.length + mended.length - changed.length + not_told;
   return [...problems, ...changed, ...told, ...(rest > 0 ? [{ severity: "warning", server, message: `${rest} more findings: contextweaver lint tells them of its tools/list` } as const] : [])];
+}
+
+/** What an override does, beside what its server says, and what it breaks. */
+function ofOverride(one: OverriddenTool): Problem[] {
+  const { server, tool, problems } = one;
+  const [what, original] = overrideText(one);
+  const note: Problem = { severity: "note", server, message: `the tool ${tool} is overridden: ${what}`, ...(original && { hint: original }) };
+  return [note, ...problems.map(({ path, message }): Problem => ({ severity: "warning", server, message: `${path}: ${message}` }))];
 }
 
 function row({ name, type, state }: UpstreamReport, listing: ListingReport | undefined, paint: Paint): string {

@@ -202,9 +202,9 @@ export class GatewayLogins {
 }
 
 /** Whether a server is one that a user may log in to: it has no credentials that would be in the way. */
-export function mayLogIn({ transport, oauth, forward_headers = [] }: ServerConfig): boolean {
+export function mayLogIn({ transport, oauth, forward_headers = [], per_user = {} }: ServerConfig): boolean {
   if (transport.type === "stdio" || oauth?.grant === "client_credentials") return false;
-  return oauth !== undefined || ![...Object.keys(transport.headers), ...forward_headers].some((name) => CREDENTIALS.test(name));
+  return oauth !== undefined || ![...Object.keys(transport.headers), ...Object.keys(per_user), ...forward_headers].some((name) => CREDENTIALS.test(name));
 }
 
 /** Answers a browser. The address has a code, which goes nowhere from here. */

@@ -1,6 +1,6 @@
 // What the gateway says of its servers and of what it has counted, for a terminal.
 import type { GatewayCounts, GatewayServerEvent } from "../gateway/gateway.js";
-import type { ListingReport } from "../gateway/runtime-types.js";
+import type { ListingReport, OverriddenTool } from "../gateway/runtime-types.js";
 import { safe } from "./print.js";
 import type { Paint } from "./print.js";
 
@@ -36,7 +36,7 @@ function mendedNames(mended: ListingReport["mended"]): readonly string[] {
 
 /** What a gateway has counted. */
 export function statsText(stats: GatewayCounts, paint: Paint): string {
-  const { mode, front_tokens, sessions, totals, searches, drilldowns, recalls, cache_hits, retries, servers, tools, largest, refusals, unmatched_rules } = stats;
+  const { mode, front_tokens, sessions, totals, searches, drilldowns, recalls, cache_hits, retries, servers, tools, largest, refusals, unmatched_rules, overrides } = stats;
   const listed = servers.reduce((sum, { tokens }) => sum + tokens, 0);
   const part = (title: string, rows: readonly (readonly string[])[]): readonly string[] => (rows.length === 0 ? [] : ["", paint(title, "bold"), ...table(rows)]);
   return `${[
@@ -51,8 +51,16 @@ export function statsText(stats: GatewayCounts, paint: Paint): string {
     ...part("Tools by tokens saved", tools.slice(0, MAX_ROWS).map((tool) => [`${tool.server}/${tool.tool}`, `${tool.saved_tokens} of ${tool.tokens}`, `${count(tool.calls, "call")}, ${tool.errors} errors`])),
     ...part("Largest results", largest.map(({ server, tool, tokens, bytes, at_ms }) => [`${server}/${tool}`, `${tokens} tokens`, `${bytes} bytes, ${new Date(at_ms).toISOString()}`])),
     ...part("Refused", refusals.map(({ error, reason, count: times }) => [error, String(times), reason])),
-    ...part("Rules that name no tool", unmatched_rules.map(({ path, tool }) => [path, tool])),
+    ...part("Rules and overrides that name no tool", unmatched_rules.map(({ path, tool }) => [path, tool])),
+    ...part("Overridden", overrides.map((one) => [`${one.server}/${one.tool}`, ...overrideText(one), ...one.problems.map(({ message }) => `! ${message}`)])),
   ].join("\n")}\n`;
+}
+
+/** What an override makes of a tool, and what its server says of it. */
+export function overrideText({ tool, shown_as, hidden, description, defaults, fixed }: OverriddenTool): readonly [string, string] {
+  const given = [...(defaults.length > 0 ? [`${defaults.join(", ")} by default`] : []), ...(fixed.length > 0 ? [`${fixed.join(", ")} fixed`] : [])];
+  const shown = hidden ? "hidden" : shown_as === undefined || shown_as === tool ? "" : `shown as ${shown_as}`;
+  return [[shown, ...given].filter((text) => text !== "").join("; ") || "described otherwise", description === undefined ? "" : `its server says: ${description}`];
 }
 
 /** Tools that are told; as JSON there are more. */

@@ -8,8 +8,10 @@ import { gateway as createGateway } from "../mcp-server.js";
 import { withServers } from "../gateway/gateway.js";
 import type { Gateway, GatewayOptions, GatewaySdk, GatewayServerEvent } from "../gateway/gateway.js";
 import type { ServerStdioSdk } from "../gateway/server-sdk.js";
+import { addServer } from "./gateway-add.js";
 import { doctor } from "./gateway-doctor.js";
 import { GatewayLogins, mayLogIn } from "./gateway-login.js";
+import { GatewayLog, servePage } from "./gateway-page.js";
 import { serverLine, statsText } from "./gateway-report.js";
 import { isLocal, listen, webRequest } from "./http-server.js";
 import { UsageError, wholeNumber } from "./options.js";
@@ -30,7 +32,7 @@ interface BundledSdk {
   readonly client_stdio: object;
 }
 
-/** Runs the command, and its parts `doctor` and `accept`. */
+/** Runs the command, and its parts `add`, `doctor` and `accept`. */
 export async function gatewayCommand(line: CommandLine): Promise<string | Printed> {
   const [part, ...rest] = line.files;
   if (part === "doctor" && rest.length === 0) {
@@ -40,7 +42,9 @@ export async function gatewayCommand(line: CommandLine): Promise<string | Printe
     return doctor(line, config, options);
   }
   if (part === "accept") return accept(line, rest);
-  if (part !== undefined) throw new UsageError(`gateway knows doctor and accept, not '${part}'`);
+  if (part === "add") return addServer(line, rest);
+  if (part !== undefined) throw new UsageError(`gateway knows add, doctor and accept, not '${part}'`);
+  for (const name of ["from", "kind", "dry-run", "force"]) if (line.values[name] !== undefined) throw new UsageError(`--${name} goes with gateway add`);
   if (line.values["inspect"] === true) return inspect(line);
   return serve(line);
 }
@@ -79,6 +83,7 @@ async function bundled(): Promise<BundledSdk> {
 async function optionsOf({ values }: CommandLine, config: ServersConfig, sdk: GatewaySdk, logs_in = false): Promise<{ options: GatewayOptions; logins: GatewayLogins }> {
   const mode = values["mode"] as string | undefined;
   if (mode !== undefined && !MODES.includes(mode)) throw new UsageError(`--mode is one of ${MODES.join(", ")}`);
+  const result_tokens = wholeNumber(values, "result-tokens");
   const path = values["store"] as string | undefined;
   const store = path === undefined ? undefined : await openedStore(path);
   const logins = new GatewayLogins({
@@ -95,6 +100,7 @@ async function optionsOf({ values }: CommandLine, config: ServersConfig, sdk: Ga
     ...(config.gateway as GatewayOptions | undefined),
     ...(mode !== undefined && { mode: mode as NonNullable<GatewayOptions["mode"]> }),
     ...(store && { store }),
+    ...(result_tokens !== undefined && { result_tokens }),
     auth_provider: logins.provider,
     sdk: { server: sdk.server, client: sdk.client, ...(sdk.client_stdio && { client_stdio: sdk.client_stdio }) },
     on_error: onError,
@@ -123,18 +129,29 @@ function reporter(line: CommandLine, count: number): (event: GatewayServerEvent)
 
 async function serve(line: CommandLine): Promise<string> {
   const { values } = line;
+  if (values["page-port"] !== undefined && values["page"] !== true) throw new UsageError("--page-port goes with --page");
   for (const name of ["port", "host", "token"]) if (values["http"] !== true && values[name] !== undefined) throw new UsageError(`--${name} goes with --http`);
   const config = configOf(line);
   for (const { file, path, message } of config.warnings) process.stderr.write(`contextweaver gateway: ${safe(`${file} ${path}: ${message}`)}\n`);
   const sdk = await bundled();
   const { options, logins } = await optionsOf(line, config, sdk, true);
-  const on_server = reporter(line, config.servers.filter(({ disabled }) => !disabled).length);
-  return values["http"] === true ? serveHttp(line, { ...options, on_server }, config, logins) : serveStdio({ ...options, on_server }, config, sdk, logins);
+  const report = reporter(line, config.servers.filter(({ disabled }) => !disabled).length);
+  const log = values["page"] === true ? new GatewayLog() : undefined;
+  const heard: GatewayOptions = {
+    ...options,
+    on_server: (event) => (report(event), log?.onServer(event)),
+    ...(log && { hooks: log.hooks, on_error: (error: unknown) => (onError(error), log.onError(error)) }),
+  };
+  const started = async (gateway: Gateway): Promise<void> => {
+    if (log) await servePage(gateway, log, wholeNumber(values, "page-port") ?? 0);
+  };
+  return values["http"] === true ? serveHttp(line, heard, config, logins, started) : serveStdio(heard, config, sdk, logins, started);
 }
 
-async function serveStdio(options: GatewayOptions, config: ServersConfig, sdk: BundledSdk, logins: GatewayLogins): Promise<string> {
+async function serveStdio(options: GatewayOptions, config: ServersConfig, sdk: BundledSdk, logins: GatewayLogins, started: (gateway: Gateway) => Promise<void>): Promise<string> {
   const gateway = createGateway(withServers({ ...options, token: false }, config));
   logins.attach(gateway);
+  await started(gateway);
   const transport = new sdk.server_stdio.StdioServerTransport();
   const ended = new Promise<void>((done) => {
     process.stdin.once("end", done);
@@ -149,7 +166,7 @@ async function serveStdio(options: GatewayOptions, config: ServersConfig, sdk: B
   process.exit(0);
 }
 
-async function serveHttp(line: CommandLine, options: GatewayOptions, config: ServersConfig, logins: GatewayLogins): Promise<string> {
+async function serveHttp(line: CommandLine, options: GatewayOptions, config: ServersConfig, logins: GatewayLogins, started: (gateway: Gateway) => Promise<void>): Promise<string> {
   const { values } = line;
   const host = (values["host"] as string | undefined) ?? "127.0.0.1";
   const token = (values["token"] as string | undefined) ?? process.env["CONTEXTWEAVER_TOKEN"];
@@ -160,6 +177,7 @@ async function serveHttp(line: CommandLine, options: GatewayOptions, config: Ser
   if (shared.length > 0) process.stderr.write(`contextweaver gateway: a login to ${shared.join(", ")}, where one is asked for, counts for every client of this gateway\n`);
   const at = await listen(host, wholeNumber(values, "port") ?? PORT, (incoming, outgoing) => gateway(webRequest(incoming, outgoing)));
   process.stdout.write(`listening on ${at}/mcp\n`);
+  await started(gateway);
   void gateway.ready().catch(onError);
   await new Promise<void>((done) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, done);

@@ -39,7 +39,8 @@ const SYNOPSIS: Readonly<Record<string, string>> = {
   gateway: `contextweaver gateway --config <mcp.json> [options]
                                                       any MCP servers behind one small front; doctor says what is
                                                       wrong with a configuration, accept <server> [tool] takes tools
-                                                      out of quarantine`,
+                                                      out of quarantine, add <name> writes an entry for a server of
+                                                      the registry`,
   proxy: `contextweaver proxy [options]                       one endpoint before the providers of models, which keeps each
                                                       conversation of an agent within a token budget`,
   run: `contextweaver run [options] -- <agent> [arguments]  an agent behind such a proxy; at the end what was saved`,
@@ -142,7 +143,13 @@ convert session: a recorded session of MCP, one JSON object per line, becomes it
   --port <number>       default: 8322; 0 for any that is free
   --host <name>         default: 127.0.0.1
   --token <text>        what clients must send (default: CONTEXTWEAVER_TOKEN); needed beyond this machine
+  --result-tokens <number>  most tokens of a result that clients get (default: 1150, or a sixteenth of context_tokens)
   --login-port <number> where the browser comes back to after a login to a server, on 127.0.0.1 (default: any that is free)
+  --page                serve a page on 127.0.0.1 that shows all this while the gateway runs, with accept for quarantine; its address
+                        is printed on standard error (--page-port where the port must be a known one)
+  --from <file>         of add: the server.json of the registry, its address, or the address of a server that has a card
+  --kind <kind>         of add: npm, pypi, oci, nuget or remote, where the document has several
+  --dry-run             of add: show what would be written; --force replaces an entry
   --inspect             print servers, tools and tokens saved of the gateway that runs on --port, or of --config
 `,
   proxy: `Options of proxy; it runs until it is stopped
@@ -230,12 +237,17 @@ const OPTIONS = {
   "id-form": { type: "string" },
   to: { type: "string" },
   from: { type: "string" },
+  kind: { type: "string" },
+  "dry-run": { type: "boolean" },
+  page: { type: "boolean" },
+  "page-port": { type: "string" },
   tool: { type: "string" },
   artifacts: { type: "string" },
   store: { type: "string" },
   guardrails: { type: "string" },
   agent: { type: "string" },
   port: { type: "string" },
+  "result-tokens": { type: "string" },
   "login-port": { type: "string" },
   "no-open": { type: "boolean" },
   "idle-days": { type: "string" },
@@ -278,7 +290,7 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   convert: "server id-form to from tool artifacts json",
   decisions: "store guardrails agent json",
   serve: "store port host token idle-days",
-  gateway: "config mode store http login-port port host token inspect json",
+  gateway: "config mode store http result-tokens login-port port host token inspect page page-port from kind dry-run force json",
   proxy: "budget thrift openai anthropic gemini mask verbose port host token",
   run: "budget thrift openai anthropic gemini mask verbose",
   demo: "session",
@@ -420,6 +432,8 @@ const NUMBERS: Readonly<Record<string, readonly [of: string, least: number, most
   top: ["tools", 1, 10_000],
   port: ["ports", 0, 65_535],
   "login-port": ["ports", 1, 65_535],
+  "result-tokens": ["tokens", 1, 2 ** 24],
+  "page-port": ["ports", 0, 65_535],
   "idle-days": ["days", 1, 36_500],
 };
 

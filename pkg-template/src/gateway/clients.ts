@@ -11,6 +11,8 @@ import type { UpstreamConnection } from "./upstream.js";
 
 const CHANGES = ["tools", "resources", "prompts"] as const;
 const MAX_HEADER_SETS = 10_000;
+/** How a task of 2025-11-25 stands. */
+const TASK_STATUS = "notifications/tasks/status";
 const LISTS_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
 
 /** A caller of revision 2026-07-28, which has no sessions: all its requests share what it was given. */
@@ -159,6 +161,12 @@ export class GatewayClients {
     }
     // The lists of clients change when the server was asked for its own: until then they would read what they have.
     if (LISTS_CHANGED.test(method)) return;
+    if (method === TASK_STATUS) {
+      for (const [id, { caller }] of this.#host.tasks.named(connection.server, String(params["taskId"]))) {
+        for (const front of this.#fronts) if (!front.client.is_modern && front.client.caller === caller) void front.server.notification({ method, params: { ...params, taskId: id } }).catch(onError);
+      }
+      return;
+    }
     // Such as `notifications/elicitation/complete`: whoever the connection is of knows what it is about.
     for (const front of this.#of(connection)) void front.server.notification({ method, params }).catch(onError);
   }

@@ -62,6 +62,8 @@ export interface ServerConfig {
   readonly exclude_tools?: readonly string[];
   /** Names of headers of the client's request that are sent on, in lower case. Each set of values has its own connection. */
   readonly forward_headers?: readonly string[];
+  /** Headers, or variables of a program, with `${user.<name>}` in them: each caller has a connection of its own, with its own values. */
+  readonly per_user?: Readonly<Record<string, string>>;
   /** Whether the server is asked first (`server/discover`) whether it speaks 2026-07-28. Default: true. */
   readonly probe: boolean;
   /** Whether all sessions share a connection or each has its own. Default: `shared` for stdio, `session` for others. */
@@ -71,6 +73,10 @@ export interface ServerConfig {
   readonly redact?: Masking;
   /** A ToolPolicy, checked by the runtime. */
   readonly policy?: JsonObject;
+  /** Overrides of its tools by their names, checked by the runtime. */
+  readonly tools?: JsonObject;
+  /** Most tokens of its results that clients get. Default: as for all servers. */
+  readonly result_tokens?: number;
 }
 
 /** A document with servers, as a desktop client or an editor wrote it. */
@@ -122,6 +128,8 @@ export interface ServerDescription {
   /** Names of the variables that were expanded. */
   readonly variables?: readonly string[];
   readonly forward_headers?: readonly string[];
+  /** Names of the headers or variables that each caller has values of its own for. */
+  readonly per_user?: readonly string[];
   readonly oauth?: true;
   readonly redact?: Masking;
   readonly connection: "shared" | "session";

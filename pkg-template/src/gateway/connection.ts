@@ -9,16 +9,18 @@ import { UpstreamError, failureOf, maskedText, noteOf } from "./failure.js";
 import type { UpstreamFailure } from "./failure.js";
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, SERVER_ERROR } from "./rpc-codes.js";
 import type { PriorDiscovery, Progress, SdkClient, SdkSubscription } from "./sdk.js";
+import { UI, VIEWS } from "./extensions.js";
 import { answersLast, killed, unlessLost } from "./live.js";
 import type { Live } from "./live.js";
 import { endOf } from "./program-transport.js";
 import { isAlike, isRefused, mayBeForgotten, mayFailForTheProbe } from "./session-refusal.js";
+import { asGiven, carriesTasks, sentAs } from "./task-wire.js";
 import { backoffMs, within } from "./timers.js";
 import { openLink, refusesStreamable } from "./transports.js";
 import type { Link } from "./transports.js";
 
 /** What we can do for a server, whoever the client is: one that cannot is answered with an error when it is asked. */
-const CAPABILITIES = { sampling: { tools: {}, context: {} }, elicitation: { form: {}, url: {} }, roots: { listChanged: true } };
+const CAPABILITIES = { sampling: { tools: {}, context: {} }, elicitation: { form: {}, url: {} }, roots: { listChanged: true }, extensions: { [UI]: VIEWS } };
 /** Requests under way on one connection. */
 const MAX_IN_FLIGHT = 1_000;
 /** Questions of a server that are not answered yet. */
@@ -217,15 +219,16 @@ export class UpstreamConnection {
       ...(onprogress && { onprogress: guarded(onprogress), resetTimeoutOnProgress: true, maxTotalTimeout: timeout * MOST_TIMEOUTS }),
     };
     try {
-      const tool = method === "tools/call" && live.link.kind === "http" && live.client.getProtocolEra() === "modern" ? this.#settings.mirrored(String(all["name"])) : undefined;
+      const isModern = live.client.getProtocolEra() === "modern";
+      const tool = method === "tools/call" && live.link.kind === "http" && isModern ? this.#settings.mirrored(String(all["name"])) : undefined;
       // Without the schema of its output, so that the SDK checks nothing and throws nothing away.
       const result = await unlessLost(live, () =>
         tool
           ? live.client.callTool(withRounded(all) as never, { ...how, toolDefinition: { name: tool["name"], inputSchema: tool["inputSchema"] } } as never)
-          : live.client.request({ method, params: all }, ANY_RESULT as never, how as never),
+          : live.client.request({ method: isModern ? sentAs(method) : method, params: all }, ANY_RESULT as never, how as never),
       );
       this.#failures = 0;
-      if (typeof result === "object" && result !== null && !Array.isArray(result)) return result as JsonObject;
+      if (typeof result === "object" && result !== null && !Array.isArray(result)) return asGiven(result as JsonObject);
       throw new UpstreamError({ kind: "malformed", message: "the server's result is not an object" });
     } finally {
       this.#inFlight.delete(call);
@@ -411,6 +414,7 @@ export class UpstreamConnection {
       throw error;
     }
     answersLast(link.transport);
+    if (client.getProtocolEra() === "modern") carriesTasks(link.transport);
     if (client.getProtocolEra() === "legacy") learned.prior ??= { until: now() + PRIOR_MS };
     return live;
   }

@@ -2,12 +2,20 @@
 import { firstKnown } from "./first-known.js";
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from "./rpc-codes.js";
 import type { Fields, RequestContext, SdkServer } from "./server-sdk.js";
+import { TASKS } from "./task-wire.js";
 
 const SKILLS = "io.modelcontextprotocol/skills";
+/** Views of servers (MCP Apps). It has no methods of its own between clients and servers. */
+export const UI = "io.modelcontextprotocol/ui";
+/** What a host says of the views that it shows. */
+export const VIEWS = { mimeTypes: ["text/html;profile=mcp-app"] };
 
 /** The methods of each extension: lists of all servers are one list, and what has an address is asked of each until one knows it. */
 const METHODS: Readonly<Record<string, Readonly<Record<string, "list" | "address">>>> = {
   [SKILLS]: { "skills/list": "list", "skills/get": "address", "resources/directory/read": "address" },
+  [UI]: {},
+  // Its methods are about tasks that have other names here.
+  [TASKS]: {},
 };
 /** The SDK checks requests of methods that it does not know by what it is given; servers check theirs. */
 const ANY = { "~standard": { version: 1, vendor: "contextweaver", validate: (value: unknown) => ({ value }) } };
@@ -30,9 +38,17 @@ export interface ExtensionHost {
   onError(error: unknown): void;
 }
 
-/** The capability `extensions` of the gateway: what any of its servers can do; nothing where none has an extension that is known. */
-export function extensionsOf(declared: ReadonlyMap<string, Fields>): Fields | undefined {
-  const all: Record<string, Record<string, unknown>> = {};
+/** Whether a client shows views. */
+export function showsViews({ extensions }: Fields): boolean {
+  return (extensions as Fields | undefined)?.[UI] !== undefined;
+}
+
+/**
+ * The capability `extensions` of the gateway: what any of its servers can do; nothing where none has an extension that is known. Many
+ * servers that have views do not declare them.
+ */
+export function extensionsOf(declared: ReadonlyMap<string, Fields>, has_views: boolean): Fields | undefined {
+  const all: Record<string, Record<string, unknown>> = has_views ? { [UI]: {} } : {};
   for (const extensions of declared.values()) {
     for (const id of Object.keys(METHODS)) {
       const given = extensions[id];

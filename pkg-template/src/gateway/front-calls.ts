@@ -1,7 +1,5 @@
 // Calls of tools: the runtime says step by step what becomes of one, and what a server answers goes to whoever keeps results.
 import type { DrilldownInput } from "../adapters/read-on.js";
-import { ContextWeaverError } from "../boundary/errors.js";
-import type { DigestedResult } from "../mcp/mcp-digest.js";
 import type { JsonObject } from "../types.js";
 import { canElicit } from "./bridge.js";
 import type { CallProgress, UpstreamCall } from "./bridge.js";
@@ -9,15 +7,15 @@ import { failureOf, maskedText } from "./failure.js";
 import type { ServedClient } from "./front-client.js";
 import { protocolError } from "./front-errors.js";
 import type { FrontHost } from "./front-host.js";
+import { keptResult } from "./front-results.js";
 import { answersOf, watchedOf } from "./front-rounds.js";
 import type { FrontRounds } from "./front-rounds.js";
+import type { FrontTasks } from "./front-tasks.js";
 import type { FrontUpstream } from "./front-upstream.js";
 import { INTERNAL_ERROR, MISSING_CAPABILITY } from "./rpc-codes.js";
 import type { ForwardedCall, NextStep, StoredPart } from "./runtime-types.js";
 import type { Fields, McpRequest, RequestContext } from "./server-sdk.js";
 
-/** The extension of views. */
-const UI = "io.modelcontextprotocol/ui";
 /** The question by which a call is confirmed. */
 const CONFIRM = "confirm";
 
@@ -27,15 +25,17 @@ export class FrontCalls {
   readonly #client: ServedClient;
   readonly #rounds: FrontRounds;
   readonly #upstream: FrontUpstream;
+  readonly #tasks: FrontTasks;
   readonly #toolsChanged: () => void;
 
   /** `toolsChanged` hears when the client sees other tools after a call. */
-  constructor(host: FrontHost, client: ServedClient, rounds: FrontRounds, upstream: FrontUpstream, toolsChanged: () => void) {
-    [this.#host, this.#client, this.#rounds, this.#upstream, this.#toolsChanged] = [host, client, rounds, upstream, toolsChanged];
+  constructor(host: FrontHost, client: ServedClient, rounds: FrontRounds, upstream: FrontUpstream, tasks: FrontTasks, toolsChanged: () => void) {
+    [this.#host, this.#client, this.#rounds, this.#upstream, this.#tasks, this.#toolsChanged] = [host, client, rounds, upstream, tasks, toolsChanged];
   }
 
   async begin({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
     await this.#host.started();
+    await this.#upstream.introduce(context);
     const { key: session, caller, results } = this.#client;
     const { handle } = (params["arguments"] ?? {}) as Fields;
     const owned = typeof handle === "string" ? await results.ownerOf(handle) : undefined;
@@ -46,13 +46,15 @@ export class FrontCalls {
       name: String(params["name"]),
       arguments: (params["arguments"] ?? {}) as JsonObject,
       ...(context.mcpReq._meta !== undefined && { meta: context.mcpReq._meta as JsonObject }),
+      client: this.#client.name(context),
       can_confirm: canElicit(this.#client.capabilities(context)),
       now_ms: Date.now(),
     });
-    return this.#take(step, context);
+    return this.#take(step, context, params["task"]);
   }
 
-  async #take(step: NextStep, context: RequestContext): Promise<Fields> {
+  /** `task`: what a client of 2025-11-25 says of the task that it wants. */
+  async #take(step: NextStep, context: RequestContext, task?: unknown): Promise<Fields> {
     watchedOf(context)?.note(step.info);
     if ("reply" in step) return step.reply;
     if ("error" in step) throw protocolError(this.#host, step.error.code, step.error.message, step.error.data);
@@ -62,8 +64,8 @@ export class FrontCalls {
       if (error_type !== undefined) watchedOf(context)?.failed(error_type);
       return reply;
     }
-    if ("confirm" in step) return this.#confirm(step.confirm, context);
-    if ("forward" in step) return this.#run(step.forward, context);
+    if ("confirm" in step) return this.#confirm(step.confirm, context, task);
+    if ("forward" in step) return this.#run(step.forward, context, task);
     throw protocolError(this.#host, INTERNAL_ERROR, "a call that has not begun cannot be tried again");
   }
 
@@ -75,11 +77,11 @@ export class FrontCalls {
   }
 
   /** Has the user confirm a call, by a form without fields. */
-  async #confirm({ call, message }: { readonly call: number; readonly message: string }, context: RequestContext): Promise<Fields> {
+  async #confirm({ call, message }: { readonly call: number; readonly message: string }, context: RequestContext, task: unknown): Promise<Fields> {
     const asking = this.#upstream.call(context);
     const resume = (then: RequestContext): Promise<Fields> => {
       const answer = then.mcpReq.inputResponses?.[CONFIRM] as Fields | undefined;
-      return this.#take(this.#host.runtime.confirmCall(call, answer?.["action"] === "accept", Date.now()), then);
+      return this.#take(this.#host.runtime.confirmCall(call, answer?.["action"] === "accept", Date.now()), then, task);
     };
     asking.signal.addEventListener("abort", () => this.#host.runtime.cancelCall(call), { once: true });
     const form = { message, requestedSchema: { type: "object", properties: {} }, ...(this.#client.is_modern && { mode: "form" }) };
@@ -97,13 +99,13 @@ export class FrontCalls {
   }
 
   /** Sends a call to its server until it is answered, and hands the result to whoever keeps it. */
-  async #run(about: ForwardedCall, context: RequestContext): Promise<Fields> {
+  async #run(about: ForwardedCall, context: RequestContext, task: unknown): Promise<Fields> {
     const { runtime } = this.#host;
     const call = this.#upstream.call(context);
     call.signal.addEventListener("abort", () => runtime.cancelCall(about.call), { once: true });
     const send = (answers?: Fields): void => {
       const envelope = this.#client.envelope(context);
-      const params = { name: about.tool, arguments: about.arguments, ...answers };
+      const params = { name: about.tool, arguments: about.arguments, ...this.#tasks.wanted(about, task), ...answers };
       call.start(() => this.#upstream.send(about.server, call, "tools/call", params, { meta: about.meta, envelope, watched: watchedOf(context) }));
     };
     const proceed = (now: RequestContext): Promise<Fields> => this.#closing(about.call, () => run(now));
@@ -114,7 +116,10 @@ export class FrontCalls {
         if (asked) return asked;
         const lacking = this.#lacking(call, progress);
         if (lacking) throw lacking;
-        if ("result" in progress) return this.#finish(about, progress.result, now);
+        if ("result" in progress) {
+          const begun = await this.#tasks.begun(about, progress.result, task, call, now);
+          return begun && "task" in begun ? begun.task : this.#finish(about, begun?.result ?? progress.result, now);
+        }
         if (!("error" in progress)) continue;
         const after = runtime.failCall({ call: about.call, failure: failureOf(progress.error, []), random: Math.random() });
         if (!("retry" in after)) return this.#take(after, now);
@@ -138,38 +143,18 @@ export class FrontCalls {
     return protocolError(this.#host, MISSING_CAPABILITY, message, { requiredCapabilities: lacking });
   }
 
-  /** What the client gets of a result. Of one that cannot be kept it is told that the tool has run. */
+  /** What the client gets of a result. */
   async #finish(about: ForwardedCall, result: Fields, context: RequestContext): Promise<Fields> {
-    const { server, tool: name, arguments: given, app } = about;
-    const { onError } = this.#host;
-    const { extensions } = this.#client.capabilities(context) as { readonly extensions?: Fields };
-    // A host that has no views reads structured content as a model does.
-    const whole = app === "only" ? "result" : app === "view" && extensions?.[UI] !== undefined ? "structured" : undefined;
-    let digested: DigestedResult;
-    try {
-      digested = await this.#client.results.digest({ name, arguments: given, server, result, whole }, onError);
-    } catch (error) {
-      onError(error);
-      const code = ContextWeaverError.is(error) ? error.code : "INTERNAL";
-      watchedOf(context)?.failed(code);
+    const kept = await keptResult(this.#host, this.#client, about, result, context);
+    if ("refusal" in kept) {
+      watchedOf(context)?.failed(kept.code);
       this.#host.runtime.cancelCall(about.call);
-      const message = `the tool has run, and its result could not be kept: ${failureOf(error, []).message}`;
-      return { content: [{ type: "text", text: JSON.stringify({ error: code, message, path: name, retryable: false }) }], isError: true };
+      return kept.refusal;
     }
+    const { digested, measured } = kept;
     watchedOf(context)?.measured(digested);
-    const { meta, changed } = this.#host.runtime.finishCall({
-      call: about.call,
-      ...(about.keeps_reply && { reply: digested.result as JsonObject }),
-      measured: {
-        tokens: digested.tokens,
-        shown_tokens: digested.shown_tokens,
-        bytes: digested.bytes,
-        is_error: result["isError"] === true,
-        ...(digested.handle !== undefined && { handle: digested.handle }),
-        ...(digested.envelope && { handles: digested.envelope.artifacts.map(({ handle }) => handle) }),
-      },
-      now_ms: Date.now(),
-    });
+    const reply = about.keeps_reply && { reply: digested.result as JsonObject };
+    const { meta, changed } = this.#host.runtime.finishCall({ call: about.call, ...reply, measured, now_ms: Date.now() });
     if (changed.tools) this.#toolsChanged();
     return meta ? { ...digested.result, _meta: { ...(digested.result["_meta"] as Fields | undefined), ...meta } } : digested.result;
   }

@@ -1,6 +1,7 @@
 // The client of a front: who it is to the gateway, and what it says of itself with its requests.
 import type { Fields, RequestContext, SdkServer } from "./server-sdk.js";
 import type { GatewaySession } from "./session.js";
+import { TASKS } from "./task-wire.js";
 import { clientOf } from "./watch.js";
 import type { WatchedClient } from "./watch.js";
 
@@ -52,6 +53,17 @@ export class ServedClient implements FrontClient {
     return (told ?? {}) as Fields;
   }
 
+  /** What an upstream of revision 2026-07-28 is told that the client can do: for one of the earlier revisions the gateway waits for tasks. */
+  #capabilities(context: RequestContext): Fields {
+    const told = this.capabilities(context);
+    return this.is_modern ? told : { ...told, extensions: { ...(told["extensions"] as Fields | undefined), [TASKS]: {} } };
+  }
+
+  /** What the client calls itself. */
+  name(context: RequestContext): string | undefined {
+    return clientOf(this.is_modern ? context.mcpReq.envelope?.[CLIENT_INFO] : this.#server.getClientVersion())?.name;
+  }
+
   /** Without sessions, clients of one caller are told apart by what they call themselves. */
   session(context: RequestContext): string {
     return this.is_passing ? JSON.stringify([this.key, context.mcpReq.envelope?.[CLIENT_INFO]]) : this.key;
@@ -63,7 +75,7 @@ export class ServedClient implements FrontClient {
    */
   envelope(context: RequestContext): Fields {
     const level = this.is_modern ? context.mcpReq.envelope?.[LOG_LEVEL] : (this.level ?? "debug");
-    return { [CLIENT_CAPABILITIES]: this.capabilities(context), ...(level !== undefined && { [LOG_LEVEL]: level }) };
+    return { [CLIENT_CAPABILITIES]: this.#capabilities(context), ...(level !== undefined && { [LOG_LEVEL]: level }) };
   }
 
   /** The client of a call as hooks are told of it. */

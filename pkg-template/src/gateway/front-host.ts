@@ -4,7 +4,9 @@ import type { ClientFront } from "./front.js";
 import type { RoundState, WaitingCall } from "./front-rounds.js";
 import type { GatewayRuntime } from "./runtime.js";
 import type { Fields, SdkStateCodec, ServerSdk } from "./server-sdk.js";
+import type { SkillGuard } from "./skill-guard.js";
 import type { ResourceSubscriptions } from "./subscriptions.js";
+import type { GatewayTasks } from "./tasks.js";
 import type { Upstream } from "./upstream.js";
 import type { GatewayWatch } from "./watch.js";
 
@@ -20,16 +22,27 @@ export interface FrontHost {
   readonly watch: GatewayWatch | undefined;
   /** Keys of `_meta` that pass. */
   readonly metaAllowed: readonly string[];
+  /** Whether structured content that says what the text says is left out. */
+  readonly isOnce: boolean;
   /** The schema of a tool of which clients repeat arguments in headers (SEP-2243), by the name it is shown under. */
   schemaWithHeaders(session: string, caller: string, name: string): Fields | undefined;
   upstream(name: string): Upstream;
+  /** Servers of which each caller has a connection of its own. */
+  perUser(): readonly Upstream[];
   /** Extensions of the protocol that servers declare, by server. */
   extensions(): ReadonlyMap<string, Fields>;
+  readonly tasks: GatewayTasks;
+  /** What entries of skills say of their files. */
+  readonly skills: SkillGuard;
+  /** Whether a server takes calls as tasks of 2025-11-25. */
+  declaresTasks(): boolean;
+  /** Whether a server has views. */
+  hasViews(): boolean;
   /** Tells a client that it sees other tools now. */
   toolsChanged(front: ClientFront): void;
   /** Resolves when the servers have answered, or should have. */
   started(): Promise<void>;
-  /** Headers of a request that servers may be given, in lower case. */
-  forwarded(request: Request): Readonly<Record<string, string>>;
+  /** Headers of a request that servers may be given, in lower case, and what is known of its caller. */
+  forwarded(request: Request, authInfo: unknown): Readonly<Record<string, string>>;
   onError(error: unknown): void;
 }

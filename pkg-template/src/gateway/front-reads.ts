@@ -8,7 +8,7 @@ import type { ServedClient } from "./front-client.js";
 import { protocolError, toldError } from "./front-errors.js";
 import type { FrontHost } from "./front-host.js";
 import type { FrontUpstream } from "./front-upstream.js";
-import { INVALID_PARAMS, RESOURCE_NOT_FOUND } from "./rpc-codes.js";
+import { INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND } from "./rpc-codes.js";
 import type { Fields, McpRequest, RequestContext } from "./server-sdk.js";
 
 /** A server that may have a resource, with the address that it has for it. */
@@ -32,6 +32,8 @@ export class FrontReads {
     const uri = String(params["uri"]);
     return this.ofResource(uri, async ({ server, uri: known }) => {
       const result = await this.#upstream.pass(server, "resources/read", { uri: known }, context);
+      const problem = await this.#host.skills.problem(server, known, result);
+      if (problem !== undefined) throw protocolError(this.#host, INTERNAL_ERROR, `the file is not what the entry of its skill says: it ${problem}`);
       const answer = known === uri ? result : renamed(result, known, uri);
       return isAnswer(answer) ? this.#told(server, uri, mendedContents(answer, uri)) : answer;
     });

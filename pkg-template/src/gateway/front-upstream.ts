@@ -38,10 +38,16 @@ export class FrontUpstream {
 
   /** The connection for a request. In a session each has credentials of its own: they are renewed, or of another user. */
   connection(upstream: Upstream, context?: RequestContext): UpstreamConnection {
-    const request = context?.http?.req;
+    const { req: request, authInfo } = context?.http ?? {};
     // A server of the earlier revisions asks by its connection: whose call it is about is known if the connection is one client's.
     const session = context === undefined || upstream.main.era === "modern" ? this.#client.key : this.#client.session(context);
-    return upstream.connection(session, request ? this.#host.forwarded(request) : this.#client.headers);
+    return upstream.connection(session, request ? this.#host.forwarded(request, authInfo) : this.#client.headers);
+  }
+
+  /** Lists servers that are there for their users alone, as the client of a request sees them. */
+  async introduce(context: RequestContext): Promise<void> {
+    const { req: request, authInfo } = context.http ?? {};
+    if (request) await Promise.all(this.#host.perUser().map((upstream) => upstream.introduce(this.#client.key, this.#host.forwarded(request, authInfo))));
   }
 
   async send(server: string, call: UpstreamCall, method: string, params: Fields, { meta, envelope, watched }: RequestMetadata): Promise<Fields> {

@@ -1,5 +1,5 @@
 // The server that one client of the gateway sees: what it offers, and who answers which request.
-import { extensionsOf, registerExtensions } from "./extensions.js";
+import { extensionsOf, registerExtensions, showsViews } from "./extensions.js";
 import { FrontCalls } from "./front-calls.js";
 import { ServedClient } from "./front-client.js";
 import type { FrontClient } from "./front-client.js";
@@ -8,6 +8,7 @@ import type { FrontHost } from "./front-host.js";
 import { FrontReads } from "./front-reads.js";
 import { FrontRounds } from "./front-rounds.js";
 import { FrontSubscriptions } from "./front-subscriptions.js";
+import { FrontTasks, legacyTasks } from "./front-tasks.js";
 import { FrontUpstream } from "./front-upstream.js";
 import type { GatewayCallMethod } from "./hook-types.js";
 import type { Fields, RequestContext, RequestHandler, SdkMcpServer, SdkServer } from "./server-sdk.js";
@@ -35,9 +36,9 @@ export class ClientFront {
   constructor(host: FrontHost, client: FrontClient, called?: string | null) {
     this.#host = host;
     const { sdk, runtime } = host;
-    const extensions = extensionsOf(host.extensions());
+    const extensions = extensionsOf(host.extensions(), host.hasViews());
     this.product = new sdk.McpServer(host.info, {
-      capabilities: { ...CAPABILITIES, ...(extensions && { extensions }) },
+      capabilities: { ...CAPABILITIES, ...(!client.is_modern && legacyTasks(host)), ...(extensions && { extensions }) },
       instructions: runtime.instructions(),
       requestState: { verify: (state: string, context: RequestContext) => host.state.verify(state, context) },
     });
@@ -49,13 +50,19 @@ export class ClientFront {
     const rounds = new FrontRounds(host, this.client);
     const upstream = new FrontUpstream(host, this.client, rounds);
     const reads = new FrontReads(host, this.client, upstream);
+    const tasks = new FrontTasks(host, this.client, upstream);
+    tasks.register(this.server);
     this.#subscriptions = new FrontSubscriptions(host, reads, upstream);
-    this.#registerLists();
-    this.#registerCalls(rounds, new FrontCalls(host, this.client, rounds, upstream, () => host.toolsChanged(this)), reads);
+    this.#registerLists(upstream);
+    this.#registerCalls(rounds, new FrontCalls(host, this.client, rounds, upstream, tasks, () => host.toolsChanged(this)), reads);
     registerExtensions(this.server, {
       declared: () => host.extensions(),
       started: () => host.started(),
-      pass: (server, method, params, context) => upstream.pass(server, method, params, context),
+      pass: async (server, method, params, context) => {
+        const result = await upstream.pass(server, method, params, context);
+        host.skills.note(server, result);
+        return result;
+      },
       told: (error) => toldError(host, error),
       error: (code, message) => protocolError(host, code, message),
       onError: host.onError,
@@ -84,15 +91,16 @@ export class ClientFront {
     this.#subscriptions.close();
   }
 
-  #registerLists(): void {
+  #registerLists(upstream: FrontUpstream): void {
     const { runtime } = this.#host;
     const { key: session, caller } = this.client;
-    const list = (method: string, read: () => Fields): void =>
-      this.server.setRequestHandler(method, async () => {
+    const list = (method: string, read: (context: RequestContext) => Fields): void =>
+      this.server.setRequestHandler(method, async (_, context) => {
         await this.#host.started();
-        return read();
+        await upstream.introduce(context);
+        return read(context);
       });
-    list("tools/list", () => ({ tools: runtime.listTools(session, caller).tools }));
+    list("tools/list", (context) => ({ tools: runtime.listTools(session, caller, { client: this.client.name(context), has_views: showsViews(this.client.capabilities(context)) }).tools }));
     list("resources/list", () => ({ resources: runtime.listResources(session, caller) }));
     list("resources/templates/list", () => ({ resourceTemplates: runtime.listResourceTemplates(session, caller) }));
     list("prompts/list", () => ({ prompts: runtime.listPrompts(session, caller) }));

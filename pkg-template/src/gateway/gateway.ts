@@ -5,8 +5,8 @@ import { ContextWeaverError } from "../boundary/errors.js";
 import type { ErrorCode } from "../boundary/errors.js";
 import { keepsNumbers, withRounded } from "../boundary/exact-numbers.js";
 import { fields } from "../boundary/guard.js";
-import { resultTokens } from "../mcp/mcp-digest.js";
-import type { ResultSizeOptions } from "../mcp/mcp-digest.js";
+import { resultTokens } from "../mcp/result-size.js";
+import type { ResultSizeOptions } from "../mcp/result-size.js";
 import type { ContextManagerOptions } from "../manager/options.js";
 import { openRecords } from "../sessions/stored-records.js";
 import type { SessionStore } from "../storage/storage-types.js";
@@ -30,15 +30,19 @@ import { ListenTap } from "./listen-tap.js";
 import { isMirrored } from "./mirrored-headers.js";
 import type { SdkTransport } from "./sdk.js";
 import type { ServerSdk, ServerStdioSdk } from "./server-sdk.js";
-import { withLegalNames } from "./server-names.js";
+import { withLegalKeys, withLegalNames } from "./server-names.js";
 import { GatewaySessions } from "./session.js";
 import { sidecar } from "./sidecar.js";
 import type { SidecarRequest, SidecarRouteOptions } from "./sidecar.js";
+import { SkillGuard } from "./skill-guard.js";
 import { ResourceSubscriptions } from "./subscriptions.js";
+import { givesTasks } from "./task-wire.js";
+import { GatewayTasks } from "./tasks.js";
 import { later } from "./timers.js";
 import { Upstream } from "./upstream.js";
 import type { UpstreamListing, UpstreamSdk } from "./upstream.js";
 import type { UpstreamReport, UpstreamState } from "./upstream-types.js";
+import { amongHeaders, userNames, valuesIn } from "./user-values.js";
 import { GatewayWatch } from "./watch.js";
 
 /** The modules of the official SDK of MCP, 2.x, where the gateway shall not import them itself. */
@@ -52,7 +56,7 @@ export interface GatewaySdk {
 }
 
 /** What a gateway is made of. */
-export interface GatewayOptions extends GatewayHttpOptions, ResultSizeOptions, Omit<GatewayRuntimeOptions, "servers" | "pins" | "accepted" | "pins_lost"> {
+export interface GatewayOptions extends GatewayHttpOptions, ResultSizeOptions, Omit<GatewayRuntimeOptions, "servers" | "pins" | "accepted" | "pins_lost" | "result_tokens"> {
   /** The servers as desktop clients and editors write them: `{ "files": { "command": "npx", "args": […] } }`. */
   readonly mcpServers?: Readonly<Record<string, unknown>>;
   /** The same as VS Code writes it. */
@@ -63,6 +67,12 @@ export interface GatewayOptions extends GatewayHttpOptions, ResultSizeOptions, O
   readonly store?: SessionStore;
   /** Settings of the managers that keep results: masking, limits. What clients get of a result is for `result_tokens` to say. */
   readonly manager?: ContextManagerOptions;
+  /**
+   * What becomes of structured content of more than 200 tokens that says what the text of its result says: `once` leaves it out, as some
+   * clients give their model both; `both` lets it pass. A client that declares the experimental capability `contextweaver/structured_content` gets it in any case,
+   * and so do views. Default: `once`.
+   */
+  readonly structured_content?: "once" | "both";
   /** Milliseconds that the first list waits for servers that have not answered. Default: 5,000. */
   readonly start_timeout_ms?: number;
   /**
@@ -126,7 +136,7 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-const OWN = ["mcpServers", "servers", "env", "store", "manager", "result_tokens", "context_tokens", "start_timeout_ms", "auth_provider", "sdk", "on_error", "on_server", "hooks"] as const;
+const OWN = ["mcpServers", "servers", "env", "store", "manager", "context_tokens", "structured_content", "start_timeout_ms", "auth_provider", "sdk", "on_error", "on_server", "hooks"] as const;
 const HTTP = ["token", "authorize", "origins", "hosts", "path", "protected_resource", "max_body_bytes", "max_sessions", "session_idle_ms"] as const;
 const START_MS = 5_000;
 const STATE_SECONDS = 600;
@@ -205,15 +215,19 @@ class RunningGateway {
     const options = fields(given) as GatewayOptions & Record<string, unknown>;
     const read = readBefore.get(given) ?? ofOptions(options);
     const warnings = [...read.warnings];
-    const servers = read.servers.filter(({ disabled }) => !disabled);
+    const servers = withIdentity(read.servers.filter(({ disabled }) => !disabled), options.authorize !== undefined, warnings);
     this.#options = options;
     this.#http = Object.fromEntries(HTTP.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])));
     checkAccess(this.#http);
     checkLogins(options.auth_provider, servers);
-    const rest = Object.fromEntries(Object.entries(options).filter(([name]) => !(OWN as readonly string[]).includes(name) && !(HTTP as readonly string[]).includes(name)));
-    const made = runtimeOf({ ...rest, ...(rest["policy"] !== undefined && { policy: withLegalNames(rest["policy"], servers) }) } as JsonObject, servers, warnings);
-    [this.#runtime, this.#runtimeOptions, this.#servers, this.warnings] = [made.runtime, made.options, made.servers, warnings];
     this.#resultTokens = resultTokens(options);
+    // What is said is a limit of all tools; the default is for those of which nobody says anything.
+    const isSaid = options.result_tokens !== undefined || options.context_tokens !== undefined;
+    const rest = Object.fromEntries(Object.entries({ ...options, ...(isSaid && { result_tokens: this.#resultTokens }) }).filter(([name]) => !(OWN as readonly string[]).includes(name) && !(HTTP as readonly string[]).includes(name)));
+    const legal = { ...(rest["policy"] !== undefined && { policy: withLegalNames(rest["policy"], servers) }), ...(rest["tools"] !== undefined && { tools: withLegalKeys(rest["tools"], servers) }) };
+    const made = runtimeOf({ ...rest, ...legal } as JsonObject, servers, warnings);
+    [this.#runtime, this.#runtimeOptions, this.#servers, this.warnings] = [made.runtime, made.options, made.servers, warnings];
+    checkStructured(options.structured_content);
     this.#metaAllowed = options.meta_allow ?? ALL_TRACE_KEYS;
     this.#watch = options.hooks && new GatewayWatch(options.hooks, this.#metaAllowed, this.#onError);
   }
@@ -258,6 +272,7 @@ class RunningGateway {
     // The client is told with its first answer what the servers say of themselves.
     await host.started();
     keepsNumbers(transport);
+    givesTasks(transport);
     const { serveStdio } = (sdk ?? (await imported("server/stdio"))) as ServerStdioSdk;
     const joined = new Set<ReturnType<GatewayClients["join"]>>();
     let modern: ReturnType<GatewayClients["join"]> | undefined;
@@ -313,6 +328,7 @@ class RunningGateway {
     const pins = store && (await PinStore.open(store, this.#servers.map(({ name }) => name)));
     const kept = store ? await openRecords<JsonValue>(store.session("gateway-sessions"), { salvage: true }) : undefined;
     for (const { code, message } of kept?.findings ?? []) this.#onError(new ContextWeaverError(code as ErrorCode, message));
+    const tasks = new GatewayTasks(store && (await openRecords<JsonValue>(store.session("gateway-tasks"), { salvage: true })), this.#onError);
     if (pins) this.#withPins(pins);
     const runtime = this.#runtime;
     const { drilldown = "drilldown", recall = "recall" } = this.#options.names ?? {};
@@ -330,19 +346,28 @@ class RunningGateway {
       subscriptions: new ResourceSubscriptions(),
       watch: this.#watch,
       metaAllowed: this.#metaAllowed,
+      isOnce: this.#options.structured_content !== "both",
       schemaWithHeaders: (session, caller, name) => {
         const has_mirrored = [...upstreams.values()].some(({ listing }) => listing?.has_mirrored === true);
-        return has_mirrored ? withRounded(schemaOf(runtime.listTools(session, caller).tools, name)) : undefined;
+        return has_mirrored ? withRounded(schemaOf(runtime.listTools(session, caller, { has_views: true }).tools, name)) : undefined;
       },
       upstream: (name) => {
         const upstream = upstreams.get(name);
         if (!upstream) throw new ContextWeaverError("INTERNAL", `no upstream is called \`${name}\``);
         return upstream;
       },
+      perUser: () => [...upstreams.values()].filter(({ config }) => config.per_user !== undefined),
       extensions: () => new Map([...upstreams].map(([name, upstream]) => [name, upstream.extensions])),
+      tasks,
+      skills: new SkillGuard(),
+      declaresTasks: () => [...upstreams.values()].some(({ takesTasks }) => takesTasks),
+      hasViews: () => [...upstreams.values()].some(({ listing }) => listing?.has_views === true),
       toolsChanged: (front) => clients.toolsChanged(front),
       started: () => started,
-      forwarded: ({ headers }) => Object.fromEntries(forwarded.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? ""]] : []))),
+      forwarded: ({ headers }, authInfo) => ({
+        ...Object.fromEntries(forwarded.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? ""]] : []))),
+        ...amongHeaders(valuesIn(authInfo)),
+      }),
       onError: this.#onError,
     };
     const clients = new GatewayClients(host, sessions, (session) => {
@@ -480,18 +505,40 @@ function runtimeOf(rest: JsonObject, all: readonly ServerConfig[], warnings: Con
 }
 
 /** What the runtime is told of a server. */
-function runtimeServer({ name, policy, include_tools, exclude_tools }: ServerConfig, all: readonly ServerConfig[]): JsonObject {
+function runtimeServer({ name, policy, include_tools, exclude_tools, tools, result_tokens }: ServerConfig, all: readonly ServerConfig[]): JsonObject {
   return {
     name,
     ...(include_tools && { include_tools }),
     ...(exclude_tools && { exclude_tools }),
     ...(policy && { policy: withLegalNames(policy, all) as JsonObject }),
+    ...(tools && { tools }),
+    ...(result_tokens !== undefined && { result_tokens }),
   };
 }
 
 /** Whoever gives a token that lets everybody in, or none, hears of it at once and not with the first request. */
 function checkAccess({ token, authorize, origins }: GatewayHttpOptions): void {
   if (token !== undefined || authorize !== undefined) new Access(authorize === undefined ? token : false, origins);
+}
+
+/** Servers that can be used: what each caller has of its own nobody has where callers are not told apart. */
+function withIdentity(servers: readonly ServerConfig[], is_told: boolean, warnings: ConfigWarning[]): readonly ServerConfig[] {
+  if (is_told) return servers;
+  const usable = servers.filter(({ per_user }) => per_user === undefined);
+  for (const [at, server] of servers.entries()) {
+    if (server.per_user === undefined) continue;
+    const [name = ""] = userNames(server.per_user);
+    const hint = "`authorize` of `gateway()` returns { caller, user: { token } } for each request";
+    const error = new ContextWeaverError("MISSING_FIELD", `nobody says who a caller is, of whom \`user.${name}\` shall be`, { path: "/authorize", hint });
+    if (usable.length === 0) throw error;
+    warnings.push(leftOut({ file: "options", name: server.configured_name ?? server.name, written: undefined, path: `/servers/${at}` }, error));
+  }
+  return usable;
+}
+
+function checkStructured(given: unknown): void {
+  if (given === undefined || given === "once" || given === "both") return;
+  throw new ContextWeaverError("INVALID_INPUT", "expected `once` or `both`", { path: "/structured_content" });
 }
 
 function checkLogins(auth_provider: unknown, servers: readonly ServerConfig[]): void {

@@ -11,6 +11,9 @@ import { KeptSessions } from "./kept-sessions.js";
 import { listenedResources } from "./listen-tap.js";
 import { INVALID_REQUEST, PARSE_ERROR } from "./rpc-codes.js";
 import type { Fields, SdkHttpServerTransport, ServerSdk } from "./server-sdk.js";
+import { givesTasks } from "./task-wire.js";
+import { authInfoOf } from "./user-values.js";
+import type { UserValues } from "./user-values.js";
 import type { StoredRecords } from "../sessions/stored-records.js";
 import type { JsonValue } from "../types.js";
 
@@ -21,6 +24,17 @@ export interface GatewayCaller {
    * Any text of 1 to 256 characters.
    */
   readonly caller: string;
+  /**
+   * What servers are given of this caller alone, by name: `token` for `${user.token}` in the headers of a server, or in `env` of a program.
+   * Default: nothing, and such servers refuse its calls.
+   */
+  readonly user?: Readonly<Record<string, string>>;
+}
+
+/** Who a request is of, with what the SDK carries of it. */
+interface Identity {
+  readonly caller: string;
+  readonly authInfo: Fields | undefined;
 }
 
 /** Decides who may ask; nothing, or `undefined`, is 401. */
@@ -56,7 +70,7 @@ export interface HttpParts {
   readonly sdk: ServerSdk;
   readonly clients: GatewayClients;
   /** Headers of a request that servers may be given, in lower case. */
-  forwarded(request: Request): Readonly<Record<string, string>>;
+  forwarded(request: Request, authInfo: unknown): Readonly<Record<string, string>>;
   /** Where sessions outlive the process. */
   readonly kept?: StoredRecords<JsonValue> | undefined;
   /** Resolves when the servers have answered, or should have. */
@@ -135,9 +149,10 @@ export class GatewayHttp {
     const pathname = withoutSlash(new URL(request.url).pathname);
     if (!this.#isOwnHost(request)) return failure(403, INVALID_REQUEST, "the request is for another host");
     if (protected_resource !== undefined && (pathname === METADATA || pathname === withoutSlash(`${METADATA}${path}`))) return json(200, protected_resource);
-    const caller = await this.#caller(request);
-    if (caller instanceof Response) return caller;
-    if (pathname === withoutSlash(path)) return this.#mcp(request, caller);
+    const identity = await this.#identity(request);
+    if (identity instanceof Response) return identity;
+    const { caller } = identity;
+    if (pathname === withoutSlash(path)) return this.#mcp(request, identity);
     if (pathname === "/stats") return request.method === "GET" ? json(200, this.#parts.stats()) : new Response(null, { status: 405, headers: { allow: "GET" } });
     return (await this.#parts.beside(request, pathname, caller)) ?? json(404, { error: "NOT_FOUND", message: `MCP is at ${path}` });
   }
@@ -149,13 +164,15 @@ export class GatewayHttp {
     return isLoopback(host) || (this.#options.hosts ?? []).includes(host);
   }
 
-  async #caller(request: Request): Promise<string | Response> {
-    if (!this.#authorize) return this.#access.isAuthorized(request) ? (this.#options.token === false ? ANONYMOUS : "token") : this.#unauthorized(request);
+  async #identity(request: Request): Promise<Identity | Response> {
+    const known = { caller: this.#options.token === false ? ANONYMOUS : "token", authInfo: undefined };
+    if (!this.#authorize) return this.#access.isAuthorized(request) ? known : this.#unauthorized(request);
     try {
       const told = await this.#authorize(request);
       if (told === undefined || told === null) return this.#unauthorized(request);
-      const { caller } = told as { readonly caller: unknown };
-      if (typeof caller === "string" && caller !== "" && caller.length <= 256) return caller;
+      const { caller, user } = told as { readonly caller: unknown; readonly user?: unknown };
+      if (user !== undefined && !isValues(user)) throw new ContextWeaverError("CALLBACK_FAILED", "`user` of what `authorize` returns is an object of texts");
+      if (typeof caller === "string" && caller !== "" && caller.length <= 256) return { caller, authInfo: authInfoOf(caller, user) };
       throw new ContextWeaverError("CALLBACK_FAILED", "`authorize` must return `{ caller }`, a text of 1 to 256 characters");
     } catch (error) {
       this.#parts.onError(error);
@@ -168,10 +185,11 @@ export class GatewayHttp {
     return new Response(null, { status: 401, headers: { "www-authenticate": `Bearer${metadata}` } });
   }
 
-  async #mcp(request: Request, caller: string): Promise<Response> {
+  async #mcp(request: Request, identity: Identity): Promise<Response> {
     const { sdk } = this.#parts;
+    const { caller, authInfo } = identity;
     const { method } = request;
-    if (method !== "POST") return method === "GET" || method === "DELETE" ? this.#inSession(request, caller) : new Response(null, { status: 405, headers: { allow: "GET, POST, DELETE" } });
+    if (method !== "POST") return method === "GET" || method === "DELETE" ? this.#inSession(request, identity) : new Response(null, { status: 405, headers: { allow: "GET, POST, DELETE" } });
     const { max_body_bytes } = this.#options;
     let text: string;
     try {
@@ -188,25 +206,25 @@ export class GatewayHttp {
     const parsedBody = parsed(isMirrored ? text : keepingNumbers(text));
     // Where it is no JSON, the SDK reads it again and says what is wrong.
     const readable = (): Request => (parsedBody ? request : new Request(request.url, { method, headers: request.headers, body: text, signal: request.signal }));
-    if (await sdk.isLegacyRequest(readable(), parsedBody, { maxRequestBodySize: max_body_bytes })) return this.#inSession(readable(), caller, parsedBody);
-    const headers = this.#parts.forwarded(request);
+    if (await sdk.isLegacyRequest(readable(), parsedBody, { maxRequestBodySize: max_body_bytes })) return this.#inSession(readable(), identity, parsedBody);
+    const headers = this.#parts.forwarded(request, authInfo);
     const handler = this.#parts.clients.modern(caller, () => this.#modern(caller));
     const uris = listenedResources(parsedBody);
-    const response = await handler.fetch(readable(), parsedBody && { parsedBody });
+    const response = await handler.fetch(readable(), { ...(parsedBody && { parsedBody }), ...(authInfo && { authInfo }) });
     if (uris.length > 0 && response.ok) await this.#parts.clients.listen(caller, uris, headers, request.signal);
     return response;
   }
 
   #modern(caller: string): ReturnType<ServerSdk["createMcpHandler"]> {
     const { sdk, clients } = this.#parts;
-    const factory = ({ requestInfo }: { readonly requestInfo?: Request }): ClientFront["product"] =>
-      clients.passing(caller, requestInfo ? this.#parts.forwarded(requestInfo) : {}, requestInfo?.headers.get("mcp-name")).product;
+    const factory = ({ requestInfo, authInfo }: { readonly requestInfo?: Request; readonly authInfo?: unknown }): ClientFront["product"] =>
+      clients.passing(caller, requestInfo ? this.#parts.forwarded(requestInfo, authInfo) : {}, requestInfo?.headers.get("mcp-name")).product;
     // What is refused is the client's mistake, and answered.
     return sdk.createMcpHandler(factory, { legacy: "reject", maxRequestBodySize: this.#options.max_body_bytes });
   }
 
   /** A request of a revision with sessions. */
-  async #inSession(request: Request, caller: string, parsedBody?: Fields): Promise<Response> {
+  async #inSession(request: Request, { caller, authInfo }: Identity, parsedBody?: Fields): Promise<Response> {
     await this.#sweep();
     const id = request.headers.get("mcp-session-id");
     const known = id === null ? undefined : (this.#sessions.get(id) ?? (await this.#resumed(id, caller, request)));
@@ -222,7 +240,7 @@ export class GatewayHttp {
       session.used = Date.now();
     };
     try {
-      const response = await session.transport.handleRequest(request, parsedBody && { parsedBody });
+      const response = await session.transport.handleRequest(request, { ...(parsedBody && { parsedBody }), ...(authInfo && { authInfo }) });
       const { sessionId } = session.transport;
       // What began with no valid `initialize` is no session.
       if (sessionId === undefined) await clients.leave(session.front);
@@ -275,6 +293,7 @@ export class GatewayHttp {
         await this.#end(closed);
       },
     });
+    givesTasks(transport);
     const session: HttpSession = { caller, transport, front, used: Date.now(), open: 0 };
     void front.server.connect(transport).catch(onError);
     return session;
@@ -297,6 +316,10 @@ export class GatewayHttp {
     const idle = [...this.#sessions].filter(([, { open }]) => open === 0).sort(([, one], [, other]) => one.used - other.used);
     for (const [id, { used }] of idle) if (now - used > session_idle_ms || this.#sessions.size >= max_sessions) await this.#end(id);
   }
+}
+
+function isValues(user: unknown): user is UserValues {
+  return typeof user === "object" && user !== null && !Array.isArray(user) && Object.values(user).every((value) => typeof value === "string");
 }
 
 /** Runs `done` when a response has been read, or nobody reads it any more. */

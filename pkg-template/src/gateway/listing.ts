@@ -11,6 +11,8 @@ import { METHOD_NOT_FOUND } from "./rpc-codes.js";
 /** The lists of a server. */
 export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
 
+/** The address of a view in a tool as it was listed. */
+const HAS_VIEW = /"(?:ui\/)?resourceUri"\s*:/;
 /** All of them. @internal */
 export const LIST_KINDS: readonly ListKind[] = ["tools", "resources", "resource_templates", "prompts"];
 
@@ -34,6 +36,8 @@ export interface UpstreamListing {
   readonly counts: Readonly<Record<ListKind, number>>;
   /** Whether there may be tools of which clients repeat arguments in headers. */
   readonly has_mirrored: boolean;
+  /** Whether there may be tools with views. */
+  readonly has_views: boolean;
   /** At most 100. */
   readonly problems: readonly ListingProblem[];
 }
@@ -218,5 +222,5 @@ export function listingOf(lists: ReadonlyMap<ListKind, List>, failed: readonly L
     parts.push(`"${kind}":[${entries.join(",")}]`);
   }
   if (instructions !== undefined) parts.push(`"instructions":${JSON.stringify(instructions.slice(0, MAX_INSTRUCTIONS).replace(/[\ud800-\udfff]/gu, "\ufffd"))}`);
-  return { bytes: utf8(`{${parts.join(",")}}`), counts, has_mirrored: lists.get("tools")?.has_mirrored === true, problems: problems.slice(0, MAX_PROBLEMS) };
+  return { bytes: utf8(`{${parts.join(",")}}`), counts, has_mirrored: lists.get("tools")?.has_mirrored === true, has_views: lists.get("tools")?.entries.some((entry) => HAS_VIEW.test(entry)) === true, problems: problems.slice(0, MAX_PROBLEMS) };
 }

@@ -106,6 +106,24 @@ export interface VisibilityProfile {
   readonly environments?: readonly string[];
 }
 
+/** What is said of a tool in place of its server. What its server says stays in reports, pins and findings. */
+export interface ToolOverride {
+  /** The name that clients see: letters, digits, `_`, `.` and `-`, at most 64, without `__`. Default: the server's. */
+  readonly name?: string;
+  /** The description that clients see. Default: the server's. */
+  readonly description?: string;
+  /** Whether the tool is there for nobody. Default: false. */
+  readonly hide?: boolean;
+  readonly arguments?: {
+    /** Arguments that a call is given where it has none of the name. */
+    readonly defaults?: JsonObject;
+    /** Arguments that every call is given; clients do not see them, and what one gives all the same is replaced. */
+    readonly fixed?: JsonObject;
+  };
+  /** Most tokens of a result that clients get. Default: the server's `result_tokens`. */
+  readonly result_tokens?: number;
+}
+
 /** What a server is called, and what holds for its tools alone. */
 export interface GatewayServer {
   /** Letters, digits, `_`, `.` and `-`, at most 64. */
@@ -120,6 +138,10 @@ export interface GatewayServer {
   readonly include_tools?: readonly string[];
   /** Globs of tools that are not offered, though they are included. */
   readonly exclude_tools?: readonly string[];
+  /** What is said of its tools in its place, by the names that it has for them. */
+  readonly tools?: Readonly<Record<string, ToolOverride>>;
+  /** Most tokens of its results that clients get. Default: as for all. */
+  readonly result_tokens?: number;
 }
 
 /** Names of the gateway's own tools. */
@@ -160,6 +182,11 @@ export interface GatewayRuntimeOptions {
   readonly validate?: boolean;
   /** Names or globs of tools that search mode lists always. */
   readonly pinned_tools?: readonly string[];
+  /**
+   * Names or globs of clients that search tools by themselves, and defer their definitions: where the mode is `auto` they see all tools,
+   * with what their search goes by. Default: `claude-code*`.
+   */
+  readonly searching_clients?: readonly string[];
   /** Tools used last that search mode lists, at most 100. Default: 5. */
   readonly recent_tools?: number;
   /** What happens to a tool that is not as it was pinned. Default: `quarantine`. */
@@ -175,6 +202,10 @@ export interface GatewayRuntimeOptions {
   /** Keys of `_meta` that a call carries on. Default: `traceparent`, `tracestate` and `baggage`. */
   readonly meta_allow?: readonly string[];
   readonly names?: GatewayToolNames;
+  /** What is said of tools in place of their servers, by `<server>__<tool>` with the names of the servers and of the tools there. */
+  readonly tools?: Readonly<Record<string, ToolOverride>>;
+  /** Most tokens of a result that clients get, where nothing else is said of its tool or server. */
+  readonly result_tokens?: number;
 }
 
 /** What a host keeps for the next run: options of it. */
@@ -281,7 +312,33 @@ export interface ListedServer {
   readonly unmatched_rules: readonly UnmatchedRule[];
 }
 
-/** A rule of a policy that speaks of tools which are not there. */
+/** Something that an override breaks, or that it cannot do. */
+export interface OverrideProblem {
+  /** `name-taken`, `unknown-argument`, `value-invalid`, `text-names-tool` or `text-names-argument`. */
+  readonly code: string;
+  /** Where the override says so, as a JSON pointer into the options. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A tool of which the options say something in place of its server. */
+export interface OverriddenTool {
+  readonly server: string;
+  /** The name that the server has for it. */
+  readonly tool: string;
+  /** The name that clients see; absent where it is hidden. */
+  readonly shown_as?: string;
+  readonly hidden: boolean;
+  /** What the server says of it, where clients see another description. */
+  readonly description?: string;
+  /** Names of the arguments that have a default. */
+  readonly defaults: readonly string[];
+  /** Names of the arguments that are given in any case. */
+  readonly fixed: readonly string[];
+  readonly problems: readonly OverrideProblem[];
+}
+
+/** A rule of a policy, or an override, that speaks of tools which are not there. */
 export interface UnmatchedRule {
   /** Where the rule says so, as a JSON pointer into the options. */
   readonly path: string;
@@ -311,6 +368,8 @@ export interface CallRequest {
   readonly name: string;
   readonly arguments?: JsonValue | undefined;
   readonly meta?: JsonObject | undefined;
+  /** The name that the client says it has. */
+  readonly client?: string | undefined;
   /** Whether the user can be asked. */
   readonly can_confirm: boolean;
   readonly now_ms: number;
@@ -338,6 +397,11 @@ export interface ForwardedCall {
   readonly keeps_reply: boolean;
   /** What views of the server (MCP Apps) need of the result: structured content of a tool with a view, all of one that no model calls. */
   readonly app?: AppUse;
+  /** Most tokens and characters of the result that the client gets. Absent where that is as for any tool and client. */
+  readonly result_tokens?: number;
+  readonly result_chars?: number;
+  /** Whether the server runs the tool as a task (2025-11-25); absent where it does not. */
+  readonly task_support?: "required" | "optional";
 }
 
 /** A part of a stored result. */
@@ -406,6 +470,16 @@ export interface FinishedCall {
   readonly call: number;
   /** The `CallToolResult` that the client is to get, of a call that `keeps_reply`. */
   readonly reply?: JsonObject;
+  readonly measured: MeasuredResult;
+  readonly now_ms: number;
+}
+
+/** A task whose result has come. */
+export interface FinishedTask {
+  readonly session: string;
+  readonly server: string;
+  /** The name that the server has for the tool. */
+  readonly tool: string;
   readonly measured: MeasuredResult;
   readonly now_ms: number;
 }
@@ -527,4 +601,6 @@ export interface GatewayStats {
   readonly refusals: readonly RefusalStats[];
   /** Rules of policies that name tools which no server has, once each server has listed its tools or cannot be reached. */
   readonly unmatched_rules: readonly UnmatchedRule[];
+  /** Tools of which the options say something in place of their servers, with what the servers say; at most 200. */
+  readonly overrides: readonly OverriddenTool[];
 }

@@ -15,6 +15,7 @@ import type {
   FailedCall,
   FinishedCall,
   FinishedReply,
+  FinishedTask,
   FoundPrompt,
   FoundResource,
   GatewayRuntimeOptions,
@@ -118,9 +119,9 @@ export class GatewayRuntime {
     return this.#run("pin_state", "{}");
   }
 
-  /** Returns the tools that a client sees. */
-  listTools(session: string, caller?: string): ToolList {
-    return this.#run("list_tools", encode({ session, caller }));
+  /** Returns the tools that a client sees: with those that are for views alone, where it shows views; all, where it searches by itself. */
+  listTools(session: string, caller?: string, traits: { readonly client?: string | undefined; readonly has_views?: boolean } = {}): ToolList {
+    return this.#run("list_tools", encode({ session, caller, ...traits }));
   }
 
   /** Says what to do with a call of a client. */
@@ -141,6 +142,11 @@ export class GatewayRuntime {
   /** Ends a call that a server answered, and says what goes with its result. */
   finishCall(finished: FinishedCall): FinishedReply {
     return this.#run("finish_call", readArgument(finished, FINISHED).json);
+  }
+
+  /** Counts the result of a call that became a task, and notes whose its handles are. */
+  finishTask(finished: FinishedTask): void {
+    this.#run("finish_task", encode(finished));
   }
 
   /** Gives a call up. */

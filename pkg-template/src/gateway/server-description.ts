@@ -13,7 +13,7 @@ const NODE_INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 /** Describes a server for people: names of variables and headers, none of their values. */
 export function describeServer(config: ServerConfig): ServerDescription {
-  const { name, configured_name, transport, connection, disabled, timeout_ms, forward_headers, oauth, redact } = config;
+  const { name, configured_name, transport, connection, disabled, timeout_ms, forward_headers, per_user, oauth, redact } = config;
   const variables = expansions.get(config)?.names ?? [];
   return {
     name,
@@ -21,6 +21,7 @@ export function describeServer(config: ServerConfig): ServerDescription {
     ...described(transport, (text) => asWritten(text, config)),
     ...(variables.length > 0 && { variables }),
     ...(forward_headers && { forward_headers }),
+    ...(per_user && { per_user: Object.keys(per_user) }),
     ...(oauth && { oauth: true }),
     ...(redact !== undefined && { redact }),
     connection,

@@ -44,3 +44,14 @@ export function withLegalNames(policy: unknown, servers: readonly ServerConfig[]
   });
   return { ...(policy as object), rules: renamed };
 }
+
+/** The same overrides, by names of servers as they are called here. @internal */
+export function withLegalKeys(overrides: unknown, servers: readonly ServerConfig[]): unknown {
+  if (typeof overrides !== "object" || overrides === null || Array.isArray(overrides)) return overrides;
+  const renamed = servers.flatMap(({ name, configured_name }) => (configured_name === undefined ? [] : [{ name, start: `${configured_name}__` }]));
+  const legal = (key: string): string => {
+    const found = renamed.find(({ start }) => key.startsWith(start));
+    return found ? `${found.name}__${key.slice(found.start.length)}` : key;
+  };
+  return Object.fromEntries(Object.entries(overrides).map(([key, value]) => [legal(key), value as unknown]));
+}

@@ -1,13 +1,15 @@
 // One server of a configuration, as any of the known programs writes it.
 import { ContextWeaverError } from "../boundary/errors.js";
 import { encode, fields, listed } from "../boundary/guard.js";
-import { token } from "../boundary/guard-errors.js";
+import { token, wholeWithin } from "../boundary/guard-errors.js";
 import { nearest } from "../boundary/nearest.js";
 import type { Masking } from "../manager/options.js";
 import type { JsonObject } from "../types.js";
 import type { ConfigWarning, ServerConfig, ServerOAuth, ServerTransport } from "./config-types.js";
 import type { Expansion } from "./expand.js";
+import { MAX_RESULT_TOKENS } from "../mcp/result-size.js";
 import { readOAuth } from "./oauth-reader.js";
+import { isPerUser } from "./user-values.js";
 
 /** Milliseconds of a call unless the config says otherwise: what the official SDKs take. */
 export const TIMEOUT_MS = 60_000;
@@ -22,7 +24,7 @@ const MAX_ENTRIES = 1_000;
 const KNOWN = [
   "type", "transport", "command", "args", "env", "cwd", "url", "serverUrl", "httpUrl", "headers", "http_headers", "disabled", "enabled",
   "timeout", "timeout_ms", "include_tools", "includeTools", "enabledTools", "tools", "exclude_tools", "excludeTools", "disabledTools",
-  "forward_headers", "connection", "probe", "policy", "oauth", "redact",
+  "forward_headers", "connection", "probe", "policy", "oauth", "redact", "result_tokens",
 ];
 /** Fields of other programs that mean nothing here, and why. */
 const IGNORED: Readonly<Record<string, string>> = {
@@ -60,6 +62,15 @@ function withoutEmpty(written: Record<string, unknown>): Record<string, unknown>
   return Object.fromEntries(Object.entries(written).filter(([name, value]) => value !== null && !(EMPTY.includes(name) && typeof value === "string" && value.trim() === "")));
 }
 
+/** Takes what each caller has of its own out of the headers or variables of a server. */
+function apart(transport: ServerTransport): { readonly transport: ServerTransport; readonly per_user?: Readonly<Record<string, string>> } {
+  const field = transport.type === "stdio" ? "env" : "headers";
+  const all = Object.entries(transport.type === "stdio" ? transport.env : transport.headers);
+  const per_user = Object.fromEntries(all.filter(([, text]) => isPerUser(text)));
+  if (Object.keys(per_user).length === 0) return { transport };
+  return { transport: { ...transport, [field]: Object.fromEntries(all.filter(([, text]) => !isPerUser(text))) } as ServerTransport, per_user };
+}
+
 /** Reads one server. @internal */
 export class ServerReader {
   readonly #name: string;
@@ -83,8 +94,11 @@ export class ServerReader {
 
   read(): ServerConfig {
     this.#reportUnknown();
-    const transport = this.#transport();
-    const include_tools = this.#tools("include_tools", "includeTools", "enabledTools", "tools");
+    const { transport, per_user } = apart(this.#transport());
+    // A list says which tools there are, an object what is said of them.
+    const { tools, result_tokens } = this.#written;
+    const isOverrides = typeof tools === "object" && tools !== null && !Array.isArray(tools);
+    const include_tools = this.#tools("include_tools", "includeTools", "enabledTools", ...(isOverrides ? [] : ["tools"]));
     const exclude_tools = this.#tools("exclude_tools", "excludeTools", "disabledTools");
     const forward_headers = this.#forwarded(transport);
     const oauth = this.#written["oauth"] === undefined ? undefined : this.#oauth(transport);
@@ -98,12 +112,20 @@ export class ServerReader {
       ...(include_tools && { include_tools }),
       ...(exclude_tools && { exclude_tools }),
       ...(forward_headers && { forward_headers }),
+      ...(per_user && { per_user }),
       probe: this.#flag("probe", true),
       connection: this.#connection(transport),
       ...(oauth && { oauth }),
       ...(redact !== undefined && { redact }),
-      ...(policy !== undefined && { policy: JSON.parse(encode(fields(policy, this.#at("policy")), this.#at("policy"))) as JsonObject }),
+      ...(policy !== undefined && { policy: this.#json("policy") }),
+      ...(isOverrides && { tools: this.#json("tools") }),
+      ...(result_tokens !== undefined && { result_tokens: wholeWithin(result_tokens, 1, MAX_RESULT_TOKENS, this.#at("result_tokens")) }),
     };
+  }
+
+  /** An object that the runtime reads. */
+  #json(field: string): JsonObject {
+    return JSON.parse(encode(fields(this.#written[field], this.#at(field)), this.#at(field))) as JsonObject;
   }
 
   #at(field: string): string {
@@ -173,7 +195,7 @@ export class ServerReader {
   }
 
   #args(): string[] {
-    return this.#list("args", MAX_ARGS).map((arg, place) => this.#expanded(typeof arg === "number" ? String(arg) : arg, `${this.#at("args")}/${place}`));
+    return this.#list("args", MAX_ARGS).map((arg, place) => this.#forAll(typeof arg === "number" ? String(arg) : arg, `${this.#at("args")}/${place}`));
   }
 
   #url(field: string): string {
@@ -210,12 +232,19 @@ export class ServerReader {
   }
 
   #text(field: string): string {
-    return this.#expanded(this.#written[field], this.#at(field));
+    return this.#forAll(this.#written[field], this.#at(field));
   }
 
   #expanded(value: unknown, path: string): string {
     if (typeof value !== "string") throw new ContextWeaverError("INVALID_INPUT", "expected a string", { path });
     return this.#expansion.text(value, path);
+  }
+
+  /** The same of what is one for all callers. */
+  #forAll(value: unknown, path: string): string {
+    const text = this.#expanded(value, path);
+    if (!isPerUser(text)) return text;
+    throw new ContextWeaverError("UNSUPPORTED", "values of a user stand in `headers`, or in `env` of a program", { path, hint: "such as {\"Authorization\": \"Bearer ${user.token}\"}" });
   }
 
   #list(field: string, most: number): unknown[] {

@@ -225,7 +225,7 @@ export class GatewaySession {
    */
   async digest(call: AnsweredCall, onError: (error: unknown) => void): Promise<DigestedResult> {
     const lanes = this.#lanesOf(call.server);
-    const isSmall = isLittle(call.result, CHARS_PER_TOKEN * this.#all.resultTokens);
+    const isSmall = isLittle(call.result, CHARS_PER_TOKEN * (call.most?.tokens ?? this.#all.resultTokens));
     const shelf = await this.#current(lanes, isSmall ? lanes.small : lanes.large);
     const digested = shelf.digests.digest(call);
     shelf.results += 1;

@@ -20,7 +20,7 @@ export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** What a transport is made with. */
 export interface LinkOptions {
   readonly sdk: UpstreamSdk;
-  /** Headers of the client's request that are sent on, by their names in lower case; they win over those of the config. */
+  /** Headers of the client's request that are sent on, and what a caller has of its own: headers, or variables of a program. They win over those of the config. */
   readonly forwarded?: Readonly<Record<string, string>>;
   /** A provider of the SDK: `AuthProvider` or `OAuthClientProvider`. */
   readonly auth_provider?: object;
@@ -55,7 +55,7 @@ export async function openLink({ name, transport }: ServerConfig, options: LinkO
     throw new ContextWeaverError("UNSUPPORTED", `the server \`${name}\` is a program, which cannot be started here`, { hint });
   }
   const { command, args, env, cwd } = transport;
-  const parameters = { command, args: [...args], env: { ...inheritedHere(), ...env }, ...(cwd !== undefined && { cwd }), stderr: "pipe" as const, maxBufferSize };
+  const parameters = { command, args: [...args], env: { ...inheritedHere(), ...env, ...options.forwarded }, ...(cwd !== undefined && { cwd }), stderr: "pipe" as const, maxBufferSize };
   const Programs = programTransport(sdk.client.ReadBuffer as Parameters<typeof programTransport>[0]) ?? (await sdk.stdio()).StdioClientTransport;
   const made = new Programs(parameters as never) as SdkStdioTransport;
   keepsNumbers(made);

@@ -16,6 +16,7 @@ import { HEADER_MISMATCH, METHOD_NOT_FOUND } from "./rpc-codes.js";
 import { SHORTEST_SECRET, describeServer, secretsOf } from "./server-description.js";
 import { backoffMs, later } from "./timers.js";
 import { MAX_MESSAGE_BYTES, credentialsOf } from "./transports.js";
+import { expandedFor } from "./user-values.js";
 import type { UpstreamOptions, UpstreamReport, UpstreamState } from "./upstream-types.js";
 
 export { UpstreamConnection } from "./connection.js";
@@ -115,6 +116,12 @@ export class Upstream {
     return (this.#source.capabilities["extensions"] ?? {}) as JsonObject;
   }
 
+  /** Whether the server takes calls as tasks of 2025-11-25, as long as it is connected. */
+  get takesTasks(): boolean {
+    const { tasks } = this.#source.capabilities as { readonly tasks?: { readonly requests?: { readonly tools?: { readonly call?: unknown } } } };
+    return tasks?.requests?.tools?.call !== undefined;
+  }
+
   /** What the server offers, as it said last. */
   get listing(): UpstreamListing | undefined {
     return this.#listing;
@@ -128,6 +135,8 @@ export class Upstream {
     if (!this.#isClosed) {
       this.#isStarted = true;
       this.#sweepLater();
+      // Nobody's connection is refused: the first of its users lists it.
+      if (this.config.per_user !== undefined) return this.#state;
       await this.#main.open().catch(() => undefined);
       await this.#listingRun;
       // Its failure is told by now.
@@ -165,6 +174,17 @@ export class Upstream {
     return made;
   }
 
+  /** Has a server that is there for its users alone be listed by one of them; never rejects. */
+  async introduce(session: string, headers: Readonly<Record<string, string>>): Promise<void> {
+    if (this.config.per_user === undefined || this.#listing !== undefined || this.#isClosed) return;
+    try {
+      await this.connection(session, headers).connected();
+      await this.#listingRun;
+    } catch {
+      // A call says what is wrong.
+    }
+  }
+
   /** The connection by which the server is watched and listed. */
   get main(): UpstreamConnection {
     return this.#main;
@@ -173,6 +193,13 @@ export class Upstream {
   #forwarded(headers: Readonly<Record<string, string>>): Record<string, string> {
     const { forward_headers = [] } = this.config;
     const given = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+    const { per_user } = this.config;
+    const own = per_user ? expandedFor(this.name, per_user, headers) : {};
+    for (const value of Object.values(own)) this.#settings.onsecret(value);
+    return { ...this.#passed(forward_headers, given), ...own };
+  }
+
+  #passed(forward_headers: readonly string[], given: ReadonlyMap<string, string>): Record<string, string> {
     return Object.fromEntries(forward_headers.flatMap((name) => (given.has(name) ? [[name, given.get(name) as string]] : [])));
   }
 
@@ -275,9 +302,11 @@ export class Upstream {
   #connected(connection: UpstreamConnection): void {
     if (this.#isClosed) return;
     if (connection !== this.#main) {
-      // A server that is there for its users alone is listed as the first of them sees it.
+      // A server that is there for its users alone is listed as the first of them sees it, and by another when that one has left.
       const { failure } = this.#main.trouble;
-      if (this.#listing !== undefined || this.#main.isReady || !FORBIDDEN.includes(failure?.status ?? 0)) return;
+      if (this.config.per_user !== undefined) {
+        if (this.#listing !== undefined && this.#source.isReady) return;
+      } else if (this.#listing !== undefined || this.#main.isReady || !FORBIDDEN.includes(failure?.status ?? 0)) return;
       this.#cancelRetry?.();
     }
     this.#source = connection;

@@ -5,8 +5,9 @@ import type { ContextManager } from "../manager/context-manager.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import { fields } from "../boundary/guard.js";
 import { refuseUnknown } from "../boundary/guard-errors.js";
-import { ResultDigests, resultTokens } from "./mcp-digest.js";
-import type { ResultSizeOptions } from "./mcp-digest.js";
+import { ResultDigests } from "./mcp-digest.js";
+import { resultTokens } from "./result-size.js";
+import type { ResultSizeOptions } from "./result-size.js";
 import { drilldownTool, recallTool } from "../manager/text.js";
 
 /** A client of `@modelcontextprotocol/sdk` 1.x or `@modelcontextprotocol/client` 2.x, as far as it is served. */

@@ -4,27 +4,26 @@ import type { ContextManager } from "../manager/context-manager.js";
 import { encodeBase64 } from "../boundary/base64.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import { parseKeeping } from "../boundary/exact-numbers.js";
-import { wholeWithin } from "../boundary/guard-errors.js";
 import { isBlock, isPadded, mendedResult } from "./mcp-blocks.js";
 import { besideContent, isForModel, passingBlock, passingRest, passingResult } from "./mcp-passing.js";
 import type { TooMuch } from "./mcp-passing.js";
+import { MAX_RESULT_TOKENS } from "./result-size.js";
 import type { AbridgedResult, ToolResult } from "../manager/results.js";
 import { countTokens } from "../manager/text.js";
 import type { JsonObject, ResultEnvelope, Selector } from "../types.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * Tokens of a result that clients get whose context nobody has named: over recorded steps (`benches/gate.mjs`) as many as the first and
- * the last 500 tokens of each result come to, with more of what the next call copies.
- */
-const RESULT_TOKENS = 1_150;
-/** Results of full size that fit in a context. */
-const RESULTS_IN_CONTEXT = 16;
-/** Largest of all budgets. */
-const MAX_TOKENS = 2 ** 24;
 /** Under this key of `_meta` stands the handle of the raw text. */
 const HANDLE = "contextweaver/handle";
+/** Under this key of `_meta` stands where structured content is that was left out as the text says the same. */
+const STRUCTURED = "contextweaver/structured_content";
+/** Tokens of structured content that are no matter if they are paid twice: programs that read it need not say so. */
+const LITTLE = 200;
+/** Characters of the line below what is shown of a result. */
+const LINE_CHARS = 120;
+/** Fewest tokens to which a result is shortened for a limit of characters. */
+const LEAST_TOKENS = 16;
 /** Blocks of a result that are read one by one. */
 const MAX_BLOCKS = 1_000;
 /** UTF-16 units of JSON that are counted; more is too much for any client. */
@@ -33,26 +32,6 @@ const MOST_COUNTED = 2 ** 21;
 const MAX_ARGUMENTS = 2 ** 20;
 /** Codes of results that cannot be read as they are. */
 const UNREADABLE: readonly string[] = ["TOO_LARGE", "TOO_DEEP", "CYCLE", "INVALID_INPUT"];
-
-/** How much of a result a client gets. */
-export interface ResultSizeOptions {
-  /**
-   * Most tokens of a result. One that is an eighth larger still comes whole; of others the client gets the start, the end, and what names
-   * the most between them or was asked for, with the way to the rest. Default: a sixteenth of `context_tokens`; 1,150 without it.
-   */
-  readonly result_tokens?: number;
-  /** Tokens that the context of the client's model takes. Default: not known. */
-  readonly context_tokens?: number;
-}
-
-/** Most tokens of a result, by options. Errors: `OUT_OF_RANGE`. @internal */
-export function resultTokens({ result_tokens, context_tokens }: ResultSizeOptions): number {
-  for (const [field, tokens] of Object.entries({ result_tokens, context_tokens })) {
-    if (tokens !== undefined) wholeWithin(tokens, 1, MAX_TOKENS, `/${field}`);
-  }
-  if (result_tokens !== undefined) return result_tokens;
-  return context_tokens === undefined ? RESULT_TOKENS : Math.ceil(context_tokens / RESULTS_IN_CONTEXT);
-}
 
 /** A call with what the server answered. */
 export interface AnsweredCall {
@@ -63,6 +42,10 @@ export interface AnsweredCall {
   readonly result: Fields;
   /** What the client gets however large it is, as no model reads it: a view does. Default: nothing. */
   readonly whole?: "result" | "structured" | undefined;
+  /** Most tokens and characters that the client gets of it. Default: as for every call. */
+  readonly most?: { readonly tokens?: number | undefined; readonly chars?: number | undefined } | undefined;
+  /** Whether structured content that says what the text says is left out, as some clients give both to their model. Default: false. */
+  readonly is_once?: boolean | undefined;
 }
 
 /** What a client gets of a result. */
@@ -85,7 +68,6 @@ export class ResultDigests {
   readonly #manager: ContextManager;
   readonly #drilldown: string | false;
   readonly #most: number;
-  readonly #isTooMuch: TooMuch;
   readonly #isMasked: (data: unknown, json?: string) => boolean;
   readonly #prefix: string;
   readonly #isAlone: boolean;
@@ -98,7 +80,11 @@ export class ResultDigests {
     [this.#manager, this.#drilldown, this.#most, this.#prefix, this.#isAlone] = [manager, drilldown, most, prefix ?? "mcp", prefix !== undefined];
     // A value that was repaired on its way in is plain data by now.
     this.#isMasked = (data, json = JSON.stringify(data) ?? "") => manager.masked(json) !== json;
-    this.#isTooMuch = (data) => {
+  }
+
+  /** Whether data is more than so many tokens, or has in it what a client may not get. */
+  #above(most: number): TooMuch {
+    return (data) => {
       const json = JSON.stringify(data) ?? "";
       return json.length > MOST_COUNTED || countTokens(json) > most || this.#isMasked(data, json);
     };
@@ -127,8 +113,8 @@ export class ResultDigests {
   }
 
   #digest(call: AnsweredCall): DigestedResult {
-    const { result: raw, arguments: given = {}, whole } = call;
-    const isTooMuch = whole === "result" ? this.#isMasked : this.#isTooMuch;
+    const { result: raw, arguments: given = {}, whole, most, is_once = false } = call;
+    const isTooMuch = whole === "result" ? this.#isMasked : this.#above(most?.tokens ?? this.#most);
     const { id, item, envelope, abridged } = this.#ingest(call, this.#manager.jsonOf(given).json.slice(0, MAX_ARGUMENTS));
     const result = isRepaired(envelope) ? (parseKeeping(this.#manager.jsonOf(raw).json) as Fields) : raw;
     const { content = [], structuredContent } = result;
@@ -143,19 +129,28 @@ export class ResultDigests {
     const blocks = listed.filter(isBlock);
     const isWhole = Array.isArray(content) && blocks.length === listed.length && blocks.length <= MAX_BLOCKS && envelope.provenance["missing_bytes"] === undefined;
     const isSame = isWhole && !isShort && blocks.every((block) => isForModel(block) && isPadded(block) && !isBulky(block, isTooMuch));
+    const isRepeated = is_once && whole === undefined && saysTheSame(blocks, structuredContent);
+    const twice = isRepeated ? countTokens(JSON.stringify(structuredContent)) : 0;
+    if (isSame && twice > LITTLE) {
+      const { structuredContent: _, ...rest } = passingResult(result, blocks, isTooMuch);
+      return { result: { ...rest, _meta: { ...(rest["_meta"] as Fields | undefined), [STRUCTURED]: "in text" } }, is_digested: false, ...kept, tokens: kept.tokens + twice };
+    }
     const isLeftOut = structuredContent !== undefined && (whole === undefined ? isShort || isTooMuch(structuredContent) : this.#isMasked(structuredContent));
     if (isSame && !isLeftOut) return { result: passingResult(result, blocks, isTooMuch), is_digested: false, ...kept };
     const lines = shown.is_cut ? [`(${shown.tokens} of ${shown.total} tokens; ${this.#way(handle, firewall?.view)})`] : [];
     for (const { handle: other, label, media_type } of envelope.artifacts) {
-      if (isLeftOut && other.endsWith(":structured_content")) lines.push(`(${label}: ${this.#way(other)})`);
+      if (isLeftOut && !isRepeated && other.endsWith(":structured_content")) lines.push(`(${label}: ${this.#way(other)})`);
       if (!isSame && hasBlob(listed[placeIn(other, "resource")])) lines.push(`(${label}, ${media_type}: ${other})`);
     }
     const passing = (isSame ? blocks : this.#media(listed, envelope)).map((block) => passingBlock(block, isTooMuch)).filter(isBlock);
     const parts = isSame ? passing : [{ type: "text", text: shown.text }, ...passing];
     const rest = passingRest(result, isTooMuch);
+    const forModel = lines.length > 0 ? withLines(parts, lines) : parts;
+    const isViewed = whole === "structured" && structuredContent === undefined && !isSame && !this.#isMasked(blocks);
     const digested = {
       ...rest,
-      content: lines.length > 0 ? withLines(parts, lines) : parts,
+      // A view has nothing else to show. The protocol tells its part from the model's by the audience.
+      content: isViewed ? [...blocks.map((block) => forAudience(block, "user")), ...forModel.map((block) => forAudience(block, "assistant"))] : forModel,
       ...(structuredContent !== undefined && !isLeftOut && { structuredContent }),
       _meta: { ...(rest["_meta"] as Fields | undefined), [HANDLE]: handle },
     };
@@ -174,7 +169,7 @@ export class ResultDigests {
   }
 
   /** Logs a call with its result: both, or neither. */
-  #ingest({ name: tool_name, arguments: given = {}, server, result, whole }: AnsweredCall, asked: string): { readonly id: string; readonly abridged: AbridgedResult | undefined } & ToolResult {
+  #ingest({ name: tool_name, arguments: given = {}, server, result, whole, most }: AnsweredCall, asked: string): { readonly id: string; readonly abridged: AbridgedResult | undefined } & ToolResult {
     const manager = this.#manager;
     const id = this.#nextId();
     const metadata: JsonObject = server === undefined ? {} : { server };
@@ -183,8 +178,20 @@ export class ResultDigests {
       if (this.#isAlone) manager.ingest({ id: `${id}:turn`, kind: "user_turn", text: tool_name });
       manager.ingestSent({ id, kind: "tool_call", text: `${tool_name} ${asked}`, metadata: about });
       const ingested = manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
-      return { ...ingested, id, abridged: manager.abridged(ingested.item.id, whole === "result" ? MAX_TOKENS : this.#most, asked, this.#tool) };
+      const tokens = whole === "result" ? MAX_RESULT_TOKENS : (most?.tokens ?? this.#most);
+      return { ...ingested, id, abridged: this.#abridged(ingested.item.id, tokens, whole === "result" ? undefined : most?.chars, asked) };
     });
+  }
+
+  /** What is left of a result within so many tokens and characters. */
+  #abridged(item: string, tokens: number, chars: number | undefined, asked: string): AbridgedResult | undefined {
+    let abridged = this.#manager.abridged(item, tokens, asked, this.#tool);
+    // Tokens of some texts have more characters than those of others.
+    for (let most = tokens; abridged && chars !== undefined && abridged.text.length > chars - LINE_CHARS && most > LEAST_TOKENS; ) {
+      most = Math.max(LEAST_TOKENS, Math.floor(Math.min(most, abridged.tokens) * Math.min(0.9, Math.max(0, chars - LINE_CHARS) / abridged.text.length)));
+      abridged = this.#manager.abridged(item, most, asked, this.#tool);
+    }
+    return abridged;
   }
 
   /** What the tool is called that reads on. */
@@ -207,6 +214,25 @@ export class ResultDigests {
   }
 }
 
+/** Whether the only text of a result is the JSON of its structured content. */
+function saysTheSame(blocks: readonly Fields[], structured: unknown): boolean {
+  const [block, ...others] = blocks.filter(({ type }) => type === "text");
+  const text = block?.["text"];
+  if (structured === undefined || others.length > 0 || typeof text !== "string" || !/^\s*[[{]/.test(text)) return false;
+  try {
+    return canonical(JSON.parse(text)) === canonical(structured);
+  } catch {
+    return false;
+  }
+}
+
+/** The same text for the same data, whatever the order of its keys. */
+function canonical(data: unknown): string {
+  return JSON.stringify(data, (_, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))) : value,
+  );
+}
+
 /** Whether something of a result was repaired on its way in, so that the client gets what was kept. */
 function isRepaired({ provenance }: ResultEnvelope): boolean {
   const { warnings } = provenance as { readonly warnings?: readonly JsonObject[] };
@@ -221,6 +247,10 @@ function withLines(blocks: readonly Fields[], lines: readonly string[]): Fields[
   const at = blocks.findIndex(({ type }) => type === "text");
   if (at === -1) return [...blocks, { type: "text", text: lines.join("\n") }];
   return blocks.map((block, index) => (index === at ? { ...block, text: [block["text"], ...lines].join("\n") } : block));
+}
+
+function forAudience(block: Fields, who: "user" | "assistant"): Fields {
+  return { ...block, annotations: { ...(block["annotations"] as Fields | undefined), audience: [who] } };
 }
 
 /** The place of the block that the handle of a part is of; -1 where it is of none of a kind. */

@@ -54,8 +54,14 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     (
         "GatewayRuntimeOptions",
         "mode search_above servers policy rate_limits retry cache visibility preset tolerant_args validate \
-         pinned_tools recent_tools drift lint pins accepted pins_lost meta_allow names",
+         pinned_tools recent_tools drift lint pins accepted pins_lost meta_allow names tools result_tokens \
+         searching_clients",
         Reader::Function(with),
+    ),
+    (
+        "ToolOverride",
+        "name description hide arguments result_tokens",
+        Reader::Function(|value| with(json!({ "servers": [], "tools": { "a__x": value } }))),
     ),
     ("ToolPolicy", "default rules", Reader::Function(|value| with(json!({ "servers": [], "policy": value })))),
     (

@@ -18,6 +18,8 @@ import type {
   LargeResult,
   ListingReport,
   MendedEntry,
+  OverriddenTool,
+  OverrideProblem,
   PolicyRule,
   QuarantineReason,
   QuarantinedTool,
@@ -26,6 +28,7 @@ import type {
   RoutedCards,
   ServerStatus,
   SkippedEntry,
+  ToolOverride,
   ToolPolicy,
   UnmatchedRule,
   UpstreamReport,
@@ -71,6 +74,8 @@ export const records: { readonly [Name in keyof GatewayRecords]: true } = {
   ListedServer: same<GatewayRecords["ListedServer"], ListedServer>(),
   ListingReport: same<GatewayRecords["ListingReport"], ListingReport>(),
   MendedEntry: same<GatewayRecords["MendedEntry"], MendedEntry>(),
+  OverriddenTool: same<GatewayRecords["OverriddenTool"], OverriddenTool>(),
+  OverrideProblem: same<GatewayRecords["OverrideProblem"], OverrideProblem>(),
   // An intersection on both sides: its parts are compared by themselves.
   NextStep: same<GatewayRecords["NextStep"]["info"], NextStep["info"]>(),
   PinState: same<GatewayRecords["PinState"], PinState>(),
@@ -104,6 +109,7 @@ export const inputs: { readonly [Name in keyof GatewayInputs]: true } = {
   GatewayToolNames: inputOf<GatewayInputs["GatewayToolNames"], GatewayToolNames>(),
   PolicyRule: inputOf<GatewayInputs["PolicyRule"], PolicyRule>(),
   RetryPolicy: inputOf<GatewayInputs["RetryPolicy"], RetryPolicy>(),
+  ToolOverride: inputOf<GatewayInputs["ToolOverride"], ToolOverride>(),
   ToolPolicy: inputOf<GatewayInputs["ToolPolicy"], ToolPolicy>(),
   VisibilityProfile: inputOf<GatewayInputs["VisibilityProfile"], VisibilityProfile>(),
 };

@@ -494,6 +494,9 @@ export type ForwardedCall = {
   meta?: JsonObject,
   keeps_reply: boolean,
   app?: AppUse,
+  result_tokens?: number,
+  result_chars?: number,
+  task_support?: "required" | "optional",
 };
 
 export type FoundPrompt = {
@@ -524,6 +527,7 @@ export type GatewayStats = {
   largest: Array<LargeResult>,
   refusals: Array<RefusalStats>,
   unmatched_rules: Array<UnmatchedRule>,
+  overrides: Array<OverriddenTool>,
 };
 
 export type LargeResult = {
@@ -590,6 +594,23 @@ export type NextStep = {
 } } | { "retry": {
   after_ms: number,
 } });
+
+export type OverriddenTool = {
+  server: string,
+  tool: string,
+  shown_as?: string,
+  hidden: boolean,
+  description?: string,
+  defaults: Array<string>,
+  fixed: Array<string>,
+  problems: Array<OverrideProblem>,
+};
+
+export type OverrideProblem = {
+  code: string,
+  path: string,
+  message: string,
+};
 
 export type PinState = {
   pins: Record<string, Record<string, string>>,
@@ -749,6 +770,8 @@ export interface GatewayRecords {
   ListingReport: ListingReport;
   MendedEntry: MendedEntry;
   NextStep: NextStep;
+  OverriddenTool: OverriddenTool;
+  OverrideProblem: OverrideProblem;
   PinState: PinState;
   QuarantineReason: QuarantineReason;
   QuarantinedTool: QuarantinedTool;
@@ -848,11 +871,12 @@ export interface GatewayInputs {
   CachePolicy: { required: never; fields: "max_bytes" | "max_entries" | "tools" | "ttl_seconds" };
   CallLimits: { required: never; fields: "max_calls_per_minute" | "max_calls_per_session" };
   GatewayRateLimits: { required: never; fields: "per_tool" | "tool_browse" | "tool_execute" | "tool_view" };
-  GatewayRuntimeOptions: { required: "servers"; fields: "accepted" | "cache" | "drift" | "lint" | "meta_allow" | "mode" | "names" | "pinned_tools" | "pins" | "pins_lost" | "policy" | "preset" | "rate_limits" | "recent_tools" | "retry" | "search_above" | "servers" | "tolerant_args" | "validate" | "visibility" };
-  GatewayServer: { required: "name"; fields: "drift" | "exclude_tools" | "include_tools" | "lint" | "name" | "policy" };
+  GatewayRuntimeOptions: { required: "servers"; fields: "accepted" | "cache" | "drift" | "lint" | "meta_allow" | "mode" | "names" | "pinned_tools" | "pins" | "pins_lost" | "policy" | "preset" | "rate_limits" | "recent_tools" | "result_tokens" | "retry" | "search_above" | "searching_clients" | "servers" | "tolerant_args" | "tools" | "validate" | "visibility" };
+  GatewayServer: { required: "name"; fields: "drift" | "exclude_tools" | "include_tools" | "lint" | "name" | "policy" | "result_tokens" | "tools" };
   GatewayToolNames: { required: never; fields: "call_tool" | "drilldown" | "recall" | "search_tools" };
   PolicyRule: { required: "action"; fields: "action" | "caller" | "destructive" | "meta_tool" | "namespace" | "read_only" | "reason" | "server" | "tags" | "tool" };
   RetryPolicy: { required: never; fields: "base_delay" | "jitter" | "max_attempts" | "max_delay" | "retry_writes" | "retryable_codes" };
+  ToolOverride: { required: never; fields: "arguments" | "description" | "hide" | "name" | "result_tokens" };
   ToolPolicy: { required: never; fields: "default" | "rules" };
   VisibilityProfile: { required: "name"; fields: "allow_side_effects" | "environments" | "exclude_domains" | "exclude_lifecycles" | "exclude_namespaces" | "exclude_risk_levels" | "include_domains" | "include_namespaces" | "name" };
 }

@@ -42,7 +42,7 @@ impl NameHistory {
     /// Gives the tools of today their names.
     pub fn renew(&mut self, servers: &[Server], own: &[&str]) {
         let listed: Vec<(&str, Vec<&str>)> =
-            servers.iter().map(|server| (server.name.as_str(), server.names())).collect();
+            servers.iter().map(|server| (server.name.as_str(), server.wanted_names())).collect();
         let table = NameTable::of(&listed, own);
         let mut since = contextweaver_base::order::SortedMap::new();
         let mut has_changed = false;

@@ -11,7 +11,7 @@ use super::open_calls::{OpenCall, WaitingCall};
 use super::request::CallRequest;
 use super::step::{CallStep, ForwardedCall, RpcError};
 use super::validate::validate;
-use super::{Gateway, passing};
+use super::{ClientLimits, Gateway, passing};
 use crate::cache::cache_key;
 use crate::failure::{GatewayError, GatewayErrorCode};
 use crate::front::{Resolved, ToolPlace};
@@ -31,6 +31,7 @@ pub(crate) struct CallContext {
     pub session: String,
     pub caller: Option<String>,
     pub meta: JsonMap,
+    pub limits: ClientLimits,
     pub can_confirm: bool,
     pub now_ms: u64,
 }
@@ -56,14 +57,15 @@ impl Gateway {
     /// # Errors
     /// `INVALID_INPUT` when the name of the session is empty.
     pub fn begin_call(&mut self, request: CallRequest) -> Result<NextStep> {
-        let CallRequest { session, caller, name, arguments, meta, can_confirm, now_ms } = request;
+        let CallRequest { session, caller, name, arguments, meta, client, can_confirm, now_ms } = request;
         if session.is_empty() {
             let message = "the name of a session is empty";
             return Err(Error::new(ErrorCode::InvalidInput, message).at("/session"));
         }
         self.heard_of(&session);
+        let limits = ClientLimits::of(client, &meta);
         let meta = passing(meta, &self.options.meta_allow);
-        let context = CallContext { session, caller, meta, can_confirm, now_ms };
+        let context = CallContext { session, caller, meta, limits, can_confirm, now_ms };
         self.info = super::CallInfo::default();
         let step = self.begun(&name, arguments, &context);
         Ok(self.told(step))
@@ -207,9 +209,12 @@ impl Gateway {
     pub(crate) fn arguments(&self, place: ToolPlace, given: Value) -> Checked<(JsonMap, Vec<ArgumentRepair>)> {
         let empty = JsonMap::new();
         let schema = self.tool(place).map_or(&empty, |(_, tool)| &tool.schema);
-        let (given, repairs) =
+        let (given, mut repairs) =
             if given.is_null() { (given, Vec::new()) } else { self.repaired(given, &Value::Object(schema.clone())) };
-        let arguments = object(given, "the arguments of a tool")?;
+        let mut arguments = object(given, "the arguments of a tool")?;
+        if let Some(said) = self.tool(place).and_then(|(server, tool)| server.override_of(tool.name())) {
+            repairs.extend(said.complete(schema, &mut arguments));
+        }
         if self.options.validate {
             validate(schema, &arguments)?;
         }
@@ -244,8 +249,12 @@ impl Gateway {
             "It may add data."
         };
         let message = format!("Allow the tool `{}` of the server \"{}\" to run? {what}", call.label, server.name);
-        let waiting =
-            WaitingCall { arguments: call.arguments.clone(), meta: context.meta.clone(), digest: tool.digest.clone() };
+        let waiting = WaitingCall {
+            arguments: call.arguments.clone(),
+            meta: context.meta.clone(),
+            limits: context.limits.clone(),
+            digest: tool.digest.clone(),
+        };
         match self.open(&call, Some(waiting), None, context) {
             Some(number) => CallStep::Confirm { call: number, message },
             None => self.refuse(&too_many(&call.label)),
@@ -254,7 +263,7 @@ impl Gateway {
 
     /// Answers a call from what is kept, or sends it to its server.
     fn send(&mut self, call: ReadyCall, context: &CallContext) -> CallStep {
-        let key = self.cache_key(&call);
+        let key = self.cache_key(&call, context.limits.chars);
         if let Some(key) = &key
             && let Some(reply) = self.sessions.touch(&context.session).0.cached(key, context.now_ms)
         {
@@ -267,7 +276,7 @@ impl Gateway {
         }
         let keeps_reply = key.is_some();
         match self.open(&call, None, key, context) {
-            Some(number) => self.forwarded(number, call, context.meta.clone(), keeps_reply),
+            Some(number) => self.forwarded(number, call, context, keeps_reply),
             None => self.refuse(&too_many(&call.label)),
         }
     }
@@ -278,11 +287,13 @@ impl Gateway {
     }
 
     /// The key under which the result of a call is kept; nothing where it is not.
-    fn cache_key(&self, call: &ReadyCall) -> Option<String> {
+    fn cache_key(&self, call: &ReadyCall, chars: Option<u64>) -> Option<String> {
         let policy = self.options.cache.as_ref()?;
         let (_, tool) = self.tool(call.place)?;
         let is_kept = tool.hints.read_only_hint && policy.covers(&tool.item.id, tool.name());
-        is_kept.then(|| cache_key(&tool.item.id, &Value::Object(call.arguments.clone())))
+        let key = is_kept.then(|| cache_key(&tool.item.id, &Value::Object(call.arguments.clone())))?;
+        // What was shown within one limit may be too much for another.
+        Some(chars.map_or_else(|| key.clone(), |chars| format!("{key}:{chars}")))
     }
 
     fn open(
@@ -297,7 +308,7 @@ impl Gateway {
         let target = server.tool_ref(call.place);
         let attempts = u32::from(waiting.is_none());
         let (session, label, repairs) = (context.session.clone(), call.label.clone(), call.repairs.clone());
-        let mode = self.mode();
+        let mode = self.mode_of(&session);
         self.calls.add(OpenCall {
             session,
             tool: target,
@@ -311,16 +322,20 @@ impl Gateway {
         })
     }
 
-    fn forwarded(&mut self, number: u64, call: ReadyCall, meta: JsonMap, keeps_reply: bool) -> CallStep {
+    fn forwarded(&mut self, number: u64, call: ReadyCall, context: &CallContext, keeps_reply: bool) -> CallStep {
+        let size = self.result_size(call.place, &context.limits);
         let Some((server, tool)) = self.tool(call.place) else { return self.refuse(&too_many("")) };
         CallStep::Forward(Box::new(ForwardedCall {
             call: number,
             server: server.name.clone(),
             tool: tool.name().to_owned(),
             arguments: call.arguments,
-            meta,
+            meta: context.meta.clone(),
             keeps_reply,
             app: tool.app_use(),
+            result_tokens: size.tokens,
+            result_chars: size.chars,
+            task_support: tool.task_support().map(str::to_owned),
             output_schema: tool.output_schema.clone(),
         }))
     }
@@ -364,7 +379,14 @@ impl Gateway {
             return self.refuse(&GatewayError::new(GatewayErrorCode::HydrateFailed, message).at(open.label));
         };
         let OpenCall { session, label, repairs, .. } = open;
-        let context = CallContext { session, caller: None, meta: waiting.meta, can_confirm: false, now_ms };
+        let context = CallContext {
+            session,
+            caller: None,
+            meta: waiting.meta,
+            limits: waiting.limits,
+            can_confirm: false,
+            now_ms,
+        };
         self.send(ReadyCall { place, label, arguments: waiting.arguments, repairs, asks: false }, &context)
     }
 

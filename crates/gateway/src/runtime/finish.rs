@@ -7,11 +7,11 @@ use contextweaver_base::Result;
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::redact::{SECRET_MASK, redact_value};
 
-use super::Gateway;
 use super::info::NextStep;
 use super::open_calls::OpenCall;
 use super::request::MeasuredResult;
 use super::step::{CallStep, RpcError};
+use super::{Gateway, ToolRef};
 use crate::failure::{FailureKind, GatewayError, GatewayErrorCode, UpstreamFailure, classify, upstream_detail};
 use crate::front::FrontMode;
 use crate::repair::ArgumentRepair;
@@ -31,6 +31,21 @@ pub struct FinishedCall {
     pub call: u64,
     /// The `CallToolResult` that the client is to get, of a call whose reply is kept.
     pub reply: Option<Value>,
+    /// What was measured of the result.
+    pub measured: MeasuredResult,
+    /// The time in milliseconds.
+    pub now_ms: u64,
+}
+
+/// A task whose result has come.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FinishedTask {
+    /// The client.
+    pub session: String,
+    /// The server.
+    pub server: String,
+    /// The name that the server has for the tool.
+    pub tool: String,
     /// What was measured of the result.
     pub measured: MeasuredResult,
     /// The time in milliseconds.
@@ -71,7 +86,7 @@ impl Gateway {
         let mut changed = ListChanges::default();
         let tool = &open.tool;
         self.stats.answered(tool, &measured, now_ms);
-        let is_listed = self.mode() != FrontMode::Search || self.is_pinned(tool);
+        let is_listed = self.mode_of(&open.session) != FrontMode::Search || self.is_pinned(tool);
         let Self { sessions, options, .. } = self;
         let (session, _) = sessions.touch(&open.session);
         for handle in &measured.handles {
@@ -86,6 +101,21 @@ impl Gateway {
             sessions.bound_kept();
         }
         Ok(FinishedReply { meta: repairs_noted(&open.repairs), changed })
+    }
+
+    /// Counts the result of a call that became a task, which is not open any more, and notes whose its handles are.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for a server that the options do not name.
+    pub fn finish_task(&mut self, finished: &FinishedTask) -> Result<()> {
+        let FinishedTask { session, server, tool, measured, now_ms } = finished;
+        let tool = ToolRef { server: self.server(server)?, name: tool.as_str().into() };
+        self.stats.answered(&tool, measured, *now_ms);
+        let (session, _) = self.sessions.touch(session);
+        for handle in &measured.handles {
+            session.own(handle, &tool);
+        }
+        Ok(())
     }
 
     /// Ends a call that failed, or says when to try again: only what reads, or is idempotent, is tried again.

@@ -6,6 +6,7 @@ mod info;
 mod listing;
 mod open_calls;
 mod request;
+mod result_size;
 mod sessions;
 mod step;
 mod unmatched;
@@ -13,10 +14,11 @@ mod validate;
 mod view;
 
 pub(crate) use call::{CallContext, Checked};
-pub use finish::{FailedCall, FinishedCall, FinishedReply};
+pub use finish::{FailedCall, FinishedCall, FinishedReply, FinishedTask};
 pub use info::{CallInfo, CallKind, NextStep};
 pub use listing::{AcceptedTools, ListedServer, PinState};
 pub use request::{CallRequest, MeasuredResult};
+pub(crate) use result_size::ClientLimits;
 pub(crate) use sessions::{Session, Sessions, ToolRef};
 pub use step::{AppUse, CallStep, ForwardedCall, RpcError};
 pub use unmatched::UnmatchedRule;
@@ -69,12 +71,23 @@ pub struct Gateway {
     pub(crate) options: GatewayOptions,
     pub(crate) servers: Vec<Server>,
     pub(crate) names: NameHistory,
+    /// Addresses of resources and views that several servers have, with the place of the first of these.
+    pub(crate) shared_resources: SortedMap<String, usize>,
     pub(crate) sessions: Sessions,
     pub(crate) index: Option<ToolIndex>,
     pub(crate) stats: Counters,
     calls: OpenCalls,
     /// Describes the call being handled, until it is returned in [`NextStep::info`].
     info: CallInfo,
+}
+
+/// What a client can do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClientTraits {
+    /// The name that it says it has.
+    pub name: Option<String>,
+    /// Whether it shows views (MCP Apps).
+    pub has_views: bool,
 }
 
 /// Tools that were chosen for a query.
@@ -95,6 +108,7 @@ impl Gateway {
             options,
             servers,
             names: NameHistory::default(),
+            shared_resources: SortedMap::new(),
             sessions: Sessions::default(),
             index: None,
             stats: Counters::default(),
@@ -118,9 +132,37 @@ impl Gateway {
     }
 
     /// Returns the tools to show to a client, in display order.
+    ///
+    /// These are the tools for a model, whoever its client is. For what some clients can do, see [`Self::list_tools_for`].
     pub fn list_tools(&mut self, session: &str, caller: Option<&str>) -> ToolList {
+        self.list_tools_for(session, caller, &ClientTraits::default())
+    }
+
+    /// Returns the tools to show to a client. One that shows views (MCP Apps) also sees the tools that views call, and in search mode
+    /// those that have a view, as it finds the view by the tool. One that searches tools by itself sees all of them where the mode
+    /// is `auto`, with what its search goes by.
+    pub fn list_tools_for(&mut self, session: &str, caller: Option<&str>, client: &ClientTraits) -> ToolList {
         self.saw_names(session);
-        self.front(Some(session), caller)
+        let mode = self.mode_for(client.name.as_deref());
+        self.sessions.touch(session).0.mode = (mode != self.mode()).then_some(mode);
+        self.front(Some(session), caller, client)
+    }
+
+    /// Returns which tools a client sees, by its name.
+    pub(crate) fn mode_for(&self, client: Option<&str>) -> FrontMode {
+        let is_auto = self.options.mode == GatewayMode::Auto;
+        if is_auto && client.is_some_and(|name| self.searches_itself(name)) { FrontMode::Firewall } else { self.mode() }
+    }
+
+    /// Tells whether a client searches tools by itself and defers their definitions.
+    pub(crate) fn searches_itself(&self, client: &str) -> bool {
+        self.options.searching_clients.iter().any(|glob| glob.matches(client))
+    }
+
+    /// Returns which tools a session sees: those it saw last where it was shown all of them.
+    pub(crate) fn mode_of(&self, session: &str) -> FrontMode {
+        let seen = self.sessions.get(session).and_then(|session| session.mode);
+        if seen == Some(FrontMode::Firewall) { FrontMode::Firewall } else { self.mode() }
     }
 
     /// Records that a client has seen the present tool names.
@@ -189,6 +231,7 @@ impl Gateway {
     /// Names all tools by the present lists of the servers, and drops the search index of the old names.
     pub(crate) fn rename(&mut self) {
         self.index = None;
+        self.share_resources();
         let own = self.own_names();
         self.names.renew(&self.servers, &own.iter().map(String::as_str).collect::<Vec<_>>());
     }

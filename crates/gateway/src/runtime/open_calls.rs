@@ -5,6 +5,7 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::JsonMap;
 
+use super::ClientLimits;
 use super::sessions::ToolRef;
 use crate::front::FrontMode;
 use crate::repair::ArgumentRepair;
@@ -36,6 +37,7 @@ pub(crate) struct OpenCall {
 pub(crate) struct WaitingCall {
     pub arguments: JsonMap,
     pub meta: JsonMap,
+    pub limits: ClientLimits,
     /// Digest of the tool that the user was asked about.
     pub digest: String,
 }

@@ -22,6 +22,8 @@ pub struct CallRequest {
     pub arguments: Value,
     /// The `_meta` of the call.
     pub meta: JsonMap,
+    /// The name that the client says it has.
+    pub client: Option<String>,
     /// Whether the user can be asked.
     pub can_confirm: bool,
     /// The time in milliseconds; only differences count.
@@ -40,6 +42,7 @@ impl CallRequest {
             name: fields.string("name")?,
             arguments: fields.take("arguments").unwrap_or_default(),
             meta: fields.object("meta")?,
+            client: fields.opt_string("client")?,
             can_confirm: fields.bool_or("can_confirm", false)?,
             now_ms: fields.uint_or("now_ms", 0, MAX_TIME)?,
         })

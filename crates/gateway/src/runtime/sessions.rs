@@ -7,6 +7,7 @@ use contextweaver_base::order::SortedMap;
 use serde_json::Value;
 
 use crate::cache::{CachePolicy, ResultCache};
+use crate::front::FrontMode;
 use crate::rate::RateState;
 
 /// A tool by its server's place and the name that the server has for it: it stays the same when the server lists anew.
@@ -26,6 +27,8 @@ pub(crate) struct Session {
     tick: u64,
     /// The states of the names that it saw, the latest last.
     seen_names: Vec<u64>,
+    /// Which tools it saw last, where it searches by itself.
+    pub mode: Option<FrontMode>,
     /// Tools it used last, the latest last.
     used: Vec<ToolRef>,
     /// The tool of each handle.

@@ -57,6 +57,18 @@ pub struct ForwardedCall {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub app: Option<AppUse>,
+    /// Most tokens of the result that the client gets; absent where that is as for any tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional, type = "number"))]
+    pub result_tokens: Option<u64>,
+    /// Most characters of it; absent where the client does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional, type = "number"))]
+    pub result_chars: Option<u64>,
+    /// Whether the server runs the tool as a task, `required` or `optional`; absent where it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional, type = "\"required\" | \"optional\""))]
+    pub task_support: Option<String>,
     /// The schema of the result, where the server listed one. It does not cross to JavaScript with every call.
     #[serde(skip)]
     #[cfg_attr(feature = "ts", ts(skip))]

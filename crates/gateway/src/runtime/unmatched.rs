@@ -1,10 +1,10 @@
-//! Rules of policies that speak of tools which are not there: most of them are typing errors, and a rule that denies nothing is
+//! Rules of policies, and overrides, that speak of tools which are not there: most of them are typing errors, and a rule that denies nothing is
 //! worse than none.
 
 use serde::Serialize;
 
 use super::Gateway;
-use crate::front::ToolPlace;
+use crate::front::{JOINT, ToolPlace};
 use crate::policy::{PolicySubject, ToolPolicy};
 
 /// Comparisons of a rule with a tool; rules beyond are not looked at.
@@ -12,7 +12,7 @@ const MAX_COMPARED: usize = 500_000;
 /// Rules that are told.
 const MAX_TOLD: usize = 100;
 
-/// A rule whose `tool` matches none of the tools that are known.
+/// A rule whose `tool` matches none of the tools that are known, or an override of none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct UnmatchedRule {
@@ -41,8 +41,22 @@ impl Gateway {
             let own: Vec<PolicySubject> = subjects(at).collect();
             unmatched.extend(self::unmatched(policy, &format!("/servers/{at}/policy"), &own));
         }
+        unmatched.extend(self.unmatched_overrides());
         unmatched.truncate(MAX_TOLD);
         unmatched
+    }
+
+    /// Overrides of tools that no server has. Of a server that cannot be reached nobody knows.
+    fn unmatched_overrides(&self) -> Vec<UnmatchedRule> {
+        let rule = |tool: &str, path: &str| UnmatchedRule { path: path.to_owned(), tool: tool.to_owned() };
+        let ready = self.servers.iter().filter(|server| !server.is_awaited());
+        let of_servers =
+            ready.flat_map(|server| server.unmatched_overrides().map(|(tool, said)| rule(tool, &said.path)));
+        let of_none = self.options.tools.iter().filter(|(key, _)| {
+            let is_of = |name: &str| key.strip_prefix(name).is_some_and(|rest| rest.starts_with(JOINT));
+            !self.servers.iter().any(|server| is_of(&server.name))
+        });
+        of_servers.chain(of_none.map(|(key, said)| rule(key, &said.path))).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 mod drift;
 mod entry;
 mod listing;
+mod overridden;
 mod report;
 mod take;
 mod tool;
@@ -15,13 +16,15 @@ use contextweaver_text::hash::of_text;
 use crate::failure::{GatewayError, GatewayErrorCode};
 use crate::front::ToolPlace;
 use crate::options::{GatewayOptions, OfferedTools, ServerOptions};
+use crate::overrides::{ToolOverride, ToolOverrides, of_server};
 use crate::runtime::ToolRef;
 
 pub(crate) use drift::{DriftRules, Pinned};
 #[cfg(test)]
 pub(crate) use entry::{EntryKind, mended_entry};
 pub use report::{
-    DriftedTool, ListChanges, ListingReport, MendedEntry, QuarantineReason, QuarantinedTool, SkippedEntry,
+    DriftedTool, ListChanges, ListingReport, MendedEntry, OverriddenTool, OverrideProblem, QuarantineReason,
+    QuarantinedTool, SkippedEntry,
 };
 pub(crate) use tool::ServerTool;
 
@@ -62,6 +65,14 @@ pub(crate) struct Server {
     pub name: String,
     pub rules: DriftRules,
     offered: OfferedTools,
+    /// What the operator says of its tools, by their names there.
+    overrides: ToolOverrides,
+    /// The tools of its last listing that this speaks of.
+    pub overridden: Vec<OverriddenTool>,
+    /// Addresses of the views of its tools, each once.
+    pub views: Vec<String>,
+    /// Most tokens of its results that clients get.
+    pub result_tokens: Option<u64>,
     pub status: ServerStatus,
     /// Why it cannot be reached, as the host says, made safe to show.
     pub detail: Option<String>,
@@ -89,18 +100,24 @@ impl Server {
         let pins = options.pins.get(&server.name).cloned().unwrap_or_default();
         let accepted = options.accepted.get(&server.name).cloned().unwrap_or_default();
         let are_lost = options.pins_lost.contains(&server.name);
+        let (offered, overrides) = (OfferedTools::of(server), of_server(&server.name, &server.tools, &options.tools));
+        let is_there = |name: &&String| offered.has(name) && !overrides.get(*name).is_some_and(|said| said.hide);
         Self {
+            expected: Some(pins.keys().filter(is_there).cloned().collect()),
+            result_tokens: server.result_tokens,
+            overridden: Vec::new(),
+            views: Vec::new(),
             name: server.name.clone(),
             rules: DriftRules {
                 drift: server.drift.unwrap_or(options.drift),
                 lint: server.lint.unwrap_or(options.lint),
             },
-            offered: OfferedTools::of(server),
+            offered,
+            overrides,
             status: ServerStatus::default(),
             detail: None,
             tools: Vec::new(),
             by_name: SortedMap::new(),
-            expected: Some(pins.keys().cloned().collect()),
             resources: Vec::new(),
             resource_templates: Vec::new(),
             prompts: Vec::new(),
@@ -124,6 +141,23 @@ impl Server {
             Some(expected) => expected.iter().map(String::as_str).collect(),
             None => self.tools.iter().map(ServerTool::name).collect(),
         }
+    }
+
+    /// Returns the names that its tools would have for clients if nobody else had them: its own, or those of the operator.
+    pub fn wanted_names(&self) -> Vec<&str> {
+        let wanted = |name| self.override_of(name).and_then(|said| said.name.as_deref()).unwrap_or(name);
+        self.names().into_iter().map(wanted).collect()
+    }
+
+    /// Returns what the operator says of a tool, by the name that the server has for it.
+    pub fn override_of(&self, name: &str) -> Option<&ToolOverride> {
+        self.overrides.get(name)
+    }
+
+    /// Returns the overrides that speak of no tool of its last listing.
+    pub fn unmatched_overrides(&self) -> impl Iterator<Item = (&str, &ToolOverride)> {
+        let is_met = |name: &str| self.overridden.iter().any(|one| one.tool == crate::front::safe_line(name));
+        self.overrides.iter().map(|(name, said)| (name.as_str(), said)).filter(move |(name, _)| !is_met(name))
     }
 
     /// Whether it has not listed anything in this run.

@@ -75,6 +75,41 @@ pub struct MendedEntry {
     pub note: String,
 }
 
+/// A tool of which the operator says something in place of its server, beside what the server says.
+#[contextweaver_model::sparse]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct OverriddenTool {
+    /// The server.
+    pub server: String,
+    /// The name that the server has for it, made safe to show.
+    pub tool: String,
+    /// The name that clients see; absent where it is hidden.
+    pub shown_as: Option<String>,
+    /// Whether it is there for nobody.
+    pub hidden: bool,
+    /// What the server says of it, where clients see another description: made safe to show and cut to 400 characters.
+    pub description: Option<String>,
+    /// Names of the arguments that have a default.
+    pub defaults: Vec<String>,
+    /// Names of the arguments that are given in any case.
+    pub fixed: Vec<String>,
+    /// What the override breaks.
+    pub problems: Vec<OverrideProblem>,
+}
+
+/// Something that an override breaks, or that it cannot do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct OverrideProblem {
+    /// `name-taken`, `unknown-argument`, `value-invalid`, `text-names-tool` or `text-names-argument`.
+    pub code: &'static str,
+    /// Where the override says so, as a JSON pointer into the options.
+    pub path: String,
+    /// What is wrong.
+    pub message: String,
+}
+
 /// What was found in the listing of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]

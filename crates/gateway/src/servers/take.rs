@@ -12,6 +12,7 @@ use contextweaver_text::tokens::Estimator;
 
 use super::entry::{EntryKind, mended_entry};
 use super::listing::Listing;
+use super::overridden::{apply, hide};
 use super::report::{ListingReport, MendedEntry, QuarantinedTool, SkippedEntry};
 use super::tool::ServerTool;
 use super::{ListDigests, Server, ServerStatus};
@@ -30,6 +31,7 @@ impl Server {
         let is_offered = |tool: &Value| tool["name"].as_str().is_some_and(|name| self.offered.has(name));
         listing.tools.retain(|(_, tool)| is_offered(tool));
         report.excluded = listed - listing.tools.len();
+        let mut overridden = hide(&self.name, &self.overrides, &mut listing.tools);
         let mut tools = read_tools(&mut listing, &self.name, &mut report);
         let mut by_name = SortedMap::new();
         for (place, tool) in tools.iter().enumerate() {
@@ -45,6 +47,7 @@ impl Server {
         }
         self.pinned.prune(&tools);
         self.pinned.settle(&tools);
+        overridden.extend(apply(&self.name, &self.overrides, &mut tools));
         let names = |tools: &[ServerTool], known: &SortedMap<String, usize>| -> Vec<String> {
             tools.iter().map(ServerTool::name).filter(|name| !known.contains_key(*name)).map(safe_line).collect()
         };
@@ -67,7 +70,14 @@ impl Server {
         }
         self.counts = [report.skipped.len(), mended_count(&report.mended)];
         report.bound();
+        self.views.clear();
+        for address in tools.iter().filter_map(ServerTool::view) {
+            if !self.views.iter().any(|known| known == address) {
+                self.views.push(address.to_owned());
+            }
+        }
         self.tools = tools;
+        self.overridden = overridden;
         self.by_name = by_name;
         self.expected = None;
         self.digests = ListDigests::of(&listing.resources, &listing.resource_templates, &listing.prompts);

@@ -14,6 +14,11 @@ use super::report::QuarantineReason;
 use crate::front::shown_tool;
 use crate::runtime::AppUse;
 
+/// Under this key of `_meta` stood the address of a view in drafts of the extension; servers write both.
+const VIEW_OF_DRAFTS: &str = "ui/resourceUri";
+/// The same as a JSON pointer.
+const VIEW_OF_DRAFTS_POINTER: &str = "/ui~1resourceUri";
+
 /// A tool of a server.
 #[derive(Debug, Clone)]
 pub(crate) struct ServerTool {
@@ -61,14 +66,41 @@ impl ServerTool {
         &self.item.name
     }
 
+    /// What clients read of it; where the server says nothing, its name.
+    pub fn description(&self) -> &str {
+        self.shown.get("description").and_then(Value::as_str).unwrap_or(&self.item.description)
+    }
+
     /// What views need of its results, by `_meta.ui`.
     pub fn app_use(&self) -> Option<AppUse> {
-        let ui = self.shown.get("_meta")?.get("ui")?;
-        let visibility = ui.get("visibility").and_then(Value::as_array);
+        let visibility = self.shown.get("_meta")?.get("ui").and_then(|ui| ui.get("visibility")?.as_array());
         if visibility.is_some_and(|all| !all.is_empty() && all.iter().all(|who| who == "app")) {
             return Some(AppUse::Only);
         }
-        ui.get("resourceUri").and_then(Value::as_str).map(|_| AppUse::View)
+        self.view().map(|_| AppUse::View)
+    }
+
+    /// Whether its server runs it as a task, `required` or `optional`.
+    pub fn task_support(&self) -> Option<&str> {
+        let support = self.shown.get("execution")?.get("taskSupport")?.as_str()?;
+        matches!(support, "required" | "optional").then_some(support)
+    }
+
+    /// The address of its view (MCP Apps); of the first drafts, too.
+    pub fn view(&self) -> Option<&str> {
+        let meta = self.shown.get("_meta")?;
+        let current = meta.get("ui").and_then(|ui| ui.get("resourceUri"));
+        current.or_else(|| meta.get(VIEW_OF_DRAFTS)).and_then(Value::as_str)
+    }
+
+    /// The same tool with another address of its view.
+    pub fn with_view(shown: &mut JsonMap, address: &str) {
+        let Some(meta) = shown.get_mut("_meta") else { return };
+        for place in ["/ui/resourceUri", VIEW_OF_DRAFTS_POINTER] {
+            if let Some(known) = meta.pointer_mut(place) {
+                *known = address.into();
+            }
+        }
     }
 
     /// Whether it may be shown and called.

@@ -1,0 +1,74 @@
+// Skills (SEP-2640) on their way through the gateway: a file that is not what its skill's entry says reaches no client, whether the
+// client looks or not. Nothing is read ahead: what entries say is noted when a client lists them.
+import { frontTexts } from "../catalog/skill-files.js";
+import { sha256 } from "../storage/checks.js";
+import type { Fields } from "./server-sdk.js";
+
+/** Files of skills that are known by their entries; the oldest leave for new ones. */
+const MAX_FILES = 20_000;
+
+/** What an entry says of a file. */
+interface SkillEntry {
+  readonly digest?: string;
+  readonly size?: number;
+  /** Of a `SKILL.md`: what must stand in front of it. */
+  readonly frontmatter?: Fields;
+}
+
+/** What the entries of skills say of their files, by server. */
+export class SkillGuard {
+  readonly #files = new Map<string, SkillEntry>();
+
+  /** Notes what a result of `skills/list` or `skills/get` says of files. */
+  note(server: string, { skills, skill }: Fields): void {
+    for (const entry of [...(Array.isArray(skills) ? (skills as readonly unknown[]) : []), skill]) {
+      const { resources, uri, frontmatter } = (typeof entry === "object" && entry !== null ? entry : {}) as Fields;
+      for (const file of Array.isArray(resources) ? (resources as readonly unknown[]) : []) this.#file(server, file, { uri, frontmatter });
+    }
+  }
+
+  #file(server: string, file: unknown, skill: Fields): void {
+    const { uri, digest, size } = (typeof file === "object" && file !== null ? file : {}) as Fields;
+    if (typeof uri !== "string") return;
+    const key = JSON.stringify([server, uri]);
+    this.#files.delete(key);
+    this.#files.set(key, { ...(typeof digest === "string" && { digest }), ...(typeof size === "number" && { size }), ...(skill["uri"] === uri && { frontmatter: (skill["frontmatter"] ?? {}) as Fields }) });
+    for (const oldest of this.#files.keys()) {
+      if (this.#files.size <= MAX_FILES) break;
+      this.#files.delete(oldest);
+    }
+  }
+
+  /** What is wrong with the contents of a file of a skill; nothing where they are what the entry says, or where no entry is known. */
+  async problem(server: string, uri: string, { contents }: Fields): Promise<string | undefined> {
+    const entry = this.#files.get(JSON.stringify([server, uri]));
+    if (!entry || !Array.isArray(contents)) return undefined;
+    const [content] = contents as readonly Fields[];
+    const bytes = bytesOf(content);
+    if (!bytes) return "has no contents";
+    if (entry.size !== undefined && entry.size !== bytes.length) return `has ${bytes.length} bytes in place of ${entry.size}`;
+    const other = entry.frontmatter && otherThan(entry.frontmatter, new TextDecoder().decode(bytes));
+    if (other !== undefined) return `has another \`${other}\` in front`;
+    const [, wanted] = /^sha256:([0-9a-f]{64})$/i.exec(entry.digest ?? "") ?? [];
+    if (wanted === undefined) return undefined;
+    const found = await sha256(bytes);
+    return found === wanted.toLowerCase() ? undefined : "has another digest";
+  }
+}
+
+/** The first text of an entry that stands otherwise in front of its file. */
+function otherThan(frontmatter: Fields, content: string): string | undefined {
+  const found = frontTexts(content);
+  return Object.keys(frontmatter).find((name) => typeof frontmatter[name] === "string" && found.has(name) && found.get(name) !== frontmatter[name]);
+}
+
+function bytesOf(content: Fields | undefined): Uint8Array | undefined {
+  const { text, blob } = content ?? {};
+  if (typeof text === "string") return new TextEncoder().encode(text);
+  if (typeof blob !== "string") return undefined;
+  try {
+    return Uint8Array.from(atob(blob), (char) => char.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
