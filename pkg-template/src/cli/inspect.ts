@@ -8,7 +8,7 @@ import { UsageError, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { pageFile, pageWith } from "./page-files.js";
 import { safe } from "./print.js";
-import { nameOf, readText } from "./session.js";
+import { nameOf, readText } from "./read-text.js";
 
 const HOST = "127.0.0.1";
 /** Where the page finds what it was opened with. */

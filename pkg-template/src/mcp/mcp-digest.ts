@@ -8,17 +8,13 @@ import { wholeWithin } from "../boundary/guard-errors.js";
 import { isBlock, isPadded, mendedResult } from "./mcp-blocks.js";
 import { besideContent, isForModel, passingBlock, passingRest, passingResult } from "./mcp-passing.js";
 import type { TooMuch } from "./mcp-passing.js";
+import { RESULT_TOKENS } from "./result-size.js";
 import type { AbridgedResult, ToolResult } from "../manager/results.js";
 import { countTokens } from "../manager/text.js";
 import type { JsonObject, ResultEnvelope, Selector } from "../types.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * Tokens of a result that clients get whose context nobody has named: over recorded steps (`benches/gate.mjs`) as many as the first and
- * the last 500 tokens of each result come to, with more of what the next call copies.
- */
-const RESULT_TOKENS = 1_150;
 /** Results of full size that fit in a context. */
 const RESULTS_IN_CONTEXT = 16;
 /** Largest of all budgets. */
