@@ -1,4 +1,5 @@
 // `contextweaver hook <agent>`: what an agent runs after each tool. It fails open: the result stays as it is, and the log says why.
+import { readFileSync, statSync } from "node:fs";
 import process from "node:process";
 import { nearest } from "../boundary/nearest.js";
 import { AGENTS } from "../hook/events.js";
@@ -9,6 +10,9 @@ import { parse, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { readText } from "./read-text.js";
 
+
+/** Bytes of a file with a whole result, at most: what a store keeps of one. */
+const MAX_FILE = 2 ** 24;
 
 /** Runs the command; the exit code is 0 in any case, as others mean that the tool has failed. */
 export async function hookCommand(args: readonly string[]): Promise<number> {
@@ -49,8 +53,15 @@ function folderOf({ values }: CommandLine, { project }: HookedAgent, { cwd }: Re
 async function answered(folder: string, { values }: CommandLine, agent: HookedAgent, event: ToolEvent): Promise<object | undefined> {
   const { projectResults } = await import("../hook/stored.js");
   const results = projectResults(folder, { result_tokens: wholeNumber(values, "result-tokens"), mask: values["mask"] === true, drilldown: agent.drilldown });
-  const text = await results.entered(event);
+  const text = await results.entered({ ...event, text: wholeOf(event) });
   return text === undefined ? undefined : event.answer(text);
+}
+
+/** The text of a result, from the file where an agent has stored what it cuts off. */
+function wholeOf({ text, file }: ToolEvent): string {
+  if (file === undefined || (statSync(file, { throwIfNoEntry: false })?.size ?? Infinity) > MAX_FILE) return text;
+  const whole = new TextDecoder().decode(readFileSync(file));
+  return whole.length > text.length ? whole : text;
 }
 
 /** A code or a name, as messages of errors may quote what was said; our own say what to do. */

@@ -7,6 +7,8 @@ export interface ToolEvent {
   readonly tool: string;
   readonly input: unknown;
   readonly text: string;
+  /** A file that has the whole of a text that the agent has cut off. */
+  readonly file?: string;
   /** What the agent is answered so that its model sees another text. */
   readonly answer: (text: string) => object;
 }
@@ -24,6 +26,7 @@ export interface HookedAgent {
 /** A part of a result that is a text, and the result with another text there. */
 interface Slot {
   readonly text: string;
+  readonly file?: string;
   readonly put: (text: string) => unknown;
 }
 
@@ -60,7 +63,7 @@ const CLAUDE_CODE: Readonly<Record<string, readonly string[]>> = {
   Task: ["content"],
   Agent: ["content"],
 };
-/** Where it has stored a long output itself: shown in place of the text, if it stays. */
+/** Where it has stored an output that it cuts off: shown in place of the text, if it stays. */
 const PERSISTED = ["persistedOutputPath", "persistedOutputSize"];
 /** Lines of a file are numbered as they are shown. */
 const NUMBERED = "(Excerpts of the file: the line numbers here count what is shown, not the file.)";
@@ -70,8 +73,12 @@ function claudeCodeSlot(tool: string, response: unknown): Slot | undefined {
   const path = CLAUDE_CODE[tool];
   if (!path || fieldsOf(response)["isImage"] === true) return undefined;
   const slot = slotAt(response, path);
-  if (!slot || tool === "Bash") return slot && { text: slot.text, put: (text) => without(slot.put(text), PERSISTED) };
+  if (!slot || tool === "Bash") return slot && bashSlot(slot, fieldsOf(response)[PERSISTED[0] as string]);
   return tool === "Read" ? { text: slot.text, put: (text) => slot.put(`${NUMBERED}\n${text}`) } : slot;
+}
+
+function bashSlot({ text, put }: Slot, file: unknown): Slot {
+  return { text, ...(typeof file === "string" && { file }), put: (other) => without(put(other), PERSISTED) };
 }
 
 function without(value: unknown, names: readonly string[]): object {
@@ -87,7 +94,8 @@ function isOwn(tool: string): boolean {
 function eventOf({ tool_name, tool_input }: Fields, slot: Slot | undefined, answer: (slot: Slot, text: string) => object): ToolEvent | undefined {
   const tool = String(tool_name ?? "");
   if (!slot || isOwn(tool)) return undefined;
-  return { tool, input: tool_input ?? {}, text: slot.text, answer: (text) => answer(slot, text) };
+  const { text, file } = slot;
+  return { tool, input: tool_input ?? {}, text, ...(file !== undefined && { file }), answer: (other) => answer(slot, other) };
 }
 
 /** Agents by the name that `hook` and `install` take. */
