@@ -121,6 +121,10 @@ export const AGENTS: Readonly<Record<string, HookedAgent>> = {
   // Its plugin is ours, and so is what it sends.
   opencode: {
     drilldown: "contextweaver_drilldown",
-    read: (event) => eventOf(event, slotOf(event["tool_response"]), (_, text) => ({ output: text })),
+    read: (event) => {
+      const { tool_response, tool_file } = event;
+      const slot = slotOf(tool_response);
+      return eventOf(event, slot && { ...slot, ...(typeof tool_file === "string" && { file: tool_file }) }, (_, text) => ({ output: text }));
+    },
   },
 };

@@ -31,7 +31,7 @@ export const ContextWeaver = async ({ directory }) => ({
   "tool.execute.after": async (input, output) => {
     if (typeof output?.output !== "string") return;
     try {
-      const answer = await ask({ tool_name: input.tool, tool_input: input.args, tool_response: output.output, cwd: directory });
+      const answer = await ask({ tool_name: input.tool, tool_input: input.args, tool_response: output.output, tool_file: output.metadata?.outputPath, cwd: directory });
       if (answer !== "") output.output = JSON.parse(answer).output;
     } catch {
       // The result stays as it is.
