@@ -1,6 +1,7 @@
 // `contextweaver hook <agent>`: what an agent runs after each tool. It fails open: the result stays as it is, and the log says why.
 import { readFileSync, statSync } from "node:fs";
 import process from "node:process";
+import { setFlagsFromString } from "node:v8";
 import { nearest } from "../boundary/nearest.js";
 import { AGENTS } from "../hook/events.js";
 import type { HookedAgent, ToolEvent } from "../hook/events.js";
@@ -51,6 +52,8 @@ function folderOf({ values }: CommandLine, { project }: HookedAgent, { cwd }: Re
 }
 
 async function answered(folder: string, { values }: CommandLine, agent: HookedAgent, event: ToolEvent): Promise<object | undefined> {
+  // Compiling well what runs once takes most of the time of a short process.
+  setFlagsFromString("--liftoff-only");
   const { projectResults } = await import("../hook/stored.js");
   const results = projectResults(folder, { result_tokens: wholeNumber(values, "result-tokens"), mask: values["mask"] === true, drilldown: agent.drilldown });
   const text = await results.entered({ ...event, text: wholeOf(event) });

@@ -129,6 +129,10 @@ declare module "node:http" {
   export function createServer(answer: (incoming: Incoming, outgoing: Outgoing) => void): Server;
 }
 
+declare module "node:v8" {
+  export function setFlagsFromString(flags: string): void;
+}
+
 declare module "node:module" {
   const module: { enableCompileCache?(): void };
   export default module;
