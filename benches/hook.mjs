@@ -6,7 +6,7 @@
 // result, its strings of six characters and more count that stand in that result and stood nowhere before; a step is whole when all
 // of them are in what the agent got. Tokens are characters / 4. Beside it stands what anybody does: 500 tokens of either end.
 //   cold     milliseconds from the start of the process to its end, one after the other: of a result that passes, and of those that are
-//            shortened, at the median and the largest of a sample; `node` is a process that does nothing
+//            shortened, alone and with the server of MCP there that agents start; `node` is a process that does nothing
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -83,12 +83,16 @@ async function cold(count) {
   const large = sessions.flat().filter(({ text }) => estimate(text) > 1_150).sort((a, b) => a.text.length - b.text.length);
   const event = (text) => JSON.stringify({ tool_name: "bash", tool_input: { command: "cat" }, tool_response: text });
   const sample = Array.from({ length: count }, (_, at) => large[Math.floor((at * large.length) / count)].text);
-  const times = { node: [], passes: [], shortened: [] };
+  const times = { node: [], passes: [], alone: [], "with the server": [] };
   for (const text of sample) {
     times.node.push(await timed(["-e", ""], ""));
     times.passes.push(await timed([program, "hook", "opencode", "--store", store], event("done")));
-    times.shortened.push(await timed([program, "hook", "opencode", "--store", store], event(text)));
+    times.alone.push(await timed([program, "hook", "opencode", "--store", store], event(text)));
   }
+  const server = spawn(process.execPath, [program, "mcp", "--store", store], { stdio: ["pipe", "ignore", "inherit"] });
+  while (!existsSync(join(store, "hook.sock"))) await new Promise((done) => setTimeout(done, 50));
+  for (const text of sample) times["with the server"].push(await timed([program, "hook", "opencode", "--store", store], event(text)));
+  server.kill();
   rmSync(store, { recursive: true, force: true });
   const sorted = (list) => [...list].sort((a, b) => a - b);
   return Object.fromEntries(Object.entries(times).map(([name, list]) => [name, { p50: sorted(list)[count >> 1], p95: sorted(list)[Math.floor(count * 0.95)] }]));

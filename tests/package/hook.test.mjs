@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, lstat, mkdir, mkdtemp, readFile, readdir, stat, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
-import { packageDir } from "./harness.mjs";
+import { packageDir, until } from "./harness.mjs";
 
 const PROGRAM = join(packageDir, "bin/contextweaver.js");
 const LARGE = Array.from({ length: 1_500 }, (_, at) => `export function handler${at}() { return ${at * 7}; }`).join("\n");
@@ -46,7 +47,7 @@ async function reader(t, folder) {
   await ask("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } });
   child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
   const call = async (name, input) => (await ask("tools/call", { name, arguments: input })).result;
-  return { ask, call };
+  return { ask, call, child };
 }
 
 /** What each agent sends, and where its answer has the text. */
@@ -153,6 +154,43 @@ test("hook: twenty at once on one store lose nothing", async (t) => {
     assert.ok(text.includes(`// number ${at} of all`), text);
   }
   assert.match((await call("recall", { query: "number 13 of all" })).content[0].text, /number 13 of all/);
+});
+
+test("hook: the server that an agent has started answers for hooks, and they go on without it", async (t) => {
+  const cwd = await project();
+  const { call, child } = await reader(t, cwd);
+  await until("it listens", () => existsSync(join(cwd, ".contextweaver/hook.sock")));
+  assert.equal((await stat(join(cwd, ".contextweaver/hook.sock"))).mode & 0o777, 0o600);
+  const ask = async (at) => HANDLE.exec((await hook("opencode", { cwd, tool_name: "bash", tool_input: {}, tool_response: `${LARGE}\n// resident ${at}` })).output)[0];
+  const [one, two] = [await ask(1), await ask(2)];
+  assert.match((await call("recall", { query: "resident 1" })).content[0].text, /resident 1/);
+  const three = await ask(3);
+  assert.match((await call("recall", { query: "resident 3" })).content[0].text, /resident 3/);
+  child.kill("SIGKILL");
+  await new Promise((done) => child.on("close", done));
+  const four = await ask(4);
+  const again = await reader(t, cwd);
+  for (const [at, handle] of [one, two, three, four].entries()) {
+    const { content: [{ text }] } = await again.call("drilldown", { handle, selector: { type: "lines", start: -1 } });
+    assert.ok(text.includes(`// resident ${at + 1}`), text);
+  }
+});
+
+test("hook: it asks whoever answers in the folder, and works by itself where the answer is none", async (t) => {
+  const cwd = await project();
+  await mkdir(join(cwd, ".contextweaver"));
+  const answers = [JSON.stringify({ text: "from the server" }), JSON.stringify({ error: "failed" }), "{", ""];
+  const asked = [];
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    let text = "";
+    socket.on("data", (part) => (text += part)).on("error", () => {}).on("end", () => (asked.push(JSON.parse(text)), socket.end(answers.shift())));
+  });
+  await new Promise((done) => server.listen(join(cwd, ".contextweaver/hook.sock"), done));
+  t.after(() => server.close());
+  const event = { cwd, tool_name: "bash", tool_input: { command: "x" }, tool_response: LARGE };
+  assert.deepEqual(await hook("opencode", event, { args: ["--mask"] }), { output: "from the server" });
+  assert.deepEqual(asked, [{ options: { mask: true, drilldown: "contextweaver_drilldown" }, result: { tool: "bash", input: { command: "x" }, text: LARGE } }]);
+  for (let left = 3; left > 0; left -= 1) assert.match((await hook("opencode", event)).output, HANDLE);
 });
 
 /** Installs and uninstalls; the files must be as they were before. */

@@ -6,6 +6,9 @@ import { nearest } from "../boundary/nearest.js";
 import { AGENTS } from "../hook/events.js";
 import type { HookedAgent, ToolEvent } from "../hook/events.js";
 import { FOLDER, logged } from "../hook/folder.js";
+import { asked } from "../hook/resident.js";
+import type { HookOptions } from "../hook/resident.js";
+import type { ProjectResult } from "../hook/results.js";
 import { RESULT_TOKENS } from "../mcp/result-size.js";
 import { parse, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
@@ -52,12 +55,18 @@ function folderOf({ values }: CommandLine, { project }: HookedAgent, { cwd }: Re
 }
 
 async function answered(folder: string, { values }: CommandLine, agent: HookedAgent, event: ToolEvent): Promise<object | undefined> {
+  const options = { result_tokens: wholeNumber(values, "result-tokens"), mask: values["mask"] === true, drilldown: agent.drilldown };
+  const result = { tool: event.tool, input: event.input, text: wholeOf(event) };
+  const text = await asked(folder, options, result).catch(() => entered(folder, options, result));
+  return text === undefined ? undefined : event.answer(text);
+}
+
+/** Does the work itself, as nobody else is there. */
+async function entered(folder: string, options: HookOptions, result: ProjectResult): Promise<string | undefined> {
   // Compiling well what runs once takes most of the time of a short process.
   setFlagsFromString("--liftoff-only");
   const { projectResults } = await import("../hook/stored.js");
-  const results = projectResults(folder, { result_tokens: wholeNumber(values, "result-tokens"), mask: values["mask"] === true, drilldown: agent.drilldown });
-  const text = await results.entered({ ...event, text: wholeOf(event) });
-  return text === undefined ? undefined : event.answer(text);
+  return projectResults(folder, options).entered(result);
 }
 
 /** The text of a result, from the file where an agent has stored what it cuts off. */

@@ -4,6 +4,7 @@ import type { DrilldownInput, RecallInput } from "../adapters/read-on.js";
 import { ContextWeaverError, drilldownTool, recallTool, version } from "../index.js";
 import type { StoredTool } from "../api.js";
 import { FOLDER, logged } from "../hook/folder.js";
+import { serveHooks } from "../hook/resident.js";
 import type { ProjectResults } from "../hook/results.js";
 import { projectResults } from "../hook/stored.js";
 import type { Fields, ServerSdk, ServerStdioSdk } from "../gateway/server-sdk.js";
@@ -26,6 +27,7 @@ export async function mcpCommand({ files, values }: CommandLine): Promise<string
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, done);
   });
   stdio.serveStdio(() => serverOf(sdk, results, folder));
+  serveHooks(folder, (options) => projectResults(folder, options), (error) => failed(folder, error));
   void results.prune().catch((error: unknown) => failed(folder, error));
   await ended;
   process.exit(0);

@@ -18,6 +18,7 @@ declare module "node:fs" {
   export function closeSync(file: number): void;
   export function renameSync(from: string, to: string): void;
   export function unlinkSync(path: string): void;
+  export function chmodSync(path: string, mode: number): void;
 }
 
 declare module "node:child_process" {
@@ -127,6 +128,23 @@ declare module "node:http" {
     unref(): void;
   }
   export function createServer(answer: (incoming: Incoming, outgoing: Outgoing) => void): Server;
+}
+
+declare module "node:net" {
+  export interface Socket {
+    on(event: "error", then: (error: Error) => void): void;
+    on(event: "data", then: (part: Uint8Array) => void): void;
+    on(event: "end" | "close", then: () => void): void;
+    end(text: string): void;
+    destroy(error?: Error): void;
+  }
+  interface Server {
+    on(event: "error", then: (error: Error) => void): void;
+    listen(path: string, then: () => void): void;
+    unref(): void;
+  }
+  export function createConnection(path: string): Socket;
+  export function createServer(options: { allowHalfOpen: boolean }, then: (socket: Socket) => void): Server;
 }
 
 declare module "node:v8" {
