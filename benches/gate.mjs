@@ -12,6 +12,8 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
+import { headAndTail, stepsOf } from "./next-step.mjs";
+
 const home = dirname(dirname(fileURLToPath(import.meta.url)));
 const { values: args } = parseArgs({
   options: { package: { type: "string", default: join(home, "pkg") }, sets: { type: "string", multiple: true }, json: { type: "boolean", default: false } },
@@ -34,36 +36,7 @@ function folders() {
 
 const sets = folders().flatMap((folder) => readdirSync(folder).sort().filter((file) => file.endsWith(".json")).map((file) => JSON.parse(readFileSync(join(folder, file), "utf8"))));
 
-/** The arguments of a call as JSON: those of a shell are its command. */
-function argumentsOf({ text }) {
-  try {
-    return JSON.parse(/^\S+\s+(\{[\s\S]*\})$/.exec(text)?.[1] ?? "");
-  } catch {
-    return { command: text };
-  }
-}
-
-/** The results of a session with the call each is of, and what the call behind it copies from it. */
-function steps({ items }) {
-  const found = [];
-  let earlier = "";
-  for (const [at, item] of items.entries()) {
-    if (item.kind === "tool_result") {
-      const call = items.find(({ id }) => id === item.parent_id);
-      const next = items.slice(at + 1).find(({ kind }) => kind !== "agent_msg");
-      const words = next?.kind === "tool_call" ? (JSON.stringify(argumentsOf(next)).replaceAll("\\n", " ").match(/[A-Za-z0-9_./-]{6,}/g) ?? []) : [];
-      const copied = [...new Set(words)].filter((word) => item.text.includes(word) && !earlier.includes(word));
-      found.push({ text: item.text, tool: call?.metadata?.tool_name ?? "shell", input: call ? argumentsOf(call) : {}, copied });
-    }
-    earlier += `\n${item.text}`;
-  }
-  return found;
-}
-
-const sessions = sets.flatMap(({ sessions = [] }) => sessions.map((session, at) => ({ half: at % 2 === 0 ? "even" : "odd", steps: steps(session) })));
-
-const headAndTail = (tokens) => async (session) =>
-  session.map(({ text }) => (text.length <= 8 * tokens ? text : `${text.slice(0, 4 * tokens)}\n[…]\n${text.slice(-4 * tokens)}`));
+const sessions = sets.flatMap(({ sessions = [] }) => sessions.map((session, at) => ({ half: at % 2 === 0 ? "even" : "odd", steps: stepsOf(session) })));
 
 /** What a client gets that is put before a server. */
 const served = (options) => async (session) => {

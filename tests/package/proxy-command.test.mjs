@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,31 +11,10 @@ import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { has, packageDir, run } from "./harness.mjs";
-import { scriptedProvider } from "./proxy-provider.mjs";
+import { listening } from "./proxy-listening.mjs";
 
 const PROGRAM = join(packageDir, "bin/contextweaver.js");
 const KEY = "sk-live-not-to-be-told-0123456789";
-
-/** A provider that listens: what it was sent, and its address. */
-async function listening(t, next, extra = () => undefined) {
-  const provider = scriptedProvider(next);
-  const server = createServer(async (incoming, outgoing) => {
-    const parts = [];
-    for await (const part of incoming) parts.push(part);
-    const request = new Request(`http://provider${incoming.url}`, { method: incoming.method, headers: Object.entries(incoming.headers), ...(incoming.method === "POST" && { body: Buffer.concat(parts) }) });
-    const response = extra(incoming) ?? (await provider.answer(request));
-    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-    try {
-      for await (const part of response.body ?? []) outgoing.write(part);
-      outgoing.end();
-    } catch {
-      outgoing.destroy();
-    }
-  });
-  await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  t.after(() => (server.closeAllConnections(), server.close()));
-  return { ...provider, address: `http://127.0.0.1:${server.address().port}` };
-}
 
 /** Starts the proxy; `stop` ends it and returns what it has said. */
 async function started(t, args) {

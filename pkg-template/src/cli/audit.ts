@@ -10,7 +10,7 @@ import { UsageError } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { painter, safe, safeJson } from "./print.js";
 import type { Printed } from "./print.js";
-import { nameOf, readText } from "./session.js";
+import { nameOf, readText } from "./read-text.js";
 
 const BUDGETS = "32000,64000,128000";
 const MOST_BUDGETS = 8;

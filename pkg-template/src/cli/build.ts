@@ -4,7 +4,8 @@ import { UsageError, buildOptions, managerOptions } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { budgetBar, dropTable, explanation, painter, safe, safeJson } from "./print.js";
 import type { Paint } from "./print.js";
-import { load, nameOf, readText } from "./session.js";
+import { nameOf, readText } from "./read-text.js";
+import { load } from "./session.js";
 
 const ROWS = 20;
 

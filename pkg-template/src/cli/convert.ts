@@ -25,7 +25,8 @@ import { UsageError } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { cell, inline, safe, safeJson } from "./print.js";
 import type { Printed } from "./print.js";
-import { inFile, nameOf, parseLines, readText, several } from "./session.js";
+import { nameOf, readText } from "./read-text.js";
+import { inFile, parseLines, several } from "./session.js";
 import type { Line } from "./session.js";
 import { readJson, readTools, tellSkipped } from "./tools.js";
 

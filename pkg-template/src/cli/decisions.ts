@@ -6,7 +6,7 @@ import { UsageError } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { safe, safeJson } from "./print.js";
 import type { Printed } from "./print.js";
-import { readText } from "./session.js";
+import { readText } from "./read-text.js";
 import { StoreFile } from "./store-file.js";
 
 /** Characters of one line that a client may send. */

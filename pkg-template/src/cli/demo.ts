@@ -10,7 +10,8 @@ import { UsageError } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { cell, inline, painter, safe } from "./print.js";
 import type { Paint } from "./print.js";
-import { load, readText } from "./session.js";
+import { readText } from "./read-text.js";
+import { load } from "./session.js";
 
 const PHASES: readonly (readonly [Phase, string])[] = [
   ["route", "Which tool comes next? Only turns, plans and policies are shown."],

@@ -3,7 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { Catalog } from "../api.js";
 import type { DocumentOptions, SkillFile } from "../api.js";
 import { UsageError } from "./options.js";
-import { nameOf, readText } from "./session.js";
+import { nameOf, readText } from "./read-text.js";
 
 /** Entries of folders that are looked at for skills. */
 const MAX_ENTRIES = 100_000;

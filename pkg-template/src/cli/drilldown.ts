@@ -5,7 +5,7 @@ import { UsageError, selectorOf, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { cell, inline, painter, safe, safeJson, table } from "./print.js";
 import type { Paint } from "./print.js";
-import { nameOf, readText } from "./session.js";
+import { nameOf, readText } from "./read-text.js";
 
 /** Runs the command; returns what to print. */
 export async function drilldown({ files, values }: CommandLine): Promise<string> {

@@ -9,7 +9,8 @@ import { UsageError, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { pageFile, pageWith } from "./page-files.js";
 import { safe } from "./print.js";
-import { nameOf, readText, several } from "./session.js";
+import { nameOf, readText } from "./read-text.js";
+import { several } from "./session.js";
 
 const HOST = "127.0.0.1";
 /** Where the page finds what it was opened with. */

@@ -4,16 +4,21 @@
 declare module "node:fs" {
   /** Windows has no `O_NOFOLLOW`. */
   export const constants: { O_APPEND: number; O_CREAT: number; O_EXCL: number; O_NOFOLLOW?: number; O_RDONLY: number; O_RDWR: number; O_WRONLY: number };
-  export function readFileSync(path: string | URL): Uint8Array<ArrayBuffer>;
-  export function statSync(path: string, options: { throwIfNoEntry: false }): { isDirectory(): boolean } | undefined;
+  export function readFileSync(path: string | URL | number): Uint8Array<ArrayBuffer>;
+  export function statSync(path: string, options: { throwIfNoEntry: false }): { readonly size: number; readonly mode: number; isDirectory(): boolean } | undefined;
+  export function realpathSync(path: string): string;
+  export function appendFileSync(path: string, data: string): void;
+  export function existsSync(path: string): boolean;
+  export function rmdirSync(path: string): void;
   export function readdirSync(path: string, options: { withFileTypes: true }): { readonly name: string; isFile(): boolean; isDirectory(): boolean }[];
   export function mkdirSync(path: string, options: { recursive: boolean }): void;
-  export function writeFileSync(path: string | number, data: Uint8Array | string, options?: { flag: "wx" }): void;
+  export function writeFileSync(path: string | number, data: Uint8Array | string, options?: { flag: "wx"; mode?: number }): void;
   export function openSync(path: string, flags: "w", mode: number): number;
   export function fsyncSync(file: number): void;
   export function closeSync(file: number): void;
   export function renameSync(from: string, to: string): void;
   export function unlinkSync(path: string): void;
+  export function chmodSync(path: string, mode: number): void;
 }
 
 declare module "node:child_process" {
@@ -76,6 +81,9 @@ declare module "node:process" {
     readonly stderr: Output;
     readonly env: Readonly<Record<string, string | undefined>>;
     readonly pid: number;
+    readonly execPath: string;
+    readonly argv: readonly string[];
+    cwd(): string;
     readonly platform: string;
     exit(code: number): never;
     kill(pid: number, signal: 0): void;
@@ -84,6 +92,7 @@ declare module "node:process" {
 }
 
 declare module "node:os" {
+  export function homedir(): string;
   export const constants: { readonly signals: Readonly<Record<string, number | undefined>> };
 }
 
@@ -119,6 +128,32 @@ declare module "node:http" {
     unref(): void;
   }
   export function createServer(answer: (incoming: Incoming, outgoing: Outgoing) => void): Server;
+}
+
+declare module "node:net" {
+  export interface Socket {
+    on(event: "error", then: (error: Error) => void): void;
+    on(event: "data", then: (part: Uint8Array) => void): void;
+    on(event: "end" | "close", then: () => void): void;
+    end(text: string): void;
+    destroy(error?: Error): void;
+  }
+  interface Server {
+    on(event: "error", then: (error: Error) => void): void;
+    listen(path: string, then: () => void): void;
+    unref(): void;
+  }
+  export function createConnection(path: string): Socket;
+  export function createServer(options: { allowHalfOpen: boolean }, then: (socket: Socket) => void): Server;
+}
+
+declare module "node:v8" {
+  export function setFlagsFromString(flags: string): void;
+}
+
+declare module "node:module" {
+  const module: { enableCompileCache?(): void };
+  export default module;
 }
 
 declare module "node:timers" {

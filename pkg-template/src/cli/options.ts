@@ -44,6 +44,11 @@ const SYNOPSIS: Readonly<Record<string, string>> = {
   proxy: `contextweaver proxy [options]                       one endpoint before the providers of models, which keeps each
                                                       conversation of an agent within a token budget`,
   run: `contextweaver run [options] -- <agent> [arguments]  an agent behind such a proxy; at the end what was saved`,
+  install: `contextweaver install <agent> [options]             large results of its tools are shortened before the agent sees them:
+                                                      claude-code, opencode, gemini-cli or codex; uninstall takes it away`,
+  uninstall: `contextweaver uninstall <agent> [options]           takes away what install has written, and nothing else`,
+  hook: `contextweaver hook <agent> [options]                what an agent runs after each tool: the event on standard input`,
+  mcp: `contextweaver mcp [options]                         drilldown and recall over those results, as a server of MCP`,
   demo: `contextweaver demo [--session <file>]               all four phases on a recorded session, and queries to 232 tools`,
 };
 
@@ -165,6 +170,23 @@ convert session: a recorded session of MCP, one JSON object per line, becomes it
   run: `run takes --budget, --thrift, --openai, --anthropic, --gemini, --mask and --verbose of proxy before --; behind it stands the agent
 with its own arguments. Where OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL is set, it stands behind the proxy.
 `,
+  install: `Options of install; it shows what it writes, and asks
+  --yes                 write without asking
+  --result-tokens <n>   most tokens of a result that the agent sees (default: 1150)
+  --mask                mask secrets in results that are shortened
+`,
+  uninstall: `Options of uninstall; results that were stored stay in .contextweaver
+  --yes                 do it without asking
+`,
+  hook: `Options of hook; whatever goes wrong, the result stays as it is, the exit code is 0, and hook.log in the store says why
+  --store <folder>      where results are kept (default: .contextweaver in the project)
+  --result-tokens <n>   most tokens of a result that the agent sees (default: 1150)
+  --mask                mask secrets in results that are shortened
+`,
+  mcp: `Options of mcp; it speaks MCP on standard input and output until these end
+  --store <folder>      where results are kept (default: .contextweaver)
+  --mask                mask secrets in what is read
+`,
   demo: "",
 };
 
@@ -179,6 +201,8 @@ const COMMON = `  --json                print the result as JSON
 `;
 
 const COMMANDS = Object.keys(SYNOPSIS);
+/** Those that print nothing as JSON. */
+const BARE = ["demo", "inspect", "serve", "proxy", "run", "install", "uninstall", "hook", "mcp"];
 
 /** All there is. */
 export const USAGE = [
@@ -190,8 +214,8 @@ ${COMMANDS.map((command) => `  ${SYNOPSIS[command]}\n`).join("")}  contextweaver
 `,
   ...["init", "build", "audit", "drilldown", "recall", "inspect"].map((command) => HELP[command]),
   TOOL_LISTS,
-  ...["route", "lint", "diff", "convert", "decisions", "serve", "gateway", "proxy", "run"].map((command) => HELP[command]),
-  `Options of all but demo, inspect, serve, proxy and run, where --color is the only one\n${COMMON}`,
+  ...["route", "lint", "diff", "convert", "decisions", "serve", "gateway", "proxy", "run", "install", "uninstall", "hook", "mcp"].map((command) => HELP[command]),
+  `Options of all but ${BARE.slice(0, -1).join(", ")} and ${BARE.at(-1)}, where --color is the only one\n${COMMON}`,
   EXIT_CODES,
 ].join("\n");
 
@@ -199,7 +223,7 @@ ${COMMANDS.map((command) => `  ${SYNOPSIS[command]}\n`).join("")}  contextweaver
 export function usageOf(command: string): string {
   const synopsis = (SYNOPSIS[command] ?? "").replaceAll(/\n {40,}/g, "\n      ").replace(/ {3,}/, "\n      ");
   const lists = ["route", "lint", "diff"].includes(command) ? [TOOL_LISTS] : [];
-  const isBare = ["demo", "inspect", "serve", "proxy", "run"].includes(command);
+  const isBare = BARE.includes(command);
   const common = isBare ? COMMON.slice(COMMON.indexOf("\n") + 1) : COMMON;
   const own = HELP[command] ?? "";
   return [`Usage\n  ${synopsis}\n`, ...lists, ...(own ? [own] : []), `Options of ${isBare ? command : "all commands"}\n${common}`, EXIT_CODES].join("\n");
@@ -266,6 +290,8 @@ const OPTIONS = {
   gemini: { type: "string" },
   mask: { type: "boolean" },
   verbose: { type: "boolean" },
+  yes: { type: "boolean", short: "y" },
+  "result-tokens": { type: "string" },
   framework: { type: "string" },
   list: { type: "boolean" },
   force: { type: "boolean" },
@@ -293,6 +319,10 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   gateway: "config mode store http result-tokens login-port port host token inspect page page-port from kind dry-run force json",
   proxy: "budget thrift openai anthropic gemini mask verbose port host token",
   run: "budget thrift openai anthropic gemini mask verbose",
+  install: "yes result-tokens mask",
+  uninstall: "yes",
+  hook: "store result-tokens mask",
+  mcp: "store mask",
   demo: "session",
 };
 const SELECTORS = ["lines", "rows", "search", "path", "head", "selector"];
@@ -428,6 +458,7 @@ function parseSelector(text: string): Selector {
 const NUMBERS: Readonly<Record<string, readonly [of: string, least: number, most: number]>> = {
   budget: ["tokens", 0, 2 ** 24],
   "max-tokens": ["tokens", 0, 2 ** 24],
+  "result-tokens": ["tokens", 100, 2 ** 24],
   head: ["characters", 0, 2 ** 31 - 1002],
   top: ["tools", 1, 10_000],
   port: ["ports", 0, 65_535],

@@ -3,7 +3,7 @@ import { restore } from "./drilldown.js";
 import { UsageError, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { painter, safe, safeJson } from "./print.js";
-import { nameOf, readText } from "./session.js";
+import { nameOf, readText } from "./read-text.js";
 
 /** Runs the command; returns what to print. */
 export async function recall({ files, values }: CommandLine): Promise<string> {

@@ -7,7 +7,7 @@ import { documentOf, refuseYaml, skillsAt } from "./documents.js";
 import type { DocumentReader } from "./documents.js";
 import { UsageError } from "./options.js";
 import { cell } from "./print.js";
-import { nameOf, readText } from "./session.js";
+import { nameOf, readText } from "./read-text.js";
 
 const MAX_REPORTED = 10;
 

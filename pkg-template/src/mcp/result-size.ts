@@ -5,7 +5,7 @@ import { wholeWithin } from "../boundary/guard-errors.js";
  * Tokens of a result that clients get whose context nobody has named: over recorded steps (`benches/gate.mjs`) as many as the first and
  * the last 500 tokens of each result come to, with more of what the next call copies.
  */
-const RESULT_TOKENS = 1_150;
+export const RESULT_TOKENS = 1_150;
 /** Results of full size that fit in a context. */
 const RESULTS_IN_CONTEXT = 16;
 /** Largest of all budgets. @internal */

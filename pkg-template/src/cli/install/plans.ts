@@ -1,0 +1,122 @@
+// What each agent is given: a hook or a plugin that shortens large results, and the server of MCP that reads on in them.
+import { homedir } from "node:os";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { FOLDER } from "../../hook/folder.js";
+import { UsageError } from "../options.js";
+import type { Change } from "./changes.js";
+import { openCodePlugin } from "./opencode-plugin.js";
+
+/** What is installed for an agent. */
+export interface Plan {
+  readonly changes: readonly Change[];
+  /** What the user should know beside what is written. */
+  readonly notes: readonly string[];
+}
+
+/** How the hook is to run. */
+export interface PlanOptions {
+  readonly result_tokens?: string | undefined;
+  readonly mask: boolean;
+}
+
+/** Seconds after which an agent goes on without its hook. */
+const TIMEOUT = 10;
+const SERVER = "contextweaver";
+/** The tools of Claude Code whose results a model reads at length. */
+const MATCHER = "Bash|Read|Grep|WebFetch|Task|Agent|mcp__.*";
+
+/** Agents that something can be installed for. */
+export const PLANS: Readonly<Record<string, (options: PlanOptions) => Plan>> = {
+  "claude-code": (options) => ({
+    changes: [
+      {
+        file: here(".claude/settings.local.json"),
+        edits: [
+          { path: ["hooks", "PostToolUse"], value: { matcher: MATCHER, hooks: [{ type: "command", command: hookLine("claude-code", options), timeout: TIMEOUT }] }, isElement: true },
+          { path: ["enabledMcpjsonServers"], value: SERVER, isElement: true },
+          { path: ["permissions", "allow"], value: `mcp__${SERVER}`, isElement: true },
+        ],
+      },
+      { file: here(".mcp.json"), edits: [{ path: ["mcpServers", SERVER], value: { command: process.execPath, args: mcpArguments(options) } }] },
+    ],
+    notes: ["Claude Code from 2.1.121 on takes the text of a hook in place of a result; before that, results stay as they are.", ".mcp.json has addresses of this machine: leave it out of version control."],
+  }),
+  opencode: (options) => ({
+    changes: [{ file: here(".opencode/plugins/contextweaver.js"), text: openCodePlugin([process.execPath, ...hookArguments("opencode", options)], [process.execPath, ...mcpArguments(options)]) }],
+    notes: ["The plugin adds the server of MCP by itself."],
+  }),
+  "gemini-cli": (options) => ({
+    changes: [
+      {
+        file: here(".gemini/settings.json"),
+        edits: [
+          { path: ["hooks", "AfterTool"], value: { hooks: [{ name: SERVER, type: "command", command: hookLine("gemini-cli", options), timeout: TIMEOUT * 1_000 }] }, isElement: true },
+          { path: ["mcpServers", SERVER], value: { command: process.execPath, args: mcpArguments(options), trust: true } },
+        ],
+      },
+    ],
+    notes: ["Gemini CLI runs hooks of a project in folders that you trust, and shows a shortened result as `Tool result blocked`: its only way to put another text there."],
+  }),
+  codex: (options) => ({
+    changes: [{ file: `${process.env["CODEX_HOME"] ?? `${homedir()}/.codex`}/config.toml`, lines: codexLines(options), unless: /^\s*\[mcp_servers\.contextweaver\]/m }],
+    notes: ["Codex asks whether to trust a new hook when it starts next: see /hooks."],
+  }),
+};
+
+/** A path in the project, which is the folder where the program runs. */
+export function here(path: string): string {
+  return `${process.cwd().replaceAll("\\", "/")}/${path}`;
+}
+
+/** The program as it is installed. */
+function program(): string {
+  const file = fileURLToPath(new URL("../../bin/contextweaver.js", import.meta.url));
+  if (/[/\\]_npx[/\\]/.test(file)) throw new UsageError("npx keeps the program only for a while; install it first: npm install --global contextweaver");
+  return file;
+}
+
+function shared({ mask }: PlanOptions): readonly string[] {
+  return ["--store", here(FOLDER), ...(mask ? ["--mask"] : [])];
+}
+
+function hookArguments(agent: string, options: PlanOptions): readonly string[] {
+  const { result_tokens } = options;
+  return [program(), "hook", agent, ...shared(options), ...(result_tokens === undefined ? [] : ["--result-tokens", result_tokens])];
+}
+
+function mcpArguments(options: PlanOptions): readonly string[] {
+  return [program(), "mcp", ...shared(options)];
+}
+
+/** The same as one line of a shell. */
+function hookLine(agent: string, options: PlanOptions): string {
+  return [process.execPath, ...hookArguments(agent, options)].map(quoted).join(" ");
+}
+
+function quoted(word: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  return process.platform === "win32" ? `"${word}"` : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Strings of TOML are written as those of JSON. */
+function codexLines(options: PlanOptions): string {
+  const { result_tokens, mask } = options;
+  const own = [...(mask ? ["--mask"] : [])];
+  // Its configuration is the user's: the store is found by the folder where it runs.
+  const hook = [process.execPath, program(), "hook", "codex", ...own, ...(result_tokens === undefined ? [] : ["--result-tokens", result_tokens])].map(quoted).join(" ");
+  return [
+    "# contextweaver: large results are stored, and read on in by drilldown and recall",
+    `[mcp_servers.${SERVER}]`,
+    `command = ${JSON.stringify(process.execPath)}`,
+    `args = ${JSON.stringify([program(), "mcp", ...own])}`,
+    "",
+    "[[hooks.PostToolUse]]",
+    "[[hooks.PostToolUse.hooks]]",
+    `type = "command"`,
+    `command = ${JSON.stringify(hook)}`,
+    `timeout = ${TIMEOUT}`,
+    "# contextweaver: end",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,24 @@
+// A scripted provider as a server on this machine, for programs.
+import { createServer } from "node:http";
+import { scriptedProvider } from "./proxy-provider.mjs";
+
+/** A provider that listens: what it was sent, and its address. */
+export async function listening(t, next, extra = () => undefined) {
+  const provider = scriptedProvider(next);
+  const server = createServer(async (incoming, outgoing) => {
+    const parts = [];
+    for await (const part of incoming) parts.push(part);
+    const request = new Request(`http://provider${incoming.url}`, { method: incoming.method, headers: Object.entries(incoming.headers), ...(incoming.method === "POST" && { body: Buffer.concat(parts) }) });
+    const response = extra(incoming) ?? (await provider.answer(request));
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    try {
+      for await (const part of response.body ?? []) outgoing.write(part);
+      outgoing.end();
+    } catch {
+      outgoing.destroy();
+    }
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  t.after(() => (server.closeAllConnections(), server.close()));
+  return { ...provider, address: `http://127.0.0.1:${server.address().port}` };
+}
