@@ -291,7 +291,6 @@ const OPTIONS = {
   mask: { type: "boolean" },
   verbose: { type: "boolean" },
   yes: { type: "boolean", short: "y" },
-  "result-tokens": { type: "string" },
   framework: { type: "string" },
   list: { type: "boolean" },
   force: { type: "boolean" },
@@ -463,7 +462,6 @@ const NUMBERS: Readonly<Record<string, readonly [of: string, least: number, most
   top: ["tools", 1, 10_000],
   port: ["ports", 0, 65_535],
   "login-port": ["ports", 1, 65_535],
-  "result-tokens": ["tokens", 1, 2 ** 24],
   "page-port": ["ports", 0, 65_535],
   "idle-days": ["days", 1, 36_500],
 };
