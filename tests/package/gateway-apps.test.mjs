@@ -69,6 +69,7 @@ for (const mode of MODES) {
       const mcpServers = Object.fromEntries(PUBLISHED.map((name) => [name, withViews(name)]));
       const handler = gateway({ token: "t", mcpServers, mode, sdk });
       t.after(() => handler.close());
+      await handler.ready();
       const one = await host(t, handler, era);
       assert.deepEqual(one.getServerCapabilities().extensions?.[UI], {});
       const { tools } = await one.listTools();
@@ -106,6 +107,7 @@ test("calls of a view meet the policies of the gateway", async (t) => {
   const policy = { rules: [{ action: "deny", tool: "poll-*", reason: "nobody watches this machine" }] };
   const handler = gateway({ token: "t", mcpServers: { monitor: withViews("server-system-monitor") }, sdk, policy });
   t.after(() => handler.close());
+  await handler.ready();
   const one = await host(t, handler, "legacy");
   const { app } = await view(t, one);
   const refused = await app.callServerTool({ name: "poll-system-stats", arguments: {} });
@@ -120,6 +122,7 @@ test("servers learn that views are shown, and addresses lead to the server whose
   const made = (name) => program(folder, name, answers(name), { tools: tools(name), resources: `[{ uri: "ui://view.html", name: "v" }]`, read: `{ contents: [{ uri: params.uri, mimeType: "text/html;profile=mcp-app", text: "<p>${name} " + JSON.stringify(client.extensions ?? {}) }] }` });
   const handler = gateway({ token: "t", mcpServers: { one: await made("one"), two: await made("two") }, sdk });
   t.after(() => handler.close());
+  await handler.ready();
   const { request, tools: list, call } = await user(handler, "t", VIEWS);
   const shown = Object.fromEntries((await list()).map(({ name, _meta }) => [name, _meta?.ui?.resourceUri]));
   assert.deepEqual([shown.show_one, shown.show_two], ["ui://view.html", "ui://view.html#contextweaver-server=two"]);

@@ -26,6 +26,7 @@ test("tools are shown and called as their server's entry and the gateway's optio
   const tools = { "My Server__create_issue": { name: "report_bug", description: "Reports a bug of ours.", arguments: { fixed: { repo: "o/r" }, defaults: { labels: ["bug"] } } } };
   const handler = gateway({ token: "t", mcpServers: { "My Server": { ...github, tools: { delete_repo: { hide: true } } } }, tools, sdk });
   t.after(() => handler.close());
+  await handler.ready();
   const { call, tools: list } = await user(handler);
   const [bug, close, ...own] = await list();
   assert.deepEqual([bug.name, bug.description, Object.keys(bug.inputSchema.properties), bug.inputSchema.required], ["report_bug", "Reports a bug of ours.", ["title", "labels"], ["title"]]);
@@ -72,6 +73,7 @@ test("a result has as many tokens as its tool, its server, the gateway or the cl
   const mcpServers = { big: { ...big, result_tokens: 600, tools: { more: { result_tokens: 3_000 } } }, plain: { ...big, tools: { more: { name: "more_plain" } } } };
   const handler = gateway({ token: "t", mcpServers, sdk });
   t.after(() => handler.close());
+  await handler.ready();
   const { call } = await user(handler);
   const near = (tokens, [shown, all], what) => assert.ok(shown <= tokens * 1.13 && shown > tokens * 0.5 && all > 8_000, `${what}: ${shown} of ${all}`);
   const given = { rows: 2_000 };
@@ -95,6 +97,7 @@ test("a result has as many tokens as its tool, its server, the gateway or the cl
 test("what is said for all is a limit of Claude Code only up to its own", async (t) => {
   const handler = gateway({ token: "t", mcpServers: { big }, context_tokens: 2_000_000, sdk });
   t.after(() => handler.close());
+  await handler.ready();
   const [shown, all] = cut(await (await user(handler, "t", {}, "claude-code")).call("rows", { rows: 6_000 }));
   assert.ok(shown <= 25_000 * 1.13 && shown > 15_000 && all > 30_000, `${shown} of ${all}`);
   assert.equal(cut(await (await user(handler)).call("rows", { rows: 6_000 })), undefined);
@@ -103,6 +106,7 @@ test("what is said for all is a limit of Claude Code only up to its own", async 
 test("structured content that says what the text says is paid once", async (t) => {
   const handler = gateway({ token: "t", mcpServers: { big }, sdk });
   t.after(() => handler.close());
+  await handler.ready();
   const { call } = await user(handler);
   const { result } = await call("twice", { rows: 50 });
   assert.deepEqual([Object.keys(result).sort(), JSON.parse(textOf(result)).rows.length], [["_meta", "content"], 50]);
@@ -120,6 +124,7 @@ test("structured content that says what the text says is paid once", async (t) =
   assert.equal((await reads.call("twice", { rows: 50 })).result.structuredContent.rows.length, 50);
   const both = gateway({ token: "t", mcpServers: { big }, structured_content: "both", sdk });
   t.after(() => both.close());
+  await both.ready();
   assert.equal((await (await user(both)).call("twice", { rows: 50 })).result.structuredContent.rows.length, 50);
   assert.throws(() => gateway({ token: "t", mcpServers: { big }, structured_content: "none", sdk }), { code: "INVALID_INPUT", path: "/structured_content" });
 });

@@ -41,6 +41,7 @@ test("a task outlives the gateway with a store, and is its caller's alone", asyn
   const store = join(folder, "store");
   const start = () => gateway({ authorize, mcpServers: { up: { url: upstream.url } }, sdk, store: fileStore(store) });
   const first = start();
+  await first.ready();
   const begun = (await modern(first)("tools/call", { name: "slow_compute", arguments: { seconds: 1, label: "x".repeat(20_000) } })).result;
   assert.deepEqual([begun.resultType, begun.status], ["task", "working"]);
   assert.match(begun.taskId, /^task-[0-9a-f]{32}$/);
@@ -49,6 +50,7 @@ test("a task outlives the gateway with a store, and is its caller's alone", asyn
 
   const again = start();
   t.after(() => again.close());
+  await again.ready();
   const request = modern(again);
   const get = async (taskId) => (await request("tasks/get", { taskId })).result;
   const done = await until("the task has ended", async () => {
@@ -121,6 +123,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 test("tasks of 2025-11-25: created, listed, read and cancelled by clients that ask for them", async (t) => {
   const handler = gateway({ token: "t", mcpServers: { old: await legacyServer() }, sdk });
   t.after(() => handler.close());
+  await handler.ready();
   const { request } = await user(handler, "t", {}, "user", "2025-11-25");
   const begin = async (name, given = {}) => {
     const { result, error } = await request("tools/call", { name, arguments: given, task: { ttl: 60_000 } });
@@ -150,6 +153,7 @@ test("tasks of 2025-11-25: created, listed, read and cancelled by clients that a
 test("for clients that know no tasks, or another form, the gateway waits", async (t) => {
   const handler = gateway({ token: "t", mcpServers: { old: await legacyServer() }, sdk });
   t.after(() => handler.close());
+  await handler.ready();
   const { call } = await user(handler);
   assert.match(textOf((await call("must")).result), /must as a task/);
   assert.match(textOf((await call("may")).result), /may plainly/);
@@ -162,6 +166,7 @@ test("for clients that know no tasks, or another form, the gateway waits", async
   t.after(upstream.close);
   const newer = gateway({ token: "t", mcpServers: { up: { url: upstream.url } }, sdk });
   t.after(() => newer.close());
+  await newer.ready();
   assert.equal(textOf((await (await user(newer)).call("slow_compute", { seconds: 0.3, label: "new" })).result), "new: done");
   assert.equal((await (await user(newer)).call("failing_job")).result.isError, true);
 });

@@ -179,7 +179,8 @@ export class Upstream {
     if (this.config.per_user === undefined || this.#listing !== undefined || this.#isClosed) return;
     try {
       await this.connection(session, headers).connected();
-      await this.#listingRun;
+      // It may be listed over another user's connection, which came first.
+      while (this.#listing === undefined && this.#listingRun !== undefined) await this.#listingRun;
     } catch {
       // A call says what is wrong.
     }
@@ -305,7 +306,7 @@ export class Upstream {
       // A server that is there for its users alone is listed as the first of them sees it, and by another when that one has left.
       const { failure } = this.#main.trouble;
       if (this.config.per_user !== undefined) {
-        if (this.#listing !== undefined && this.#source.isReady) return;
+        if (this.#source.isReady) return;
       } else if (this.#listing !== undefined || this.#main.isReady || !FORBIDDEN.includes(failure?.status ?? 0)) return;
       this.#cancelRetry?.();
     }
