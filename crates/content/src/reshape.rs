@@ -244,7 +244,7 @@ fn columns<'a>(rows: &[JsonNode<'a>]) -> Option<Vec<Column<'a>>> {
             // The object was one cell; a row without it has an empty cell for each column now.
             let more = width(group) - 1;
             let keys: Vec<&str> = group.iter().map(|column| column.key).collect();
-            more <= room && saved(&values, &keys) > ((rows.len() - values.len()) * more) as i64
+            more <= room && saved(&values, &keys) > (rows.len() - values.len()) * more
         });
         room -= group.as_ref().map_or(0, |group| width(group) - 1);
         Column { key, group: group.unwrap_or_default() }
@@ -253,14 +253,14 @@ fn columns<'a>(rows: &[JsonNode<'a>]) -> Option<Vec<Column<'a>>> {
 }
 
 /// Returns how many bytes fewer objects take as rows of a table with these columns: keys, colons and braces go, empty cells
-/// and the header come.
-fn saved(rows: &[JsonNode], columns: &[&str]) -> i64 {
+/// and the header come; 0 where that is more.
+fn saved(rows: &[JsonNode], columns: &[&str]) -> usize {
     let header: usize = columns.iter().map(|column| column.len() + 1).sum();
     let gone = |row: &JsonNode| {
         let keys: usize = row.entries().filter_map(|(key, _)| key).map(|key| key.raw().len() + 1).sum();
-        (keys + row.len() + 1) as i64
+        keys + row.len() + 1
     };
-    rows.iter().map(gone).sum::<i64>() - (rows.len() * columns.len() + header) as i64
+    rows.iter().map(gone).sum::<usize>().saturating_sub(rows.len() * columns.len() + header)
 }
 
 /// Returns the keys of the rows in one order that fits all of them, if all are objects and there is such an order.

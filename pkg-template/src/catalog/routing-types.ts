@@ -103,7 +103,7 @@ export interface RouterOptions {
   readonly lexicon?: "english" | "none" | Lexicon;
   /** Exact: whether words that no tool has are replaced by similar ones. Default: true. */
   readonly fuzzy?: boolean;
-  /** Exact: what the likeness of vectors counts beside the words, whose best score is 1. Default: 0.5. */
+  /** Exact: what the likeness of vectors counts beside the words, whose best score is 1; divided by the number of things that a query asks for. Default: 1. */
   readonly embedding_weight?: number;
   /** Exact: what makes vectors, asked by `embedMissing` alone. Default: none, or those of `setEmbeddings`. */
   readonly embed?: Embedder;

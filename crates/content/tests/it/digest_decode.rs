@@ -88,10 +88,10 @@ impl<'a> Reader<'a> {
             assert!(reader.skip('\n'));
             let key = if is_map { reader.name(&[':']) } else { String::new() };
             let mut cells = Vec::new();
-            for at in 0..columns.len() {
+            for (at, path) in columns.iter().enumerate() {
                 let before = if at > 0 { Some(',') } else { is_map.then_some(':') };
                 assert!(before.is_none_or(|mark| reader.skip(mark)));
-                cells.push((columns[at].as_slice(), reader.cell(&[',', '\n'])));
+                cells.push((path.as_slice(), reader.cell(&[',', '\n'])));
             }
             if is_map { format!("{key}:{}", object(&cells, 0)) } else { object(&cells, 0) }
         };

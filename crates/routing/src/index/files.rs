@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::ToolIndex;
-use super::analyse::for_each_term;
+use super::analyse::{StopWords, for_each_term, for_each_word};
 use super::rank::{RankScope, ScoredPlace, best_score};
 use contextweaver_text::numbered::Term;
 
@@ -69,8 +69,9 @@ impl NamedFile {
     }
 }
 
-/// Finds the files that a request names by a path or a name with a known extension. Addresses are none.
-fn named_files(text: &str) -> Vec<NamedFile> {
+/// Finds the files that a request names by a path or a name with a known extension. Addresses are none, and where nothing
+/// else is said ("and src/a.rs?"), nothing is asked of the file.
+fn named_files(text: &str, stop: &StopWords) -> Vec<NamedFile> {
     let (mut found, mut end) = (Vec::new(), 0);
     for token in text.split_inclusive(char::is_whitespace) {
         let start = end;
@@ -85,6 +86,16 @@ fn named_files(text: &str) -> Vec<NamedFile> {
             found.push(NamedFile { is_written: is_written(&text[..range.start]), range, kind });
         }
     }
+    if !found.is_empty() && !says_more(&replaced(text, &found, |_| ""), stop) {
+        found.clear();
+    }
+    found
+}
+
+/// Tells whether a text has a word that is not left out of queries.
+fn says_more(text: &str, stop: &StopWords) -> bool {
+    let mut found = false;
+    for_each_word(text, &mut |word| found |= !stop.hides_in_queries(word));
     found
 }
 
@@ -108,25 +119,26 @@ fn is_written(before: &str) -> bool {
 }
 
 /// Returns a request with what files are called in place of their paths.
-pub(super) fn without_paths(text: &str) -> Cow<'_, str> {
-    let files = named_files(text);
-    if files.is_empty() {
-        return text.into();
-    }
+pub(super) fn without_paths<'a>(text: &'a str, stop: &StopWords) -> Cow<'a, str> {
+    let files = named_files(text, stop);
+    if files.is_empty() { text.into() } else { replaced(text, &files, |file| file.kind).into() }
+}
+
+fn replaced(text: &str, files: &[NamedFile], by: fn(&NamedFile) -> &'static str) -> String {
     let (mut out, mut end) = (String::with_capacity(text.len()), 0);
     for file in files {
         out.push_str(&text[end..file.range.start]);
-        out.push_str(file.kind);
+        out.push_str(by(file));
         end = file.range.end;
     }
     out.push_str(&text[end..]);
-    out.into()
+    out
 }
 
 impl ToolIndex {
     /// Raises the tools that write or read the files that a request names to nearly the best score.
     pub(super) fn serve_files(&mut self, candidates: &mut [ScoredPlace], text: &str, scope: RankScope) {
-        for file in named_files(text) {
+        for file in named_files(text, &self.stop) {
             let wish = file.wish();
             let query = self.read(&wish.join(" "));
             let scored = self.score(&query, scope);
@@ -162,11 +174,13 @@ impl ToolIndex {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lexicon;
     use super::*;
 
     #[test]
     fn paths_become_what_is_wanted_of_them() {
-        let cases: [(&str, &str, &[[&str; 2]]); 8] = [
+        let stop = lexicon::stop_words();
+        let cases: [(&str, &str, &[[&str; 2]]); 9] = [
             ("Draft an intro in /root/markdown/github_trends.md.", "Draft an intro in file.", &[["write", "file"]]),
             (
                 "read `src/main.rs`, then save a summary as Notes.DOCX",
@@ -190,12 +204,13 @@ mod tests {
             ),
             ("what is in /root/git, v1.2 of it?", "what is in /root/git, v1.2 of it?", &[]),
             (".env and .md", ".env and .md", &[]),
+            ("and what about src/lexer.rs?", "and what about src/lexer.rs?", &[]),
             ("", "", &[]),
         ];
         for (text, plain, wishes) in cases {
-            assert_eq!(without_paths(text), plain);
-            assert_eq!(named_files(text).iter().map(NamedFile::wish).collect::<Vec<_>>(), wishes, "{text}");
+            assert_eq!(without_paths(text, &stop), plain);
+            assert_eq!(named_files(text, &stop).iter().map(NamedFile::wish).collect::<Vec<_>>(), wishes, "{text}");
         }
-        assert_eq!(named_files(&"a.txt ".repeat(100)).len(), MAX_FILES);
+        assert_eq!(named_files(&"print a.txt ".repeat(100), &stop).len(), MAX_FILES);
     }
 }

@@ -145,7 +145,7 @@ impl FuzzyVocabulary {
 impl ToolIndex {
     /// Reads a query; paths of files are read as what such files are called.
     pub(super) fn read(&mut self, text: &str) -> ParsedQuery {
-        let mut text = QueryText::new(&without_paths(text), &self.stop, limits::MAX_QUERY_WORDS);
+        let mut text = QueryText::new(&without_paths(text, &self.stop), &self.stop, limits::MAX_QUERY_WORDS);
         self.work += text.words.len() as u64;
         let mut terms: Vec<QueryTerm> = Vec::new();
         let mut numbers: Vec<Option<u32>> = text.terms.iter().map(|term| self.known(term)).collect();

@@ -137,7 +137,7 @@ impl ToolIndex {
         let query = self.read(text);
         let exact = self.exact(called, scope);
         let mut candidates = self.score(&query, scope);
-        let plain = without_paths(text);
+        let plain = without_paths(text, &self.stop);
         let wishes = self.wishes(&plain);
         if wishes.len() > 1 {
             self.spread(&mut candidates, &wishes, scope);

@@ -133,6 +133,6 @@ mod tests {
             assert_eq!((all[0], round(all[60], 9)), (0.0, 0.2));
         }
         let of = |crowding| round(confidence(2.0, crowding), 9);
-        assert_eq!([of(0.0), of(0.3), of(0.5), of(1.0)], [0.82, 0.944, 0.8076, 0.4666]);
+        assert_eq!((of(0.0), of(0.3), of(0.5), of(1.0)), (0.82, 0.944, 0.8076, 0.4666));
     }
 }
