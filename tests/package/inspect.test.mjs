@@ -154,8 +154,10 @@ test("inspect shows the file, and again after a reload", async (t) => {
   const { open } = (await prepare(t)) ?? {};
   if (!open) return;
   const { address } = await inspect(t, ["session.jsonl", "--no-open"]);
-  const tab = await open(t, { at: address, first: ["#log-status", /^session\.jsonl: 3 items/] });
-  await shows(tab, "#no-calls", /No model call in this file: one prompt/);
+  const tab = await open(t, { at: address, first: ["#context-status", /^session\.jsonl · 1 call$/] });
+  await shows(tab, "#headline", /1 call: nothing repeats yet/);
+  await tab.click("#tab-tab-context");
+  await shows(tab, "#log-status", /^session\.jsonl: 3 items/);
   await shows(tab, ".list-body", /Which order failed\?/);
   const text = await tab.textContent("body");
   assert.doesNotMatch(text, /payroll|ghp_|[\u202e\u001b]/);
