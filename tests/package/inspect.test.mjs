@@ -185,7 +185,7 @@ test("inspect takes snapshots, messages, standard input and names of any kind", 
   const strange = 'a "quoted" <b>&amp; name.json';
   await writeFile(join(folder, strange), JSON.stringify(MESSAGES));
   for (const [args, input, status] of [
-    [["snapshot.json"], undefined, /^snapshot\.json · 0 calls/],
+    [["snapshot.json"], undefined, /^snapshot\.json · 1 call$/],
     [["messages.json"], undefined, /^messages\.json, chat messages · 0 calls/],
     [["-"], await readFile(join(root, "examples/sessions/shop.jsonl")), /^standard input · 44 calls/],
     [[join(root, "tests/package/fixtures/audit/claude-code.jsonl")], undefined, /^claude-code\.jsonl, Claude Code · 7 calls/],
