@@ -92,10 +92,10 @@ export function Page(): JSX.Element {
           {session && seen.current.has("context") && <ContextTab session={session} isSample={sample !== ""} version={version} />}
         </section>
         {MORE.map(({ key, title, Content }) => (
-          <section key={key} id={`panel-${key}`} aria-label={title} hidden={tab !== key}>
+          <div key={key} id={`panel-${key}`} hidden={tab !== key}>
             <h2 class="unseen">{title}</h2>
             {seen.current.has(key) && <Content isActive={tab === key} />}
-          </section>
+          </div>
         ))}
       </main>
     </>

@@ -154,8 +154,10 @@ test("inspect shows the file, and again after a reload", async (t) => {
   const { open } = (await prepare(t)) ?? {};
   if (!open) return;
   const { address } = await inspect(t, ["session.jsonl", "--no-open"]);
-  const tab = await open(t, { at: address, first: ["#log-status", /^session\.jsonl: 3 items/] });
-  await shows(tab, "#no-calls", /No model call in this file: one prompt/);
+  const tab = await open(t, { at: address, first: ["#context-status", /^session\.jsonl · 1 call$/] });
+  await shows(tab, "#headline", /1 call: nothing repeats yet/);
+  await tab.click("#tab-tab-context");
+  await shows(tab, "#log-status", /^session\.jsonl: 3 items/);
   await shows(tab, ".list-body", /Which order failed\?/);
   const text = await tab.textContent("body");
   assert.doesNotMatch(text, /payroll|ghp_|[\u202e\u001b]/);
@@ -183,7 +185,7 @@ test("inspect takes snapshots, messages, standard input and names of any kind", 
   const strange = 'a "quoted" <b>&amp; name.json';
   await writeFile(join(folder, strange), JSON.stringify(MESSAGES));
   for (const [args, input, status] of [
-    [["snapshot.json"], undefined, /^snapshot\.json · 0 calls/],
+    [["snapshot.json"], undefined, /^snapshot\.json · 1 call$/],
     [["messages.json"], undefined, /^messages\.json, chat messages · 0 calls/],
     [["-"], await readFile(join(root, "examples/sessions/shop.jsonl")), /^standard input · 44 calls/],
     [[join(root, "tests/package/fixtures/audit/claude-code.jsonl")], undefined, /^claude-code\.jsonl, Claude Code · 7 calls/],

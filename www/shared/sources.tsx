@@ -18,6 +18,9 @@ export interface GivenFile {
   readonly file: Blob;
 }
 
+/** A name in which nothing is hidden and nothing turns around: a file may be called anything. */
+const visible = (name: string): string => name.replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd");
+
 /** What the address says of data that are not a sample: not which, as the page keeps none of them. */
 export const OWN = "own";
 
@@ -58,7 +61,7 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
       await loading();
     } catch (error) {
       const { message, code } = error instanceof Failure ? error.problem : { message: String(error), code: "PAGE" };
-      setProblem({ message: `${name} was not loaded.\n${message}`, code });
+      setProblem({ message: `${visible(name)} was not loaded.\n${message}`, code });
     }
     setBusy(false);
   };
@@ -126,7 +129,7 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
             value={sample}
             onChange={({ currentTarget: { value } }) => void (value !== "" ? take(value as Sample) : own && given(own.name, own.file))}
           >
-            {(sample === "" || own) && <option value="">{own ? `yours: ${own.name}` : "your own"}</option>}
+            {(sample === "" || own) && <option value="">{own ? `yours: ${visible(own.name)}` : "your own"}</option>}
             {samples.map(({ key, title }) => (
               <option key={key} value={key}>
                 {title}
