@@ -258,3 +258,27 @@ test("Proxy: an answer that comes at once and breaks off is an error that the SD
   await assert.rejects(client.messages.create({ model: "m", ...SHORT.messages }));
   handler.free();
 });
+
+test("Proxy: two hundred megabytes of a provider pass piece by piece, as events and as one that never ends", async () => {
+  const piece = Buffer.from("x".repeat(2 ** 20));
+  for (const [name, body, pieces] of [
+    ["one event", SHORT.chat, Array.from({ length: 200 }, () => piece)],
+    ["many events", SHORT.chat, Array.from({ length: 200 }, () => Buffer.concat([Buffer.from("data: "), piece, Buffer.from("\n\n")]))],
+    ["one event, shortened", longBody("chat"), Array.from({ length: 200 }, () => piece)],
+  ]) {
+    let [given, taken, ahead] = [0, 0, 0];
+    const stream = new ReadableStream({
+      pull(controller) {
+        if (given === pieces.length) controller.close();
+        else controller.enqueue(pieces[given++]);
+        ahead = Math.max(ahead, given * piece.length - taken);
+      },
+    });
+    const { post, handler } = before(() => new Response(stream, { headers: { "content-type": "text/event-stream" } }));
+    for await (const part of (await post(PATHS.chat, { model: "m", stream: true, ...body })).body) taken += part.length;
+    assert.equal(taken, pieces.reduce((sum, { length }) => sum + length, 0), name);
+    // An event is waited for up to 16 Mi units; what is beyond passes.
+    assert.ok(ahead < 2 ** 25, `${name}: ${ahead} bytes were held`);
+    handler.free();
+  }
+});

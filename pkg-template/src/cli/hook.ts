@@ -3,12 +3,12 @@ import { readFileSync, statSync } from "node:fs";
 import process from "node:process";
 import { setFlagsFromString } from "node:v8";
 import { nearest } from "../boundary/nearest.js";
-import { AGENTS } from "../hook/events.js";
-import type { HookedAgent, ToolEvent } from "../hook/events.js";
-import { FOLDER, logged } from "../hook/folder.js";
-import { asked } from "../hook/resident.js";
-import type { HookOptions } from "../hook/resident.js";
-import type { ProjectResult } from "../hook/results.js";
+import { AGENTS } from "./hook/events.js";
+import type { HookedAgent, ToolEvent } from "./hook/events.js";
+import { FOLDER, logged } from "./hook/folder.js";
+import { asked } from "./hook/resident.js";
+import type { HookOptions } from "./hook/resident.js";
+import type { ProjectResult } from "./hook/results.js";
 import { RESULT_TOKENS } from "../mcp/result-size.js";
 import { parse, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
@@ -65,7 +65,7 @@ async function answered(folder: string, { values }: CommandLine, agent: HookedAg
 async function entered(folder: string, options: HookOptions, result: ProjectResult): Promise<string | undefined> {
   // Compiling well what runs once takes most of the time of a short process.
   setFlagsFromString("--liftoff-only");
-  const { projectResults } = await import("../hook/stored.js");
+  const { projectResults } = await import("./hook/stored.js");
   return projectResults(folder, options).entered(result);
 }
 

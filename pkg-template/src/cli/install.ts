@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { nearest } from "../boundary/nearest.js";
-import { FOLDER, made } from "../hook/folder.js";
+import { FOLDER, made } from "./hook/folder.js";
 import { apply, forget, planned, remember, remembered, takeBack, without } from "./install/changes.js";
 import type { Planned } from "./install/changes.js";
 import { PLANS, here } from "./install/plans.js";

@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { FOLDER } from "../../hook/folder.js";
+import { FOLDER } from "../hook/folder.js";
 import { UsageError } from "../options.js";
 import type { Change } from "./changes.js";
 import { openCodePlugin } from "./opencode-plugin.js";

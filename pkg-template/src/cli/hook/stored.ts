@@ -1,5 +1,5 @@
 // The results of a project in plain files: each in a session of its own, so that hooks that run at once do not meet.
-import { fileStore } from "../node.js";
+import { fileStore } from "../../node.js";
 import { made, resultsIn } from "./folder.js";
 import { ProjectResults } from "./results.js";
 import type { ProjectResultsOptions } from "./results.js";

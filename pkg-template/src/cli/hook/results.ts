@@ -1,12 +1,12 @@
 // Large results of the tools of agents that run in a project: stored whole, shown in the entry form, read on in by handle.
-import { DEFAULT_ROOM, atMost, found } from "../adapters/read-on.js";
-import type { DrilldownInput, RecallInput } from "../adapters/read-on.js";
-import { GatewaySessions } from "../gateway/session.js";
-import type { GatewaySession } from "../gateway/session.js";
-import { ContextManager, countTokens } from "../index.js";
-import { resultTokens } from "../mcp/result-size.js";
-import { openSession } from "../sessions/stored-session.js";
-import type { SessionRecord, SessionStore } from "../storage/storage-types.js";
+import { DEFAULT_ROOM, atMost, found } from "../../adapters/read-on.js";
+import type { DrilldownInput, RecallInput } from "../../adapters/read-on.js";
+import { GatewaySessions } from "../../gateway/session.js";
+import type { GatewaySession } from "../../gateway/session.js";
+import { ContextManager, countTokens } from "../../index.js";
+import { resultTokens } from "../../mcp/result-size.js";
+import { openSession } from "../../sessions/stored-session.js";
+import type { SessionRecord, SessionStore } from "../../storage/storage-types.js";
 
 /** Whose results they are: all agents of a project read what one of them has stored. */
 const CALLER = "project";
