@@ -9,7 +9,7 @@
 // Models are packages of npm and of the Python registry (tools/models.mjs); their vectors are kept in `--work`.
 //
 // recall@k, MRR and complete@5 as in routing.mjs; hit@5: one of the wanted tools is among the first five. "even" and "odd" are
-// recall@5 of the queries at even and odd places: constants are chosen by the first, with few exceptions that the notes name.
+// recall@5 of the queries at even and odd places: of LiveMCPBench only misses of the first were read.
 // `--weights` adds a row for each embedding_weight. A query that is a list (annotated steps) is asked step by step, and the answers
 // are taken in turn.
 import { dirname, join, resolve } from "node:path";
