@@ -153,7 +153,7 @@ test("Page: tools", async (t) => {
   await t.test("takes the turns of the transcript that is loaded", async (t) => {
     const tab = await open(t);
     await choose(tab, "context", "own.jsonl", OWN_SESSION.map((item) => JSON.stringify(item)).join("\n"));
-    await shows(tab, "#context-status", /6 items/);
+    await shows(tab, "#context-status", /^own\.jsonl/);
     await tab.evaluate(() => (document.getElementById("more").open = true));
     await tab.click("#tab-tab-tools");
     await shows(tab, ...LOADED);
