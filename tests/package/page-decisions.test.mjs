@@ -159,6 +159,7 @@ test("Page: decisions", async (t) => {
   await t.test("opened offline, it recovers", async (t) => {
     const tab = await open(t, { expected: /ERR_INTERNET_DISCONNECTED/ });
     await tab.context().setOffline(true);
+    await tab.evaluate(() => (document.getElementById("more").open = true));
     await tab.click("#tab-tab-decisions");
     await shows(tab, "#memory-problems", /The sample was not loaded/);
     await tab.context().setOffline(false);

@@ -153,7 +153,8 @@ test("Page: tools", async (t) => {
   await t.test("takes the turns of the transcript that is loaded", async (t) => {
     const tab = await open(t);
     await choose(tab, "context", "own.jsonl", OWN_SESSION.map((item) => JSON.stringify(item)).join("\n"));
-    await shows(tab, "#context-status", /6 items/);
+    await shows(tab, "#context-status", /^own\.jsonl/);
+    await tab.evaluate(() => (document.getElementById("more").open = true));
     await tab.click("#tab-tab-tools");
     await shows(tab, ...LOADED);
     await tab.click("#said-before summary");
@@ -307,6 +308,7 @@ test("Page: tools", async (t) => {
     await tab.fill("#tool-query", "list branches");
     await tab.click("#tview-tab-lint");
     await shows(tab, "#lint-count", /findings/);
+    await tab.evaluate(() => (document.getElementById("more").open = true));
     await tab.click("#tab-tab-mcp");
     await tab.click("#mview-tab-meta");
     await shows(tab, "#meta", /crosses/);
@@ -357,6 +359,7 @@ test("Page: tools", async (t) => {
   await t.test("asks again for what did not come", async (t) => {
     const tab = await open(t, { expected: /ERR_INTERNET_DISCONNECTED|ERR_FAILED/ });
     await tab.context().setOffline(true);
+    await tab.evaluate(() => (document.getElementById("more").open = true));
     await tab.click("#tab-tab-tools");
     await shows(tab, "#tools-problems", /The sample was not loaded.*(Failed to fetch|NetworkError)/s);
     await tab.click("#tools-again");

@@ -3,7 +3,7 @@ import { ContextManager } from "contextweaver/slim";
 import type { BuildOptions, ContextItem, ContextManagerOptions, ContextPack, StoredItem } from "contextweaver/slim";
 import { DEFAULTS } from "./defaults.ts";
 import { type Transcript, type TranscriptFormat, ofMessages, read } from "./read.ts";
-import { source } from "./session.ts";
+import { opened, source } from "./session.ts";
 import { InputError, line, safe } from "./text.ts";
 
 /** How the manager is made. */
@@ -169,6 +169,8 @@ function digests(manager: ContextManager, items: readonly StoredItem[]): Set<str
 }
 
 let present: Log | undefined;
+/** The opening that it is of. */
+let of = 0;
 let name = "";
 
 /** The transcript that is loaded. */
@@ -218,7 +220,15 @@ export async function load({ conversation, settings }: { readonly conversation: 
   const from = await source(conversation);
   const next = new Log("text" in from ? read(from.text, "auto") : ofMessages(from.messages), settings ?? DEFAULTS);
   name = from.name;
+  of = opened().count;
   return replace(next);
+}
+
+/** The log of the session that is open, loaded if need be. */
+export async function current(): Promise<Log> {
+  const { count, chosen } = opened();
+  if (!present || of !== count) await load({ conversation: chosen });
+  return log();
 }
 
 /** Makes the manager anew, with other settings. */

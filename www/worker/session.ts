@@ -55,6 +55,10 @@ interface Present {
 
 let present: Present | undefined;
 let player: TapePlayer | undefined;
+/** Counts what was opened, with the conversation that is shown first. */
+let opening = { count: 0, chosen: 0 };
+
+export const opened = (): typeof opening => opening;
 
 /** Opens a file, or says what it is and keeps the one that is there. */
 export async function open({ name, file }: { readonly name: string; readonly file: Blob }): Promise<SessionView> {
@@ -65,6 +69,7 @@ export async function open({ name, file }: { readonly name: string; readonly fil
   [present, player] = [{ name, file, recording }, undefined];
   const { agent = "", conversations, problems, problem_count } = recording;
   const chosen = Math.max(0, conversations.reduce((best, each, at) => (each.calls > (conversations[best]?.calls ?? 0) ? at : best), 0));
+  opening = { count: opening.count + 1, chosen };
   return {
     file: safe(name),
     agent: AGENTS[agent] ?? agent,

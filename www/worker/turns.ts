@@ -1,7 +1,7 @@
 // What was said before a query: read off lines that somebody writes, written out of the transcript of the other tab.
 import { ContextManager } from "contextweaver/slim";
 import type { QueryCompletion, RouteTurn } from "contextweaver/slim";
-import { log } from "./log.ts";
+import { current } from "./log.ts";
 import { line, safe } from "./text.ts";
 
 /** What a line begins with, and the turn that it makes. */
@@ -79,15 +79,15 @@ export function saidOf(query: string, turns: readonly RouteTurn[], completion: Q
 const MAX_CHOICES = 200;
 
 /** The user's turns of the transcript, after each of which a query may come. */
-export function turns(_: object): readonly { readonly place: number; readonly label: string }[] {
-  const present = log();
+export async function turns(_: object): Promise<readonly { readonly place: number; readonly label: string }[]> {
+  const present = await current();
   const places = present.items.flatMap(({ kind }, place) => (kind === "user_turn" ? [place] : []));
   return places.slice(-MAX_CHOICES).map((place) => ({ place, label: `${present.label(place)} ${present.line(place)}` }));
 }
 
 /** What the transcript says up to the user's next turn after a place, as far as a query there may go on with it. */
-export function said({ place }: { readonly place: number }): string {
-  const { items } = log();
+export async function said({ place }: { readonly place: number }): Promise<string> {
+  const { items } = await current();
   const next = items.findIndex(({ kind }, at) => at > place && kind === "user_turn");
   const manager = new ContextManager();
   try {
