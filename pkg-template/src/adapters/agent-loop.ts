@@ -36,7 +36,7 @@ export interface AgentLoopOptions {
   readonly manager?: ContextManager | ContextManagerOptions;
   /** Default: `answer`, which shows messages, calls and results alike. */
   readonly phase?: Phase;
-  /** Tools that a query may bring. With no more tools than that, all are offered. Default: 16. */
+  /** Most tools offered per question. With no more tools than that, all are offered. Default: 16. */
   readonly max_tools?: number;
   /** Names of tools that are offered in every step. Default: none. */
   readonly always?: readonly string[];
