@@ -6,23 +6,23 @@ import test from "node:test";
 import { AxeBuilder } from "@axe-core/playwright";
 import { configured, connected, gatewayIn, textOf } from "./gateway-harness.mjs";
 import { program } from "./gateway-program.mjs";
-import { chromium, has, launchChromium, project, until } from "./harness.mjs";
+import { chromium, firefox, has, launchChromium, launchFirefox, project, until } from "./harness.mjs";
 
 const folder = await project("gateway-page", {});
 const SIZES = [[375, 740], [820, 1100], [1440, 900]];
 
 /** A gateway with a page, a tool in quarantine, and a call behind it. */
-async function started(t) {
-  const what = join(folder, "says.txt");
+async function started(t, name) {
+  const what = join(folder, `${name}-says.txt`);
   const tools = `[
     { name: "rows", inputSchema: { type: "object" }, description: "Gives rows." },
     { name: "pay", inputSchema: { type: "object" }, description: readFileSync(${JSON.stringify(what)}, "utf8") },
     { name: "<img src=x onerror=alert(1)>", inputSchema: { type: "object" } },
   ]`;
-  const shop = await program(folder, "shop", { rows: '{ content: [{ type: "text", text: "row ".repeat(20000) }] }', pay: '{ content: [{ type: "text", text: "paid" }] }' }, { tools });
+  const shop = await program(folder, `${name}-shop`, { rows: '{ content: [{ type: "text", text: "row ".repeat(20000) }] }', pay: '{ content: [{ type: "text", text: "paid" }] }' }, { tools });
   const policy = { rules: [{ action: "deny", tool: "close_*", reason: "nothing is closed" }] };
-  const config = await configured(folder, "page.json", { shop }, { policy, tools: { shop__rows: { name: "list_rows", description: "Lists rows." } } });
-  const store = join(folder, "store");
+  const config = await configured(folder, `${name}.json`, { shop }, { policy, tools: { shop__rows: { name: "list_rows", description: "Lists rows." } } });
+  const store = join(folder, `${name}-store`);
   const start = async (more = []) => gatewayIn(folder, config, ["--store", store]).http(t, { more });
   await writeFile(what, "Pays an invoice.");
   const first = await start();
@@ -37,10 +37,12 @@ async function started(t) {
   return { ...running, address, client };
 }
 
-test("the page shows what the gateway does, and takes tools out of quarantine", async (t) => {
-  if (!has(t, chromium.path, chromium)) return;
-  const { address, client } = await started(t);
-  const browser = await launchChromium(t);
+const BROWSERS = { Chromium: [chromium, launchChromium], Firefox: [firefox, launchFirefox] };
+
+for (const [name, [wanted, launch]] of Object.entries(BROWSERS)) test(`${name}: the page shows what the gateway does, and takes tools out of quarantine`, async (t) => {
+  if (!has(t, wanted.path, wanted)) return;
+  const { address, client } = await started(t, name);
+  const browser = await launch(t);
   const page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage();
   const wrong = [];
   page.on("pageerror", (error) => wrong.push(error.message));
@@ -59,7 +61,7 @@ test("the page shows what the gateway does, and takes tools out of quarantine", 
   assert.ok(dear > (await money()) && dear > 0, `${dear}`);
   // What a server writes is text.
   assert.equal(await page.locator("main img").count(), 0);
-  const { violations } = await new AxeBuilder({ page }).analyze();
+  const { violations } = name === "Chromium" ? await new AxeBuilder({ page }).analyze() : { violations: [] };
   assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes[0].html]), []);
   // Accepted by the keyboard, and callable then.
   await assert.rejects(client.call("pay").then((result) => assert.ok(result.isError !== true)));
@@ -70,7 +72,7 @@ test("the page shows what the gateway does, and takes tools out of quarantine", 
   await until("the tool is gone from quarantine", async () => (await accept.count()) === 0);
   assert.equal(textOf(await client.call("pay")), "paid");
   await page.locator("#log").getByText(/accepted pay of shop/).waitFor();
-  const shots = process.env.CONTEXTWEAVER_TEST_SHOTS;
+  const shots = name === "Chromium" ? process.env.CONTEXTWEAVER_TEST_SHOTS : undefined;
   for (const [width, height] of SIZES) {
     await page.setViewportSize({ width, height });
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `it is wider than ${width}`);
@@ -81,7 +83,7 @@ test("the page shows what the gateway does, and takes tools out of quarantine", 
 });
 
 test("nobody finds the page who does not know its path, nor a page of somewhere else", async (t) => {
-  const { address, stop } = await started(t);
+  const { address, stop } = await started(t, "nobody");
   const { origin } = new URL(address);
   const status = async (url, init) => (await fetch(url, init)).status;
   assert.equal(await status(address), 200);
