@@ -131,7 +131,7 @@ test("Page: MCP", async (t) => {
     await tab.selectOption("#mtool-sample", "catalogs/supabase.json");
     await shows(tab, "#mtool-item .item-title", /^mcp:files\/(?!edit_file)/);
     await tab.fill("#mtool-text", '{"description":"without a name"}');
-    await shows(tab, "#mview-panel-tool .failure", /MISSING_FIELD/);
+    await shows(tab, "#mview-panel-tool .failure", /the tool has no name/);
   });
 
   await t.test("shows what crosses in _meta", async (t) => {

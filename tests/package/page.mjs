@@ -76,6 +76,7 @@ async function visit(t, browser, address, { fragment = "", first = ["#context-st
       await tab.locator(selector).evaluate((field, value) => {
         field.value = value;
         field.dispatchEvent(new Event("input", { bubbles: true }));
+        field.dispatchEvent(new Event("change", { bubbles: true }));
       }, text);
     };
   }

@@ -132,7 +132,7 @@ export function TapeChart({ tape, selected, onSelect, onEnter }: ChartProps): JS
         id="tape"
         class="tape"
         role="slider"
-        tabIndex={0}
+        tabindex={0}
         aria-label="Calls of the session: arrows lead from call to call, with Shift from cut to cut, Enter to the prompt"
         aria-valuemin={calls[0]?.number ?? 1}
         aria-valuemax={calls.at(-1)?.number ?? 1}

@@ -181,7 +181,7 @@ mod tests {
     fn paths_become_what_is_wanted_of_them() {
         let stop = lexicon::stop_words();
         let cases: [(&str, &str, &[[&str; 2]]); 9] = [
-            ("Draft an intro in /root/markdown/github_trends.md.", "Draft an intro in file.", &[["write", "file"]]),
+            ("Draft an intro in /srv/markdown/github_trends.md.", "Draft an intro in file.", &[["write", "file"]]),
             (
                 "read `src/main.rs`, then save a summary as Notes.DOCX",
                 "read `file`, then save a summary as word document",
@@ -202,7 +202,7 @@ mod tests {
                 "open https://a.example/x.html and www.b.example/y.pdf",
                 &[],
             ),
-            ("what is in /root/git, v1.2 of it?", "what is in /root/git, v1.2 of it?", &[]),
+            ("what is in /srv/git, v1.2 of it?", "what is in /srv/git, v1.2 of it?", &[]),
             (".env and .md", ".env and .md", &[]),
             ("and what about src/lexer.rs?", "and what about src/lexer.rs?", &[]),
             ("", "", &[]),
