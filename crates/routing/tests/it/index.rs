@@ -314,10 +314,10 @@ fn a_file_that_a_request_names_wants_a_tool_for_its_kind() {
         found
     };
     let report = "Generate a chart of the bitcoin price and save a report to";
-    assert_eq!(first(&format!("{report} /root/markdown/bitcoin.md")), ["chart", "write"]);
-    assert_eq!(first(&format!("{report} /root/markdown/bitcoin.pptx")), ["chart", "slides"]);
-    assert_eq!(first("what does /root/markdown/bitcoin.md say?")[0], "read");
-    assert!(first("what does /root/markdown say?").contains(&"convert".to_owned()));
+    assert_eq!(first(&format!("{report} /srv/markdown/bitcoin.md")), ["chart", "write"]);
+    assert_eq!(first(&format!("{report} /srv/markdown/bitcoin.pptx")), ["chart", "slides"]);
+    assert_eq!(first("what does /srv/markdown/bitcoin.md say?")[0], "read");
+    assert!(first("what does /srv/markdown say?").contains(&"convert".to_owned()));
 }
 
 #[test]
