@@ -80,7 +80,8 @@ async function visit(t, browser, address, { fragment = "", first = ["#context-st
       }, text);
     };
   }
-  tab.on("pageerror", (error) => problems.push(String(error)));
+  // Firefox says of what a policy stops that it is an error of the page.
+  tab.on("pageerror", (error) => expected?.test(String(error)) || problems.push(String(error)));
   tab.on("console", (message) => ["error", "warning"].includes(message.type()) && !expected?.test(message.text()) && problems.push(message.text()));
   tab.on("request", (request) => {
     const url = request.url();
