@@ -112,7 +112,8 @@ fn globs(fields: &mut Fields, key: &'static str) -> Result<Option<Vec<Glob>>> {
     Ok(is_given.then_some(globs))
 }
 
-fn result_tokens(fields: &mut Fields, key: &'static str) -> Result<Option<u64>> {
+/// Reads how many tokens of a result clients get.
+pub(crate) fn result_tokens(fields: &mut Fields, key: &'static str) -> Result<Option<u64>> {
     let tokens = fields.opt_uint(key, limits::MAX_BUDGET_TOKENS)?;
     if tokens == Some(0) {
         return Err(Error::new(ErrorCode::OutOfRange, format!("`{key}` is at least 1")).at(fields.at(key)));
@@ -138,6 +139,13 @@ impl Default for OwnNames {
         let [drilldown, recall, search_tools, call_tool] =
             ["drilldown", "recall", "search_tools", "call_tool"].map(str::to_owned);
         Self { drilldown, recall, search_tools, call_tool }
+    }
+}
+
+impl OwnNames {
+    /// Returns the names, in any mode.
+    pub(crate) fn all(&self) -> [&str; 4] {
+        [&self.drilldown, &self.recall, &self.search_tools, &self.call_tool].map(String::as_str)
     }
 }
 
@@ -304,11 +312,10 @@ impl GatewayOptions {
         for server in &self.servers {
             check_distinct(&server.name, &server.tools, &self.tools)?;
         }
-        let names = &self.names;
-        let own = [&names.drilldown, &names.recall, &names.search_tools, &names.call_tool];
+        let own = self.names.all();
         let all = self.tools.iter().chain(self.servers.iter().flat_map(|server| server.tools.iter()));
         for (_, said) in all {
-            if said.name.as_ref().is_some_and(|name| own.contains(&name)) {
+            if said.name.as_deref().is_some_and(|name| own.contains(&name)) {
                 let message = "the gateway itself has a tool of this name";
                 let error = Error::new(ErrorCode::InvalidInput, message).at(pointer(&said.path, "name"));
                 return Err(error.hint("`names` gives the gateway's own tools other names"));

@@ -3,13 +3,13 @@
 
 use serde_json::{Value, json};
 
-use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, JsonMap, pointer};
 use contextweaver_text::quote::quote;
 
 use crate::front::{JOINT, is_legal_name};
+use crate::options::result_tokens;
 use crate::repair::{ArgumentRepair, FIXED_RULE};
 
 /// Characters of a name that the operator gives: more of them model providers refuse.
@@ -59,7 +59,7 @@ impl ToolOverride {
             name: fields.opt_string("name")?,
             description: fields.opt_string("description")?,
             hide: fields.bool_or("hide", false)?,
-            result_tokens: fields.opt_uint("result_tokens", limits::MAX_BUDGET_TOKENS)?,
+            result_tokens: result_tokens(&mut fields, "result_tokens")?,
             path: path.to_owned(),
             ..Self::default()
         };
@@ -83,10 +83,6 @@ impl ToolOverride {
         let refused = |field: &str, message: String, hint: &str| {
             Err(Error::new(ErrorCode::InvalidInput, message).at(pointer(&self.path, field)).hint(hint.to_owned()))
         };
-        if self.result_tokens == Some(0) {
-            return Err(Error::new(ErrorCode::OutOfRange, "`result_tokens` is at least 1")
-                .at(pointer(&self.path, "result_tokens")));
-        }
         if self.description.as_deref().is_some_and(|text| text.trim().is_empty()) {
             let hint = "leave it out to keep the server's own";
             return refused("description", "the description is empty".to_owned(), hint);

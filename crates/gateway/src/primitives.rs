@@ -71,8 +71,11 @@ impl Gateway {
 
     fn list(&self, of: fn(&Server) -> &Vec<Value>, key: &str) -> Vec<JsonMap> {
         let name = |entry: &Value| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        if key == "uri" {
+            return self.listed_with(of, key, &self.shared_resources);
+        }
         let shared = self.shared_addresses(&|server| of(server).iter().map(name).collect());
-        self.listed_with(of, key, if key == "uri" { &self.shared_resources } else { &shared })
+        self.listed_with(of, key, &shared)
     }
 
     fn listed_with(

@@ -1,7 +1,6 @@
 //! The answer to `tools/list`.
 
 use serde::Serialize;
-
 use serde_json::{Value, json};
 
 use contextweaver_base::order::sort_by;
@@ -44,8 +43,7 @@ pub struct ToolList {
 impl Gateway {
     /// Names of the gateway's own tools in any mode, which no tool of a server is shown under.
     pub(crate) fn own_names(&self) -> Vec<String> {
-        let names = &self.options.names;
-        [&names.drilldown, &names.recall, &names.search_tools, &names.call_tool].map(String::clone).to_vec()
+        self.options.names.all().map(str::to_owned).to_vec()
     }
 
     /// Returns the tools that a client sees; without a session those of one that has used nothing. Tools that views call are

@@ -85,13 +85,10 @@ impl Gateway {
         let open = self.calls.take_sent(call)?;
         let mut changed = ListChanges::default();
         let tool = &open.tool;
-        self.stats.answered(tool, &measured, now_ms);
+        self.note_result(&open.session, tool, &measured, now_ms);
         let is_listed = self.mode_of(&open.session) != FrontMode::Search || self.is_pinned(tool);
         let Self { sessions, options, .. } = self;
         let (session, _) = sessions.touch(&open.session);
-        for handle in &measured.handles {
-            session.own(handle, tool);
-        }
         if !is_listed {
             changed.tools = session.note_use(tool, options.recent_tools);
         }
@@ -110,12 +107,17 @@ impl Gateway {
     pub fn finish_task(&mut self, finished: &FinishedTask) -> Result<()> {
         let FinishedTask { session, server, tool, measured, now_ms } = finished;
         let tool = ToolRef { server: self.server(server)?, name: tool.as_str().into() };
-        self.stats.answered(&tool, measured, *now_ms);
+        self.note_result(session, &tool, measured, *now_ms);
+        Ok(())
+    }
+
+    /// Counts a result, and notes whose its handles are.
+    fn note_result(&mut self, session: &str, tool: &ToolRef, measured: &MeasuredResult, now_ms: u64) {
+        self.stats.answered(tool, measured, now_ms);
         let (session, _) = self.sessions.touch(session);
         for handle in &measured.handles {
-            session.own(handle, &tool);
+            session.own(handle, tool);
         }
-        Ok(())
     }
 
     /// Ends a call that failed, or says when to try again: only what reads, or is idempotent, is tried again.
