@@ -51,7 +51,7 @@ const READING: &[&str] = &["analyze", "check", "extract", "load", "open", "parse
 
 /// A file that a request names.
 #[derive(Debug, PartialEq, Eq)]
-struct NamedFile {
+pub(super) struct NamedFile {
     range: Range<usize>,
     kind: &'static str,
     is_written: bool,
@@ -71,7 +71,7 @@ impl NamedFile {
 
 /// Finds the files that a request names by a path or a name with a known extension. Addresses are none, and where nothing
 /// else is said ("and src/a.rs?"), nothing is asked of the file.
-fn named_files(text: &str, stop: &StopWords) -> Vec<NamedFile> {
+pub(super) fn named_files(text: &str, stop: &StopWords) -> Vec<NamedFile> {
     let (mut found, mut end) = (Vec::new(), 0);
     for token in text.split_inclusive(char::is_whitespace) {
         let start = end;
@@ -118,10 +118,9 @@ fn is_written(before: &str) -> bool {
     last.next().is_some_and(|verb| WRITING.contains(&verb))
 }
 
-/// Returns a request with what files are called in place of their paths.
-pub(super) fn without_paths<'a>(text: &'a str, stop: &StopWords) -> Cow<'a, str> {
-    let files = named_files(text, stop);
-    if files.is_empty() { text.into() } else { replaced(text, &files, |file| file.kind).into() }
+/// Returns a request with what the files that it names are called in place of their paths.
+pub(super) fn without_paths<'a>(text: &'a str, files: &[NamedFile]) -> Cow<'a, str> {
+    if files.is_empty() { text.into() } else { replaced(text, files, |file| file.kind).into() }
 }
 
 fn replaced(text: &str, files: &[NamedFile], by: fn(&NamedFile) -> &'static str) -> String {
@@ -136,11 +135,11 @@ fn replaced(text: &str, files: &[NamedFile], by: fn(&NamedFile) -> &'static str)
 }
 
 impl ToolIndex {
-    /// Raises the tools that write or read the files that a request names to nearly the best score.
-    pub(super) fn serve_files(&mut self, candidates: &mut [ScoredPlace], text: &str, scope: RankScope) {
-        for file in named_files(text, &self.stop) {
+    /// Raises the tools that write or read files to nearly the best score.
+    pub(super) fn serve_files(&mut self, candidates: &mut [ScoredPlace], files: &[NamedFile], scope: RankScope) {
+        for file in files {
             let wish = file.wish();
-            let query = self.read(&wish.join(" "));
+            let query = self.read_plain(&wish.join(" "));
             let scored = self.score(&query, scope);
             let mut parts = vec![0.0_f64; self.items.len()];
             let best = best_score(&scored);
@@ -208,8 +207,9 @@ mod tests {
             ("", "", &[]),
         ];
         for (text, plain, wishes) in cases {
-            assert_eq!(without_paths(text, &stop), plain);
-            assert_eq!(named_files(text, &stop).iter().map(NamedFile::wish).collect::<Vec<_>>(), wishes, "{text}");
+            let files = named_files(text, &stop);
+            assert_eq!(without_paths(text, &files), plain);
+            assert_eq!(files.iter().map(NamedFile::wish).collect::<Vec<_>>(), wishes, "{text}");
         }
         assert_eq!(named_files(&"print a.txt ".repeat(100), &stop).len(), MAX_FILES);
     }

@@ -2,7 +2,7 @@
 
 use super::analyse::QueryText;
 use super::collapse;
-use super::files::without_paths;
+use super::files::{named_files, without_paths};
 use super::postings::{PostingLists, TermPosting};
 use super::{NONE, ToolIndex};
 use contextweaver_base::limits;
@@ -145,7 +145,13 @@ impl FuzzyVocabulary {
 impl ToolIndex {
     /// Reads a query; paths of files are read as what such files are called.
     pub(super) fn read(&mut self, text: &str) -> ParsedQuery {
-        let mut text = QueryText::new(&without_paths(text, &self.stop), &self.stop, limits::MAX_QUERY_WORDS);
+        let files = named_files(text, &self.stop);
+        self.read_plain(&without_paths(text, &files))
+    }
+
+    /// Reads a query in which no path stands, or each is a word as any other.
+    pub(super) fn read_plain(&mut self, text: &str) -> ParsedQuery {
+        let mut text = QueryText::new(text, &self.stop, limits::MAX_QUERY_WORDS);
         self.work += text.words.len() as u64;
         let mut terms: Vec<QueryTerm> = Vec::new();
         let mut numbers: Vec<Option<u32>> = text.terms.iter().map(|term| self.known(term)).collect();

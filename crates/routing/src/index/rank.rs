@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::iter::Peekable;
 
-use super::files::without_paths;
+use super::files::{named_files, without_paths};
 use super::fit::{FIRST_TOOLS, QueryFit};
 use super::postings::{TermPosting, TermPostings};
 use super::query::{ParsedQuery, QueryTerm};
@@ -134,10 +134,11 @@ impl ToolIndex {
             _ => None,
         };
         self.settle();
-        let query = self.read(text);
+        let files = named_files(text, &self.stop);
+        let plain = without_paths(text, &files);
+        let query = self.read_plain(&plain);
         let exact = self.exact(called, scope);
         let mut candidates = self.score(&query, scope);
-        let plain = without_paths(text, &self.stop);
         let wishes = self.wishes(&plain);
         if wishes.len() > 1 {
             self.spread(&mut candidates, &wishes, scope);
@@ -147,7 +148,7 @@ impl ToolIndex {
             let weight = self.options.embedding_weight / wishes.len().max(1) as f64;
             self.fuse(&mut candidates, &vector, weight, scope);
         }
-        self.serve_files(&mut candidates, text, scope);
+        self.serve_files(&mut candidates, &files, scope);
         if let Some(place) = exact {
             let best = best_score(&candidates);
             // It comes first whatever its words say; a score of its own keeps the order of the scores.
