@@ -6,7 +6,6 @@ use super::ai_sdk_ui::{any_name, with_name};
 use super::anthropic::sign_in_content;
 use super::media::{Attachment, MEDIA_TOKENS, MediaInfo, MediaSource, label_of, text_at};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below, kind_of, parts_in, role_name_of};
-use super::nameless_calls::CallNamer;
 use super::outgoing::{
     OriginalPart, OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, by_message, put,
     take_message_fields, warn_of_trimmed,
@@ -33,7 +32,9 @@ pub const AI_SDK_MODEL: Provider = Provider {
     systems: &[],
     sign: |message| sign_in_content(message, |part| matches!(kind_of(part), "tool-call" | "tool-result")),
     is_likely,
-    name_calls,
+    name_calls: |namer, message, path| {
+        namer.content(message, path, ["tool-call", "toolCallId", "toolName"], ["tool-result", "toolCallId"]);
+    },
     ids: ANY_ID,
     legal_name: any_name,
     has_argument_text: false,
@@ -76,17 +77,6 @@ fn is_likely(message: &Value) -> bool {
         |part: &Value| part.get("mediaType").is_some() || part.get("image").is_some() || TYPES.contains(&kind_of(part));
     let is_result = role_name_of(message) == "tool" && message.get("content").is_some_and(Value::is_array);
     is_result || parts_in(message, "content").iter().any(is_own)
-}
-
-fn name_calls(namer: &mut CallNamer, message: &mut Value, path: &str) {
-    namer.parts(message, path, "content", |namer, part, path| match kind_of(part) {
-        "tool-call" => {
-            namer.call(part, path, "toolCallId");
-            namer.name(part, path, "toolName");
-        }
-        "tool-result" => namer.result(part, path, "toolCallId"),
-        _ => {}
-    });
 }
 
 fn file_part(media: &Attachment) -> Option<Value> {

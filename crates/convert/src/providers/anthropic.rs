@@ -6,7 +6,6 @@ use super::alternating::{AlternatingMessage, AlternatingPart, AlternatingPartKin
 use super::images::Squares;
 use super::media::{Attachment, MEDIA_TOKENS, MediaInfo, MediaSource, PDF, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below, kind_of, parts_in};
-use super::nameless_calls::CallNamer;
 use super::names::plain_name;
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolResultPart, warn_of_moved, warn_of_trimmed};
 use super::provider::{IdRule, Images, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
@@ -38,7 +37,9 @@ pub const ANTHROPIC: Provider = Provider {
         let is_source = |block: &Value| matches!(kind_of(block), "image" | "document") && block.get("source").is_some();
         parts_in(message, "content").iter().any(|block| TYPES.contains(&kind_of(block)) || is_source(block))
     },
-    name_calls,
+    name_calls: |namer, message, path| {
+        namer.content(message, path, ["tool_use", "id", "name"], ["tool_result", "tool_use_id"]);
+    },
     // Others are refused.
     ids: IdRule { longest: 64, is_plain: true },
     legal_name: plain_name,
@@ -76,17 +77,6 @@ pub fn sign_in_content(message: &Value, is_sign: impl Fn(&&Value) -> bool) -> Op
     let mut parts = parts_in(message, "content").iter().enumerate();
     let (index, part) = parts.find(|(_, part)| is_sign(part))?;
     Some(Sign::new(kind_of(part), format!("/content/{index}/type")))
-}
-
-fn name_calls(namer: &mut CallNamer, message: &mut Value, path: &str) {
-    namer.parts(message, path, "content", |namer, block, path| match kind_of(block) {
-        "tool_use" => {
-            namer.call(block, path, "id");
-            namer.name(block, path, "name");
-        }
-        "tool_result" => namer.result(block, path, "tool_use_id"),
-        _ => {}
-    });
 }
 
 fn media_part(media: &Attachment) -> Option<Value> {

@@ -11,7 +11,7 @@ use super::image_size::size_of_base64;
 use super::images::image_tokens;
 use super::media::{Attachment, MEDIA_TOKENS, MediaInfo, MediaSource};
 use super::media_list::noted_media;
-use super::message::Role;
+use super::message::{Role, kind_of};
 use super::names::{answered_id, call_id, tool_name};
 use super::provider::{MediaOfResults, MediaPlace, Provider};
 use super::stored::{TEXT_OF_MEDIA, begins_as_marked, digest, is_kept, parts_of, record_of};
@@ -377,11 +377,10 @@ impl Meter<'_> {
 
 /// Tells whether the value of a payload field is content of the format: a list of parts, or one that says so.
 fn is_content(value: &Value) -> bool {
-    let kind = |value: &Value| value.get("type").and_then(Value::as_str).unwrap_or("").to_owned();
     match value {
-        Value::Array(list) => !list.is_empty() && list.iter().all(|part| CONTENT_TYPES.contains(&kind(part).as_str())),
+        Value::Array(list) => !list.is_empty() && list.iter().all(|part| CONTENT_TYPES.contains(&kind_of(part))),
         Value::Object(_) => {
-            let kind = kind(value);
+            let kind = kind_of(value);
             kind == "computer_screenshot" || (kind == "content" && value.get("value").is_some_and(Value::is_array))
         }
         _ => false,

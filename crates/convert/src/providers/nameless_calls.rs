@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::message::{at, below};
+use super::message::{at, below, kind_of};
 use super::to_items::ReadOptions;
 use super::{Format, Warnings};
 
@@ -36,6 +36,25 @@ impl CallNamer<'_> {
         for (index, part) in message.get_mut(field).and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
             each(self, part, &at(&base, index));
         }
+    }
+
+    /// Goes through the `content` of a message: calls are of one type, with the fields of their id and of their tool, results of
+    /// another, with the field of the id of their call.
+    pub fn content(
+        &mut self,
+        message: &mut Value,
+        path: &str,
+        [call, id, name]: [&str; 3],
+        [result, answered]: [&str; 2],
+    ) {
+        self.parts(message, path, "content", |namer, part, path| match kind_of(part) {
+            kind if kind == call => {
+                namer.call(part, path, id);
+                namer.name(part, path, name);
+            }
+            kind if kind == result => namer.result(part, path, answered),
+            _ => {}
+        });
     }
 
     /// Gives a call an id if its own is empty, for which a result will come; tells whether it did.

@@ -250,7 +250,7 @@ pub fn read_part(field: &str, value: Value) -> MessagePart {
 
 /// Returns the text of a part, which is at `base`.
 fn text_slot(value: &Value, base: &str) -> Option<TextSlot> {
-    let key = match value.get("type").and_then(Value::as_str).unwrap_or("") {
+    let key = match kind_of(value) {
         "" if value.is_string() => return Some(TextSlot::any(base, value)),
         "refusal" => "refusal",
         "text" | "input_text" | "output_text" | "summary_text" | "reasoning_text" | "" => "text",
