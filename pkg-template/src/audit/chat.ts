@@ -3,8 +3,9 @@ import { ContextWeaverError } from "../boundary/errors.js";
 import { itemsToMessages, messagesToItems } from "../messages/messages.js";
 import type { MessageFormat } from "../messages/message-types.js";
 import type { ChatMessage, ChatPart } from "./events.js";
-import { fieldsOf, listOf } from "./json-fields.js";
-import type { Fields } from "./json-fields.js";
+import { fieldsOf } from "../boundary/fields.js";
+import { listOf } from "./json-fields.js";
+import type { Fields } from "../boundary/fields.js";
 
 /**
  * Converts what follows in a conversation. `known` has the ids of calls that stand before; it gets those of the calls that are converted.

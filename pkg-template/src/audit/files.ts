@@ -2,7 +2,8 @@
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import process from "node:process";
-import { fieldsOf, parseJson } from "./json-fields.js";
+import { fieldsOf } from "../boundary/fields.js";
+import { parseJson } from "./json-fields.js";
 import type { Folder } from "./readers/folder.js";
 import { EVENT_FILE } from "./readers/openhands.js";
 

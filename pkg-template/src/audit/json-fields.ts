@@ -1,5 +1,5 @@
 // Fields of JSON that somebody else wrote: what is not as expected is absent.
-
+import { fieldsOf } from "../boundary/fields.js";
 import { wellFormed } from "../boundary/repairs.js";
 
 /** An escape by which JSON may write half of a surrogate pair. */
@@ -9,16 +9,6 @@ const SURROGATE = /\\ud[89a-f]/i;
 export function parseJson(text: string): unknown {
   const repair = (_: string, value: unknown): unknown => (typeof value === "string" ? wellFormed(value) : value);
   return JSON.parse(text, SURROGATE.test(text) ? repair : undefined) as unknown;
-}
-
-/** An object of JSON. */
-export type Fields = Readonly<Record<string, unknown>>;
-
-const NONE: Fields = {};
-
-/** An object, or one without fields. */
-export function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : NONE;
 }
 
 /** The value at a path of keys. */

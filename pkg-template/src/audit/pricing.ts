@@ -4,7 +4,8 @@ import { ContextWeaverError } from "../boundary/errors.js";
 import { priceModels } from "../manager/text.js";
 import type { ProviderPrices } from "../manager/text.js";
 import type { RecordedUsage } from "./events.js";
-import { fieldsOf, listOf } from "./json-fields.js";
+import { fieldsOf } from "../boundary/fields.js";
+import { listOf } from "./json-fields.js";
 import { MODEL_PRICES } from "./model-prices.js";
 import type { ModelPrice } from "./model-prices.js";
 

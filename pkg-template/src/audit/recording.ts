@@ -1,6 +1,6 @@
 // A file of recorded sessions in memory: its conversations as events, or what the file is where it has none.
 import type { SessionEvent } from "./events.js";
-import { fieldsOf } from "./json-fields.js";
+import { fieldsOf } from "../boundary/fields.js";
 import { recognised } from "./readers/index.js";
 import { valuesOf } from "./values.js";
 

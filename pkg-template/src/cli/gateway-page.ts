@@ -8,24 +8,14 @@ import type { Gateway, GatewayServerEvent } from "../gateway/gateway.js";
 import type { QuarantinedTool } from "../gateway/runtime-types.js";
 import { BodyError, readBody } from "../mcp/http-body.js";
 import type { BodyRequest } from "../mcp/http-body.js";
-import { Access, hostName, isLoopback } from "../mcp/mcp-access.js";
-import { hex } from "../storage/checks.js";
 import { gatewayPage } from "./gateway-page-html.js";
 import { listen, webRequest } from "./http-server.js";
+import { PAGE_HEADERS, PAGE_HOST, pathsBehind, unguessable } from "./local-page.js";
 import { safe } from "./print.js";
 
-const HOST = "127.0.0.1";
-const TOKEN_BYTES = 16;
 /** Lines of the log that are kept. */
 const MAX_LINES = 500;
 const MAX_BODY = 64 * 1024;
-const HEADERS = {
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-  "cache-control": "no-store",
-};
 
 /** A line of the log. */
 interface LogLine {
@@ -82,34 +72,26 @@ export class GatewayLog {
 export async function servePage(gateway: Gateway, log: GatewayLog, port: number): Promise<string> {
   const token = unguessable();
   const handler = pageHandler(gateway, log, token);
-  const at = await listen(HOST, port, (incoming, outgoing) => handler(webRequest(incoming, outgoing)));
+  const at = await listen(PAGE_HOST, port, (incoming, outgoing) => handler(webRequest(incoming, outgoing)));
   const address = `${at}/${token}/`;
   process.stderr.write(`contextweaver gateway: the page is at ${safe(address)}\n`);
   return address;
 }
 
-/** Letters and digits that other programs and pages of this machine cannot guess. */
-function unguessable(): string {
-  return hex(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES)));
-}
-
 /** Answers who knows the path, on an address of this machine; a page of somewhere else, or under another name, finds nothing. */
 export function pageHandler(gateway: Gateway, log: GatewayLog, token: string): (request: Request) => Promise<Response> {
-  const access = new Access(token, undefined);
+  const pathOf = pathsBehind(token);
   return async (request) => {
     const { method, url, headers } = request;
-    const [, sent = "", part] = /^\/([^/]*)\/([^?]*)/.exec(new URL(url).pathname) ?? [];
-    const host = headers.get("host") ?? new URL(url).host;
-    const isKnown = access.isAuthorized({ method, url, headers: { get: () => `Bearer ${sent}` } });
-    const isOwn = isLoopback(hostName(host)) && [null, `http://${host}`].includes(headers.get("origin"));
-    if (!isKnown || !isOwn) return new Response(null, { status: 404, headers: HEADERS });
+    const part = pathOf(request, headers.get("host") ?? new URL(url).host);
+    if (part === undefined) return new Response(null, { status: 404, headers: PAGE_HEADERS });
     if (method === "GET" && part === "") {
       const { html, policy } = gatewayPage(unguessable());
-      return new Response(html, { headers: { ...HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": policy } });
+      return new Response(html, { headers: { ...PAGE_HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": policy } });
     }
     if (method === "GET" && part === "data") return json(200, await dataOf(gateway, log));
     if (method === "POST" && part === "accept") return accept(request, gateway, log);
-    return new Response(null, { status: 404, headers: HEADERS });
+    return new Response(null, { status: 404, headers: PAGE_HEADERS });
   };
 }
 
@@ -136,5 +118,5 @@ async function accept(request: Request, gateway: Gateway, log: GatewayLog): Prom
 }
 
 function json(status: number, body: object): Response {
-  return new Response(JSON.stringify(body), { status, headers: { ...HEADERS, "content-type": "application/json" } });
+  return new Response(JSON.stringify(body), { status, headers: { ...PAGE_HEADERS, "content-type": "application/json" } });
 }

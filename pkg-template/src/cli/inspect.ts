@@ -1,10 +1,10 @@
 // `contextweaver inspect`: the page with a session of yours in it, served to this machine alone for as long as the program runs.
 import process from "node:process";
 import { readRecording } from "../audit/recording.js";
-import { Access, hostName, isLoopback } from "../mcp/mcp-access.js";
 import { openBrowser } from "./browser.js";
 import { listen, localRequest } from "./http-server.js";
 import type { LocalRequest } from "./http-server.js";
+import { PAGE_HEADERS, PAGE_HOST, pathsBehind, unguessable } from "./local-page.js";
 import { UsageError, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { pageFile, pageWith } from "./page-files.js";
@@ -12,22 +12,12 @@ import { safe } from "./print.js";
 import { nameOf, readText } from "./read-text.js";
 import { several } from "./session.js";
 
-const HOST = "127.0.0.1";
 /** Where the page finds what it was opened with. */
 const FILE = "file";
 /** The page reads by lines; a text of a JavaScript engine cannot be much longer. */
 const MAX_BYTES = 256 * 1024 * 1024;
 /** Problems of a file that are told. */
 const MAX_PROBLEMS = 10;
-const TOKEN_BYTES = 16;
-
-const HEADERS = {
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-  "cache-control": "no-store",
-};
 
 /** Runs the command, until the process ends. */
 export async function inspect({ files, values }: CommandLine): Promise<string> {
@@ -39,7 +29,7 @@ export async function inspect({ files, values }: CommandLine): Promise<string> {
   const page = pageWith(nameOf(file).split(/[\\/]/).at(-1) ?? "");
   const token = unguessable();
   const handler = pageHandler(token, page, bytes);
-  const at = await listen(HOST, wholeNumber(values, "port") ?? 0, async (incoming, outgoing) => handler(localRequest(incoming, outgoing)));
+  const at = await listen(PAGE_HOST, wholeNumber(values, "port") ?? 0, async (incoming, outgoing) => handler(localRequest(incoming, outgoing)));
   const address = `${at}/${token}/`;
   process.stdout.write(`${safe(nameOf(file))} is at ${address} until you stop this program (Ctrl-C)\n`);
   if (values["no-open"] !== true) openBrowser(address);
@@ -57,26 +47,15 @@ async function check(bytes: Uint8Array, name: string): Promise<void> {
   throw new UsageError([`${name}: ${otherwise ?? "There is no message in it."}`, several(told, count)].filter((part) => part !== "").join("\n"), "input");
 }
 
-/** Letters and digits that other programs and pages of this machine cannot guess. */
-function unguessable(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(TOKEN_BYTES));
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/**
- * Answers who knows the path and addresses this machine by a name of its own: a page that pointed a name of its own here sends that name.
- * Whatever else is asked is as if it were not there.
- */
+/** Answers who may ask; whatever else is asked is as if it were not there. */
 export function pageHandler(token: string, { html, policy }: ReturnType<typeof pageWith>, file: Uint8Array<ArrayBuffer>): (request: LocalRequest) => Response {
-  const access = new Access(token, undefined);
+  const pathOf = pathsBehind(token);
   const own = { html: new TextEncoder().encode(html), file };
-  const common = { ...HEADERS, "content-security-policy": policy };
-  return ({ method, url, headers }) => {
-    const [, sent = "", name] = /^\/([^/]*)\/([^?]*)/.exec(new URL(url).pathname) ?? [];
-    const isKnown = access.isAuthorized({ method, url, headers: { get: () => `Bearer ${sent}` } });
-    const host = headers.get("host") ?? "";
-    const isOwn = isLoopback(hostName(host)) && [null, `http://${host}`].includes(headers.get("origin"));
-    if (name === undefined || !isKnown || !isOwn) return refusal(404, "Not Found");
+  const common = { ...PAGE_HEADERS, "content-security-policy": policy };
+  return (request) => {
+    const { method, headers } = request;
+    const name = pathOf(request, headers.get("host") ?? "");
+    if (name === undefined) return refusal(404, "Not Found");
     if (method !== "GET" && method !== "HEAD") return refusal(405, "Method Not Allowed");
     const found =
       name === "" ? { type: "text/html; charset=utf-8", bytes: own.html } : name === FILE ? { type: "application/octet-stream", bytes: own.file } : pageFile(name);
@@ -86,5 +65,5 @@ export function pageHandler(token: string, { html, policy }: ReturnType<typeof p
 }
 
 function refusal(status: number, reason: string): Response {
-  return new Response(`${status} ${reason}\n`, { status, headers: { ...HEADERS, "content-type": "text/plain; charset=utf-8" } });
+  return new Response(`${status} ${reason}\n`, { status, headers: { ...PAGE_HEADERS, "content-type": "text/plain; charset=utf-8" } });
 }

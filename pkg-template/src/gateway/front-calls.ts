@@ -12,6 +12,7 @@ import { answersOf, watchedOf } from "./front-rounds.js";
 import type { FrontRounds } from "./front-rounds.js";
 import type { FrontTasks } from "./front-tasks.js";
 import type { FrontUpstream } from "./front-upstream.js";
+import { pause } from "./pause.js";
 import { INTERNAL_ERROR, MISSING_CAPABILITY } from "./rpc-codes.js";
 import type { ForwardedCall, NextStep, StoredPart } from "./runtime-types.js";
 import type { Fields, McpRequest, RequestContext } from "./server-sdk.js";
@@ -164,14 +165,4 @@ export class FrontCalls {
 function textOf({ content }: Fields): string {
   const blocks = Array.isArray(content) ? (content as readonly Fields[]) : [];
   return blocks.map(({ text }) => (typeof text === "string" ? text : "")).join("\n");
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((done) => {
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      done();
-    }, { once: true });
-  });
 }

@@ -7,6 +7,7 @@ import { protocolError, toldError } from "./front-errors.js";
 import type { FrontHost } from "./front-host.js";
 import { keptResult } from "./front-results.js";
 import type { FrontUpstream } from "./front-upstream.js";
+import { pause } from "./pause.js";
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY } from "./rpc-codes.js";
 import type { ForwardedCall } from "./runtime-types.js";
 import type { Fields, RequestContext, SdkServer } from "./server-sdk.js";
@@ -239,12 +240,5 @@ function detailed(id: string, task: GatewayTask): Fields {
 function flat(taskId: string, { state }: GatewayTask): Fields {
   const { status, message, created: createdAt, updated: lastUpdatedAt, ttl, poll } = state;
   return { taskId, status, ...(message !== undefined && { statusMessage: message }), createdAt, lastUpdatedAt, ttl, ...(poll !== undefined && { pollInterval: poll }) };
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((done) => {
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", () => (clearTimeout(timer), done()), { once: true });
-  });
 }
 

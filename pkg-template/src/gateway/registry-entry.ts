@@ -2,7 +2,8 @@
 // which version, or which address, and what its user has to fill in. Pure: whoever asks has read the document.
 import { ContextWeaverError } from "../boundary/errors.js";
 import { token } from "../boundary/guard-errors.js";
-import type { Fields } from "./server-sdk.js";
+import { fieldsOf } from "../boundary/fields.js";
+import type { Fields } from "../boundary/fields.js";
 
 /** An entry of `mcpServers`, with what a reader should know of it. */
 export interface RegistryEntry {
@@ -222,10 +223,6 @@ function remote(fields: Fields, path: string, writer: EntryWriter): Pick<Registr
 /** An image with a tag, unless it names one or a digest. */
 function withTag(identifier: string, version: string): string {
   return identifier.includes("@sha256:") || /:[^/]+$/.test(identifier) ? identifier : `${identifier}:${version}`;
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
 
 function string(value: unknown): string | undefined {

@@ -1,6 +1,7 @@
 // Calls that became tasks at their servers: by which name a client knows each, whose it is, and what came of it. With a store they
 // outlive the gateway.
 import type { StoredRecords } from "../sessions/stored-records.js";
+import { hex } from "../storage/checks.js";
 import type { JsonObject, JsonValue } from "../types.js";
 import type { AppUse } from "./runtime-types.js";
 import type { Fields } from "./server-sdk.js";
@@ -84,7 +85,7 @@ export class GatewayTasks {
 
   /** Keeps a task, and returns the name that its client has for it. Durable by then, where there is a store. */
   async add(task: GatewayTask): Promise<string> {
-    const id = `task-${Array.from(crypto.getRandomValues(new Uint8Array(ID_BYTES)), (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+    const id = `task-${hex(crypto.getRandomValues(new Uint8Array(ID_BYTES)))}`;
     for (const [oldest, { since }] of this.#tasks) {
       if (this.#tasks.size < MAX_TASKS && Date.now() - since <= LIFE_MS) break;
       this.#tasks.delete(oldest);

@@ -3,7 +3,8 @@
 import { findMessages } from "../../messages/messages.js";
 import { conversionProblem, toChat } from "../chat.js";
 import type { ChatMessage, Reader, SessionEvent, Source } from "../events.js";
-import { fieldsOf, listOf, textOf } from "../json-fields.js";
+import { fieldsOf } from "../../boundary/fields.js";
+import { listOf, textOf } from "../json-fields.js";
 import type { MessageFormat } from "../../messages/message-types.js";
 
 const CONVERSATION = "main";

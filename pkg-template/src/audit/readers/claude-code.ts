@@ -2,8 +2,9 @@
 // each block, and results may stand between them. Lines name their parents: one whose parent is not the newest goes back to it.
 import { toChat, conversionProblem } from "../chat.js";
 import type { RecordedUsage, Reader, SessionEvent, Source } from "../events.js";
-import { at, countOf, fieldsOf, listOf, textOf, timeOf } from "../json-fields.js";
-import type { Fields } from "../json-fields.js";
+import { fieldsOf } from "../../boundary/fields.js";
+import { at, countOf, listOf, textOf, timeOf } from "../json-fields.js";
+import type { Fields } from "../../boundary/fields.js";
 
 /** The model of lines that the agent writes itself. */
 const SYNTHETIC = "<synthetic>";

@@ -2,8 +2,9 @@
 // items of its answer, in newer versions behind the results of its calls too.
 import { toChat, conversionProblem } from "../chat.js";
 import type { RecordedUsage, Reader, SessionEvent, Source } from "../events.js";
-import { at, countOf, fieldsOf, listOf, textOf, timeOf } from "../json-fields.js";
-import type { Fields } from "../json-fields.js";
+import { fieldsOf } from "../../boundary/fields.js";
+import { at, countOf, listOf, textOf, timeOf } from "../json-fields.js";
+import type { Fields } from "../../boundary/fields.js";
 
 const CONVERSATION = "main";
 /** Items that a model writes. */

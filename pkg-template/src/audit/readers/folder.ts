@@ -1,5 +1,5 @@
 // Folders of sessions of which each message or event is a file.
-import type { Fields } from "../json-fields.js";
+import type { Fields } from "../../boundary/fields.js";
 
 /** A folder as readers see it, wherever it is: the page has none. */
 export interface Folder {

@@ -2,8 +2,9 @@
 // of one before replaces it.
 import { toChat, conversionProblem } from "../chat.js";
 import type { RecordedUsage, Reader, SessionEvent, Source } from "../events.js";
-import { countOf, fieldsOf, listOf, textOf, timeOf } from "../json-fields.js";
-import type { Fields } from "../json-fields.js";
+import { fieldsOf } from "../../boundary/fields.js";
+import { countOf, listOf, textOf, timeOf } from "../json-fields.js";
+import type { Fields } from "../../boundary/fields.js";
 
 const CONVERSATION = "main";
 

@@ -5,8 +5,9 @@ import type { ContextWeaverError } from "../../boundary/errors.js";
 import type { ContextItem } from "../../types.js";
 import { conversionProblem } from "../chat.js";
 import type { ChatMessage, Reader, SessionEvent, Source } from "../events.js";
-import { at, fieldsOf, listOf } from "../json-fields.js";
-import type { Fields } from "../json-fields.js";
+import { fieldsOf } from "../../boundary/fields.js";
+import { at, listOf } from "../json-fields.js";
+import type { Fields } from "../../boundary/fields.js";
 import { calls } from "./chat-messages.js";
 
 const CONVERSATION = "main";

@@ -1,8 +1,9 @@
 // Trajectories of mini-swe-agent: a document with the messages of chat completions. Models without tools write a command into a block of
 // code, and the next message of the user is its output; both are read as a call and its result.
 import type { ChatMessage, Reader, SessionEvent, Source } from "../events.js";
-import { at, fieldsOf, listOf, textOf, timeOf } from "../json-fields.js";
-import type { Fields } from "../json-fields.js";
+import { fieldsOf } from "../../boundary/fields.js";
+import { at, listOf, textOf, timeOf } from "../json-fields.js";
+import type { Fields } from "../../boundary/fields.js";
 import { chatUsage } from "./provider-usage.js";
 
 const CONVERSATION = "main";

@@ -1,8 +1,9 @@
 // Sessions of OpenCode: what `opencode export` writes, and the folder `storage` of versions before 1.2, with a file for each session,
 // message and part.
 import type { ChatMessage, RecordedUsage, Reader, SessionEvent, Source } from "../events.js";
-import { at, countOf, fieldsOf, listOf, textOf, timeOf } from "../json-fields.js";
-import type { Fields } from "../json-fields.js";
+import { fieldsOf } from "../../boundary/fields.js";
+import { at, countOf, listOf, textOf, timeOf } from "../json-fields.js";
+import type { Fields } from "../../boundary/fields.js";
 import type { Folder } from "./folder.js";
 
 export const opencode: Reader = {

@@ -2,8 +2,9 @@
 // with a file for each event in a folder `events`. Events have
 // `action` and `observation`, or in version 1 a `kind`.
 import type { ChatCall, ChatMessage, RecordedUsage, Reader, SessionEvent, Source } from "../events.js";
-import { at, countOf, fieldsOf, listOf, textOf, timeOf } from "../json-fields.js";
-import type { Fields } from "../json-fields.js";
+import { fieldsOf } from "../../boundary/fields.js";
+import { at, countOf, listOf, textOf, timeOf } from "../json-fields.js";
+import type { Fields } from "../../boundary/fields.js";
 import type { Folder } from "./folder.js";
 import { chatUsage } from "./provider-usage.js";
 

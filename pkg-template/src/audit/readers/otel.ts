@@ -1,8 +1,9 @@
 // Spans of OpenTelemetry's conventions for generative AI, as OTLP writes them in JSON. Spans of models need their messages: instrumentation
 // records them when it is told to.
 import type { ChatCall, ChatMessage, Reader, RecordedUsage, SessionEvent, Source } from "../events.js";
-import { at, countOf, fieldsOf, listOf, parsed, textOf, timeOf } from "../json-fields.js";
-import type { Fields } from "../json-fields.js";
+import { fieldsOf } from "../../boundary/fields.js";
+import { at, countOf, listOf, parsed, textOf, timeOf } from "../json-fields.js";
+import type { Fields } from "../../boundary/fields.js";
 import { Requests } from "./requests.js";
 
 /** Calls of a model, by `gen_ai.operation.name`. */

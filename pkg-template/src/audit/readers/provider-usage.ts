@@ -1,7 +1,7 @@
 // Reads the usage in answers of providers' APIs.
 import type { RecordedUsage } from "../events.js";
 import { at, countOf } from "../json-fields.js";
-import type { Fields } from "../json-fields.js";
+import type { Fields } from "../../boundary/fields.js";
 import { usageOf as anthropicUsage } from "./claude-code.js";
 
 /** Reads the usage of chat completions, Responses, Anthropic or Gemini; undefined where there is none. */

@@ -3,8 +3,9 @@
 import { findMessages } from "../../messages/messages.js";
 import { conversionProblem, toChat } from "../chat.js";
 import type { Reader, SessionEvent, Source } from "../events.js";
-import { at, fieldsOf, listOf, parsed, textOf, timeOf } from "../json-fields.js";
-import type { Fields } from "../json-fields.js";
+import { fieldsOf } from "../../boundary/fields.js";
+import { at, listOf, parsed, textOf, timeOf } from "../json-fields.js";
+import type { Fields } from "../../boundary/fields.js";
 import { chatUsage } from "./provider-usage.js";
 import { Requests } from "./requests.js";
 import type { Request } from "./requests.js";

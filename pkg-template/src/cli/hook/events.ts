@@ -1,6 +1,7 @@
 // What agents tell a hook after a tool has run, and how a hook puts another text in the place of the result.
 
-type Fields = Readonly<Record<string, unknown>>;
+import { fieldsOf } from "../../boundary/fields.js";
+import type { Fields } from "../../boundary/fields.js";
 
 /** A result of a tool, as an agent tells of it. */
 export interface ToolEvent {
@@ -28,10 +29,6 @@ interface Slot {
   readonly text: string;
   readonly file?: string;
   readonly put: (text: string) => unknown;
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
 
 /** A text, or the blocks of a list that are texts. Other blocks stay. */

@@ -1,5 +1,7 @@
 // Puts a member or an element into a file of JSON, and takes it out again, without touching a byte beside it: comments, commas and
 // white space stay as somebody wrote them.
+import { entriesAt, valueAt } from "../../boundary/json-places.js";
+import type { JsonSpan } from "../../boundary/json-places.js";
 import { plainJson } from "../../gateway/jsonc.js";
 import { UsageError } from "../options.js";
 
@@ -17,9 +19,7 @@ export interface Edited {
 }
 
 /** A value of a document and where it stands. */
-interface Place {
-  readonly start: number;
-  readonly end: number;
+interface Place extends JsonSpan {
   readonly kind: "object" | "array" | "other";
   readonly children: readonly Child[];
 }
@@ -146,57 +146,11 @@ function root(text: string, file: string): Place {
   } catch {
     throw new UsageError(`${file} is not valid JSON; nothing was written`, "input");
   }
-  return new Reader(plain).value();
+  return placeOf(plain, valueAt(plain, 0));
 }
 
-/** Reads where the values of a valid document stand. */
-class Reader {
-  readonly #text: string;
-  #at = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  value(): Place {
-    this.#skip();
-    const start = this.#at;
-    const kind = { "{": "object", "[": "array" }[this.#text[start] ?? ""] as "object" | "array" | undefined;
-    if (kind === undefined) this.#scalar();
-    const children = kind === undefined ? [] : this.#children(kind);
-    return { start, end: this.#at, kind: kind ?? "other", children };
-  }
-
-  #children(kind: "object" | "array"): readonly Child[] {
-    const children: Child[] = [];
-    this.#at += 1;
-    for (this.#skip(); !"}]".includes(this.#text[this.#at] as string); this.#skip()) {
-      const start = this.#at;
-      const key = kind === "object" ? this.#key() : undefined;
-      children.push({ ...(key !== undefined && { key }), start, value: this.value() });
-      this.#skip();
-      if (this.#text[this.#at] === ",") this.#at += 1;
-    }
-    this.#at += 1;
-    return children;
-  }
-
-  #key(): string {
-    const start = this.#at;
-    this.#scalar();
-    const key = JSON.parse(this.#text.slice(start, this.#at)) as string;
-    this.#skip();
-    this.#at += 1;
-    return key;
-  }
-
-  #scalar(): void {
-    const token = this.#text[this.#at] === '"' ? /"(?:[^"\\]|\\.)*"/y : /[^\s,\]}:]+/y;
-    token.lastIndex = this.#at;
-    this.#at += token.exec(this.#text)?.[0].length ?? 1;
-  }
-
-  #skip(): void {
-    while (/\s/.test(this.#text[this.#at] ?? "")) this.#at += 1;
-  }
+function placeOf(text: string, { start, end }: JsonSpan): Place {
+  const kind = { "{": "object", "[": "array" }[text[start] ?? ""] as "object" | "array" | undefined;
+  const children = Array.from(entriesAt(text, start), ({ name, start: from, value }): Child => ({ ...(name !== undefined && { key: name }), start: from, value: placeOf(text, value) }));
+  return { start, end, kind: kind ?? "other", children };
 }
