@@ -21,7 +21,6 @@ const MODELS = [
   { key: "gemini-2.5-flash", title: "gemini-2.5-flash" },
   { key: "none", title: "a provider without a cache: tokens" },
 ] as const;
-const BUDGETS = [8_000, 16_000, 32_000, 64_000, 128_000, 200_000] as const;
 const LEAST_BUDGET = 1000;
 const MOST_BUDGET = 10_000_000;
 
@@ -79,7 +78,7 @@ export function SessionTab({ session, isSample, version }: SessionProps): JSX.El
             </select>
           </label>
         )}
-        <BudgetField key={budget} budget={budget} onBudget={(next) => setBudgetText(String(next))} />
+        <BudgetField key={budget} budget={budget} usual={session.budgets} onBudget={(next) => setBudgetText(String(next))} />
         {(!session.hasModels || model !== "" || (tape && !tape.isMoney)) && (
           <label class="inline">
             Prices of{" "}
@@ -100,7 +99,7 @@ export function SessionTab({ session, isSample, version }: SessionProps): JSX.El
 }
 
 /** Any budget, with those that are usual to choose from. It changes when the field is left or Enter is pressed: a long session takes seconds. */
-function BudgetField({ budget, onBudget }: { budget: number; onBudget: (budget: number) => void }): JSX.Element {
+function BudgetField({ budget, usual, onBudget }: { budget: number; usual: readonly number[]; onBudget: (budget: number) => void }): JSX.Element {
   const [refused, setRefused] = useState("");
   const change = (value: string): void => {
     const asked = Number(value);
@@ -113,7 +112,7 @@ function BudgetField({ budget, onBudget }: { budget: number; onBudget: (budget: 
       <label for="tape-budget">Budget of a call, in tokens</label>
       <input id="tape-budget" type="number" min={LEAST_BUDGET} max={MOST_BUDGET} step={1} inputmode="numeric" list="tape-budgets" value={budget} aria-describedby="tape-budget-refused" onChange={({ currentTarget }) => change(currentTarget.value)} />
       <datalist id="tape-budgets">
-        {BUDGETS.map((each) => (
+        {usual.map((each) => (
           <option key={each} value={each} />
         ))}
       </datalist>

@@ -117,7 +117,7 @@ interface TranscriptProps {
   readonly isActive: boolean;
 }
 
-/** Takes the turns of the transcript that is loaded in the other tab. */
+/** Takes the turns of the session that is open. */
 function Transcript({ taken, onTake, isActive }: TranscriptProps): JSX.Element {
   const { value, problem } = useAnswer("context.turns", isActive ? {} : null);
   const [failed, setFailed] = useState<Problem>();
@@ -131,12 +131,12 @@ function Transcript({ taken, onTake, isActive }: TranscriptProps): JSX.Element {
     }
   };
   // There is none to be asked about.
-  if (problem?.code === "INPUT") return <p class="small quiet">The turns of a transcript of yours can be taken, too: load it under Context.</p>;
-  if (value?.length === 0) return <p class="small quiet">The transcript under Context has no turn of a user.</p>;
+  if (problem?.code === "INPUT") return <p class="small quiet">The turns of a session of yours can be taken, too: open it under Session.</p>;
+  if (value?.length === 0) return <p class="small quiet">The session that is open has no turn of a user.</p>;
   return (
     <>
       <label class="block">
-        Or take them from the transcript under Context, with what followed the turn
+        Or take them from the session that is open, with what followed the turn
         <select id="said-turn" value={chosen?.place ?? ""} onChange={({ currentTarget: { value: place } }) => place !== "" && void take(Number(place))}>
           <option value="">choose a turn</option>
           {value?.map((turn) => (

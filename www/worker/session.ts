@@ -1,6 +1,6 @@
 // What the tab of a session asks for: the file that was opened, its calls in figures, and the prompt of each.
 import { type RecordedConversation, type Recording, readRecording } from "contextweaver/recording";
-import { TapePlayer, budgetFor, type Tape, type TapeLeft, type TapeMessage } from "contextweaver/tape";
+import { TAPE_BUDGETS, TapePlayer, budgetFor, type Tape, type TapeLeft, type TapeMessage } from "contextweaver/tape";
 import type { ChatMessage, SessionEvent } from "contextweaver/recording";
 import { InputError, line, masked, partOf, safe, type Part } from "./text.ts";
 
@@ -25,6 +25,8 @@ export interface SessionView {
   readonly hasModels: boolean;
   /** The budget that is tried first. */
   readonly budget: number;
+  /** Those that are usual. */
+  readonly budgets: readonly number[];
   readonly problems: readonly string[];
   readonly problemCount: number;
 }
@@ -78,6 +80,7 @@ export async function open({ name, file }: { readonly name: string; readonly fil
     isOnePrompt: (conversations[chosen]?.calls ?? 0) === 0,
     hasModels: conversations.some(({ events }) => events.some((event) => event.kind === "call" && event.call.model !== undefined)),
     budget: budgetFor(conversation(chosen)),
+    budgets: TAPE_BUDGETS,
     problems: problems.slice(0, MAX_PROBLEMS).map(({ line: at, reason }) => safe(at === undefined ? reason : `line ${at}: ${reason}`)),
     problemCount: problem_count,
   };
