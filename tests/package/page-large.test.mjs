@@ -86,9 +86,9 @@ test("Page: ten thousand items", async (t) => {
       await until(() => tab.locator(".list").getAttribute("aria-rowcount"), /^104$/);
       await tab.fill("#search", "");
       await tab.selectOption("#show", "budget");
-      await shows(tab, ".list-body", /no room/);
+      await shows(tab, ".list-body .row", /no room/);
       await tab.locator(".list-body .row").first().click();
-      await shows(tab, "#why-answer", /Budget:/);
+      await shows(tab, "#why-answer", /Budget:.*Pin:/);
     });
     assert.ok((await rows()) < 200, `${await rows()} rows are in the document`);
     await check("list", tasks);
@@ -188,6 +188,11 @@ test("Page: hostile transcripts stay text", async (t) => {
       await shows(tab, "#numbers-answer", /of 9,000,000 tokens/);
       await tab.locator(".list-body .row").last().click();
       await shows(tab, "#item", /^long.*Whole text/s);
+      // The item has a digest of it; all of it is in the prompt.
+      await unfold(tab, "#whole-prompt");
+      await shows(tab, "#whole-prompt .pager", /Page 1 of [\d,]{3,}/);
+      await tab.locator("#whole-prompt .pager button:has-text('Next')").first().click();
+      await shows(tab, "#whole-prompt .pager", /Page 2 of/);
     });
     await staysSmall(t, "a long line", tab, tasks);
     await clean(tab);

@@ -283,6 +283,8 @@ test("Page: context, what goes in and what stays", async (t) => {
     await shows(tab, "#context-status", /own\.jsonl/);
     await tab.selectOption("#context-sample", "shop");
     await shows(tab, "#context-status", /44 calls/);
+    // The field is another one once the session is played.
+    await until(() => tab.textContent("#headline"), new RegExp(`^${headline.replace(/[$.]/g, "\\$&")}$`));
     await tab.fill("#tape-budget", "16000");
     await tab.press("#tape-budget", "Enter");
     await addressed(tab, /^#(?!.*data).*budget=16000/);
