@@ -35,7 +35,7 @@ const ROLES: &[(&str, Role)] = &[
 /// Squares of 32 pixels, at most 2,500 at high detail, 1.2 tokens each.
 const SQUARES: Squares = Squares { pixels: 32, most: 2_500, tenths: 12 };
 
-/// What `OpenAI` says of images.
+/// Images as `OpenAI` documents them.
 pub const IMAGES: Images = Images { tokens: |size| SQUARES.tokens(size), most: 500 };
 
 /// Types of parts that are likely of this format.

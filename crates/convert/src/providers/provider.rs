@@ -1,4 +1,4 @@
-//! What tells the message formats apart: one [`Provider`] for each, in the file of its name, with its reader and its writer.
+//! The message formats: one [`Provider`] for each, in the file of its name, with its reader and its writer.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use super::to_messages::{WriteOptions, WrittenBefore};
 use super::{Format, Warnings, ai_sdk_model, ai_sdk_ui, anthropic, gemini, openai_chat, openai_responses};
 use contextweaver_base::Result;
 
-/// A message format: how it is read and written, what it carries, what is refused there, and what it costs.
+/// A message format: its reader and writer, and everything in which it differs from the others.
 pub struct Provider {
     /// Reads messages, and the instructions beside them.
     pub read: fn(Vec<Value>, &ReadOptions) -> Result<Vec<Message>>,
@@ -29,7 +29,7 @@ pub struct Provider {
     pub is_likely: fn(&Value) -> bool,
     /// Gives calls and results of a message, which is at a path, the ids and names that they lack.
     pub name_calls: fn(&mut CallNamer, &mut Value, &str),
-    /// What an id of a call may be.
+    /// The ids of calls that are accepted.
     pub ids: IdRule,
     /// Returns the name of a tool if it is accepted, else one as near to it as may be.
     pub legal_name: fn(&str) -> String,
@@ -37,15 +37,15 @@ pub struct Provider {
     pub has_argument_text: bool,
     /// Where parts of a message go, and the type of a text among them; none where texts have no type.
     pub parts: (&'static str, Option<&'static str>),
-    /// What is refused, and the other rules of the messages.
+    /// Rules beyond the form of the messages.
     pub rules: Rules,
     /// Returns an image, a sound or a file as a part; none where there is no place for it.
     pub media: fn(MediaPlace, &Attachment) -> Option<Value>,
     /// Where media stand that a tool returned.
     pub media_of_results: MediaOfResults,
-    /// What images are to the provider; none where any provider may get the messages.
+    /// Cost and limit of images; none where any provider may get the messages.
     pub images: Option<Images>,
-    /// What is counted beside texts.
+    /// Tokens counted beside texts.
     pub overhead: Overhead,
     /// Tells whether what one role says stands in the message before it, of another; none where calls of one response do.
     pub shares_message: fn(Role, Role) -> Option<bool>,
@@ -57,7 +57,7 @@ pub type Written = (Vec<Value>, Option<Value>);
 /// Finds the list of parts in the value of a result.
 pub type PartsOfResult = fn(&mut Value) -> Option<&mut Value>;
 
-/// What tells a format for certain: the word, and its JSON pointer in the message.
+/// A certain sign of a format: the word, and its JSON pointer in the message.
 pub struct Sign {
     pub what: String,
     pub path: String,
@@ -69,7 +69,7 @@ impl Sign {
     }
 }
 
-/// What an id of a call may be.
+/// The ids of calls that a provider accepts.
 pub struct IdRule {
     /// Most characters.
     pub longest: usize,
@@ -80,7 +80,7 @@ pub struct IdRule {
 /// Any id will do.
 pub const ANY_ID: IdRule = IdRule { longest: usize::MAX, is_plain: false };
 
-/// What a provider refuses of messages that are well-formed.
+/// Rules of a provider about messages that are well-formed.
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 pub struct Rules {
     /// Messages and texts that say nothing are left out before they are written, also of a result, in the value of which this
@@ -90,11 +90,11 @@ pub struct Rules {
     pub refuses_last_reasoning: bool,
     /// A request needs a turn besides instructions.
     pub needs_turn: bool,
-    /// Whether the first turn has to be the user's is not seen to when messages are written, but before.
+    /// The first turn is made the user's before messages are written; elsewhere the writer sees to it.
     pub begins_with_user: bool,
     /// Calls are refused without the reasoning that led to them.
     pub calls_need_reasoning: bool,
-    /// What a provider ran is refused without the reasoning that led to it.
+    /// Tools that a provider ran are refused without the reasoning that led to them.
     pub tools_need_reasoning: bool,
     /// Messages, calls and results are items with ids, of which a second one is refused.
     pub has_items: bool,
@@ -126,7 +126,7 @@ pub const NO_RULES: Rules = Rules {
     is_known_by_id: |_| false,
 };
 
-/// What images are to a provider.
+/// Cost and limit of images.
 pub struct Images {
     /// Returns the tokens of one, at the resolution at which it counts most.
     pub tokens: fn(ImageSize) -> u64,
@@ -159,23 +159,23 @@ pub enum MediaOfResults {
 /// Quarter tokens of the roles, types and states that a format writes, as `heuristic/v3` counts them.
 #[expect(clippy::struct_excessive_bools, reason = "each is a field of its own")]
 pub struct Overhead {
-    /// Of a message of text.
+    /// A message of text.
     pub text: u64,
-    /// Of a message with calls.
+    /// A message with calls.
     pub calls: u64,
-    /// Of a call.
+    /// A call.
     pub call: u64,
-    /// Of a message with results; none where results stand in the message of their calls.
+    /// A message with results; none where results stand in the message of their calls.
     pub results: Option<u64>,
-    /// Of a result.
+    /// A result.
     pub result: u64,
-    /// Whether each result has a message of its own, whatever shares that of the calls.
+    /// Each result has a message of its own, even where calls share one.
     pub is_result_alone: bool,
-    /// Whether calls have ids.
+    /// Calls have ids.
     pub has_call_ids: bool,
-    /// Whether results have the ids of their calls.
+    /// Results have the ids of their calls.
     pub has_result_ids: bool,
-    /// Whether results name their tool.
+    /// Results name their tool.
     pub has_result_names: bool,
 }
 

@@ -20,8 +20,8 @@ const GENERIC: f64 = 0.4;
 const BREADTH: f64 = 0.3;
 /// What a word counts that, or a relative of which, only tools behind the first have: the catalog is about such things.
 const ELSEWHERE: f64 = 0.1;
-/// What evidence is worth that is one word in a tool which is the only one of its namespace among the first: what else is
-/// asked for, its neighbours do not have either.
+/// Worth of evidence that is one word in a tool, the only one of its namespace among the first: its neighbours lack the rest
+/// of the request, too.
 const STRAY: f64 = 0.6;
 /// Words of a request from which on that counts: a command of a few words may name what it wants with one.
 const REQUEST_WORDS: usize = 7;
