@@ -8,7 +8,9 @@ use super::sniff::{Shape, SniffedText};
 use super::{digest_sniffed, reshape_sniffed};
 use contextweaver_text::tokens::Estimator;
 
-/// Longest piece of a line, in characters.
+/// Longest line that is one piece, in characters: a row of a table says less in parts.
+const LINE_CHARS: usize = 400;
+/// Longest piece of a longer line, in characters.
 const PIECE_CHARS: usize = 160;
 /// Share of the room, in percent, that the start of the text gets before anything else, and then the end.
 const HEAD_PERCENT: u64 = 20;
@@ -243,11 +245,15 @@ fn names(text: &str, least: usize) -> impl Iterator<Item = &str> {
         .filter(move |run| run.len() >= least)
 }
 
-/// Cuts a text into lines, and long lines at white space or a comma.
+/// Cuts a text into lines, and lines beyond [`LINE_CHARS`] at white space or a comma.
 fn split(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     for line in text.split_inclusive('\n') {
         let mut rest = line;
+        if line.char_indices().nth(LINE_CHARS).is_none() {
+            pieces.push(line);
+            continue;
+        }
         while let Some((limit, _)) = rest.char_indices().nth(PIECE_CHARS) {
             let window = &rest[..limit];
             let last = window.char_indices().rev().find(|(_, letter)| letter.is_whitespace() || *letter == ',');
@@ -316,6 +322,25 @@ mod tests {
             .concat();
         let made = short("text/csv", &format!("id,customer,state\n{rows}"), 300, "");
         assert!(made.starts_with("900 rows, 3 columns") && made.contains("700,customer70,held"), "{made}");
+    }
+
+    #[test]
+    fn a_row_is_shown_whole_or_not_at_all() {
+        let commit = |n: u64| {
+            let hash =
+                |n: u64| format!("{:040x}", u128::from(n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835));
+            let subject = format!("Adjust the reading of station {n}, which was {} metres off its place", n * 37);
+            format!(
+                r#"{{"hash":"{}","author":"A","email":"a@example.com","subject":"{subject}","parents":["{}"]}}"#,
+                hash(n),
+                hash(n + 1)
+            )
+        };
+        let log = format!("[{}]", (0..60).map(commit).collect::<Vec<_>>().join(","));
+        let made = short("application/json", &log, 1_000, "");
+        let rows: Vec<&str> = made.lines().filter(|line| line.contains("example.com") && line.contains(',')).collect();
+        assert!(rows.len() >= 10, "{made}");
+        assert!(!made.lines().any(|line| line.starts_with("[\"")), "{made}");
     }
 
     #[test]
