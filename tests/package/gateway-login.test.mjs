@@ -69,7 +69,7 @@ test("the command has its user log in, and keeps what it was given", async (t) =
   const diagnosis = await run(process.execPath, [PROGRAM, "gateway", "doctor", "--config", config, "--store", store], { check: false });
   assert.equal(diagnosis.code, 1);
   assert.match(diagnosis.stdout, /^LOGIN docs/m);
-  assert.match(diagnosis.stdout, /docs: waits for its user to log in: start the gateway, and open the page/);
+  assert.match(diagnosis.stdout, /docs: waits for its user to log in: contextweaver gateway login docs --config/);
   assert.equal(docs.seen.registered.length, 0, "who only looks registers nothing");
 
   const first = await started(t, config, "--store", store);
@@ -139,6 +139,38 @@ test("the command has its user log in, and keeps what it was given", async (t) =
   assert.equal(new URL(await second.page(1)).searchParams.get("redirect_uri"), callback);
   assert.equal(docs.seen.registered.length, 1);
   for (const secret of docs.seen.secrets) assert.equal((first.said() + second.said()).includes(secret), false, "a secret was printed");
+});
+
+test("a user logs in by `gateway login`, and the gateway that a client has started meanwhile uses it", async (t) => {
+  const folder = await folderOf(t);
+  const docs = await oauthServer();
+  t.after(docs.close);
+  const config = join(folder, "mcp.json");
+  const store = join(folder, "store");
+  await writeFile(config, JSON.stringify({ mcpServers: { docs: { type: "http", url: docs.url }, here: { command: process.execPath, args: ["-e", ""] } } }));
+  const at = ["gateway", "login", "--config", config, "--store", store];
+  // A client shows nobody what the gateway prints.
+  const hidden = await started(t, config, "--store", store);
+  const made = await connected(t, hidden.url);
+  await hidden.page(1);
+
+  const unknown = await run(process.execPath, [PROGRAM, ...at, "here"], { check: false });
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /no user logs in to 'here'; servers that one may log in to: docs/);
+  assert.match((await run(process.execPath, [PROGRAM, "gateway", "login", "--config", config], { check: false })).stderr, /login needs --store/);
+
+  const child = spawn(process.execPath, [PROGRAM, ...at], { env: { ...process.env, NODE_TEST_CONTEXT: undefined }, stdio: ["ignore", "pipe", "pipe"] });
+  t.after(() => child.kill());
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (said += text));
+  const ended = new Promise((done) => child.once("close", done));
+  const page = await until(() => said, () => /open this page to log in to docs: (\S+)\n/.exec(said)?.[1]);
+  assert.equal((await opened(page)).status, 200);
+  assert.equal(await ended, 0, said);
+  assert.match(said, /^docs: logged in$/m);
+  assert.match((await run(process.execPath, [PROGRAM, ...at, "docs"])).stdout, /^docs: needs no login$/m);
+  await until(hidden.said, () => /ok docs: 1 tools/.test(hidden.said()));
+  assert.match(text(await made.callTool({ name: "who", arguments: {} })), /server/);
 });
 
 test("a login comes back to the port of --login-port, and to this machine alone", async (t) => {

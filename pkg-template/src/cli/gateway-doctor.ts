@@ -8,6 +8,7 @@ import type { Gateway, GatewayOptions, GatewayServerEvent } from "../gateway/gat
 import type { ConfigWarning, ServerConfig, ServersConfig } from "../gateway/config.js";
 import type { ListingReport, OverriddenTool } from "../gateway/runtime-types.js";
 import type { UpstreamReport } from "../gateway/upstream.js";
+import { waitsForLogin } from "./gateway-login.js";
 import { overrideText } from "./gateway-report.js";
 import type { CommandLine } from "./options.js";
 import { painter, safe, safeJson } from "./print.js";
@@ -32,8 +33,9 @@ interface Examined {
 const MAX_FINDINGS = 5;
 /** Names of variables that are told. */
 const MAX_VARIABLES = 20;
-/** The reason of a server that nobody has logged in to. */
-const WAITS = /^waits for its user to log in/;
+
+/** A line that says that a variable of the environment is missing. */
+const MISSES = /^(?=.*\b(?:environment variable|env var|required|missing|not set|must be set|not provided)).*?\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b/;
 
 /** Examines the servers of a configuration, each by connecting to it; the exit code is 1 when something is wrong. */
 export async function doctor({ values }: CommandLine, config: ServersConfig, options: GatewayOptions): Promise<Printed> {
@@ -118,19 +120,19 @@ function ofConfig({ warnings, servers }: ServersConfig): Problem[] {
   return [...warnings.map(ofWarning), ...idle];
 }
 
-function ofServer({ name, state, stderr = [], problems = [] }: UpstreamReport): Problem[] {
+function ofServer(report: UpstreamReport): Problem[] {
+  const { name, state, stderr = [], problems = [] } = report;
   const left = problems.map(({ kind, list, message }): Problem => ({ severity: "warning", server: name, message: kind === "failed" ? `its ${list.replaceAll("_", " ")} cannot be listed: ${message}` : message }));
   if (state.status === "ready") return left;
   const reason = state.status === "unavailable" ? state.reason : "it has not answered yet";
-  const hint = hintFor(state.status === "unavailable" ? state.failure.status : undefined, reason);
-  const last = stderr.slice(-3).map((line) => `its last words: ${line}`);
+  // Where it waits, the reason itself says what to do.
+  const hint = waitsForLogin(report) ? undefined : hintFor(state.status === "unavailable" ? state.failure.status : undefined, reason, stderr);
+  const last = stderr.slice(-3).filter((line) => !reason.includes(line)).map((line) => `its last words: ${line}`);
   return [{ severity: "error", server: name, message: [reason, ...last].join("\n    "), ...(hint !== undefined && { hint }) }, ...left];
 }
 
 /** What people do about the failures that are common. */
-function hintFor(status: number | undefined, reason: string): string | undefined {
-  // The reason itself says what to do.
-  if (WAITS.test(reason)) return undefined;
+function hintFor(status: number | undefined, reason: string, stderr: readonly string[]): string | undefined {
   if (status === 401 || status === 403) return "it needs credentials: `headers` with `Authorization`, or `oauth`, in its entry of the configuration";
   if (status === 404 || status === 405) return "nothing is at this address: most servers are at a path such as /mcp or /sse";
   if (status !== undefined && status >= 500) return "the server itself fails; try again later, or look at its log";
@@ -140,6 +142,8 @@ function hintFor(status: number | undefined, reason: string): string | undefined
   if (/ENOTFOUND|EAI_AGAIN/.test(reason)) return "the host of `url` has no address: mend its name, or the network";
   if (/certificate|TLS|SSL/i.test(reason)) return "the certificate of the server is not trusted: NODE_EXTRA_CA_CERTS names one of your own";
   if (/time/i.test(reason)) return "it was started and says nothing: run its command by hand; `npx -y` waits for no question";
+  const variable = [...stderr, reason].map((line) => MISSES.exec(line)?.[1]).find(Boolean);
+  if (variable !== undefined) return `it misses a variable: "env": { "${variable}": "\${${variable}}" } in its entry, and the value in the environment`;
   if (/closed|exit|ended/i.test(reason)) return "it ends at once: run its command by hand with the same `args` and `env`";
   return undefined;
 }
@@ -170,8 +174,9 @@ function ofOverride(one: OverriddenTool): Problem[] {
   return [note, ...problems.map(({ path, message }): Problem => ({ severity: "warning", server, message: `${path}: ${message}` }))];
 }
 
-function row({ name, type, state }: UpstreamReport, listing: ListingReport | undefined, paint: Paint): string {
-  const mark = state.status === "ready" ? paint("ok   ", "green") : state.status === "unavailable" && WAITS.test(state.reason) ? paint("LOGIN", "yellow") : paint("FAIL ", "red");
+function row(report: UpstreamReport, listing: ListingReport | undefined, paint: Paint): string {
+  const { name, type, state } = report;
+  const mark = state.status === "ready" ? paint("ok   ", "green") : waitsForLogin(report) ? paint("LOGIN", "yellow") : paint("FAIL ", "red");
   const has = listing ? `${listing.tools} tools (${listing.tokens} tokens), ${listing.resources} resources, ${listing.prompts} prompts` : "";
   const version = state.status === "ready" && state.protocol_version !== undefined ? `, MCP ${state.protocol_version}` : "";
   return `${mark} ${safe(name)} (${type}${version})${has && `: ${has}`}`;

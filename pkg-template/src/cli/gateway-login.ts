@@ -7,6 +7,7 @@ import type { JsonValue } from "../index.js";
 import type { ServerConfig } from "../gateway/config.js";
 import { GatewayLogin } from "../gateway/login.js";
 import type { LoginModule, LoginRecord } from "../gateway/login.js";
+import type { UpstreamReport } from "../gateway/upstream.js";
 import { later } from "../gateway/timers.js";
 import type { SessionStore } from "../storage/storage-types.js";
 import { UsageError } from "./options.js";
@@ -21,6 +22,10 @@ const MOST_CONFLICTS = 5;
 /** Logins of a server that fail one after another before a new page has to wait. */
 const MOST_FAILURES = 3;
 const PAUSE_MS = 60_000;
+/** How often the store is looked into while a server waits for its user. */
+const WATCH_MS = 2_000;
+/** The reason of a server that nobody has logged in to. */
+const WAITS = /^waits for its user to log in/;
 /** Names of headers by which a server is given credentials. */
 const CREDENTIALS = /auth|token|key|secret|cookie/i;
 
@@ -50,6 +55,8 @@ export class GatewayLogins {
   readonly #options: LoginsOptions;
   readonly #logins = new Map<string, GatewayLogin>();
   readonly #failures = new Map<string, number>();
+  readonly #watched = new Set<string>();
+  readonly #waiting = new Map<string, () => void>();
   /** Servers whose login could not be kept: what is in the store is older than what they have. */
   readonly #unkept = new Set<string>();
   #reconnect: (server: string) => Promise<unknown> = () => Promise.resolve();
@@ -66,14 +73,19 @@ export class GatewayLogins {
     const config = this.#options.servers.find(({ name }) => name === server);
     if (config === undefined || !mayLogIn(config)) return undefined;
     const { client, is_interactive, is_shared, print } = this.#options;
-    const login = new GatewayLogin({
+    const login: GatewayLogin = new GatewayLogin({
       server,
       url,
       oauth: config.oauth,
       client: client as LoginModule,
       ...(is_interactive && { redirect: (before: string | undefined) => this.#listening(before) }),
-      hint: is_interactive ? "open the page that the gateway has printed on its standard error" : "start the gateway, and open the page that it prints; with --store it is kept",
-      show: (page) => print(`open this page to log in to ${safe(server)}${is_shared ? ", for every client of this gateway" : ""}: ${page.href}\n`),
+      hint: is_interactive
+        ? `open the page that the gateway has printed on its standard error, or run \`contextweaver gateway login ${safe(server)}\` with its --config and --store`
+        : `contextweaver gateway login ${safe(server)} --config … --store …`,
+      show: (page) => {
+        print(`open this page to log in to ${safe(server)}${is_shared ? ", for every client of this gateway" : ""}: ${page.href}\n`);
+        this.#watch(login);
+      },
       is_shared: this.#options.store !== undefined,
       read: () => this.#read(server),
       write: (change) => this.#write(server, change),
@@ -88,7 +100,29 @@ export class GatewayLogins {
   }
 
   close(): void {
+    this.#watched.clear();
     this.#server?.close();
+  }
+
+  /** Waits until a user has logged in to a server. */
+  finished(server: string): Promise<void> {
+    return new Promise((done) => void this.#waiting.set(server, done));
+  }
+
+  /** Waits for a login that another program keeps in the store: clients of programs show nobody what these print. */
+  #watch(login: GatewayLogin): void {
+    const { server } = login;
+    if (!this.#options.store || this.#watched.has(server)) return;
+    this.#watched.add(server);
+    const look = async (): Promise<void> => {
+      // Its own user was faster, or the gateway has ended.
+      if (!this.#watched.has(server)) return;
+      if (!(await login.isDoneElsewhere())) return wait();
+      this.#watched.delete(server);
+      await this.#reconnect(server);
+    };
+    const wait = (): void => void later(WATCH_MS, () => void look().catch(this.#options.onError));
+    wait();
   }
 
   async #read(server: string): Promise<LoginRecord | undefined> {
@@ -179,9 +213,11 @@ export class GatewayLogins {
       return this.#failed(server);
     }
     this.#failures.delete(server);
+    this.#watched.delete(server);
     print(`logged in to ${safe(server)}\n`);
     page(outgoing, 200, `You are logged in to ${server}`, "You may close this window.");
     await this.#reconnect(server);
+    this.#waiting.get(server)?.();
   }
 
   async #of(state: string): Promise<GatewayLogin | undefined> {
@@ -199,6 +235,11 @@ export class GatewayLogins {
     }
     later(PAUSE_MS, () => void this.#reconnect(server).catch(this.#options.onError));
   }
+}
+
+/** Whether a server waits for its user to log in. */
+export function waitsForLogin({ state }: UpstreamReport): boolean {
+  return state.status === "unavailable" && WAITS.test(state.reason);
 }
 
 /** Whether a server is one that a user may log in to: it has no credentials that would be in the way. */

@@ -7,10 +7,11 @@ import type { ConfigDocument, ServersConfig } from "../gateway/config.js";
 import { gateway as createGateway } from "../mcp-server.js";
 import { withServers } from "../gateway/gateway.js";
 import type { Gateway, GatewayOptions, GatewaySdk, GatewayServerEvent } from "../gateway/gateway.js";
+import type { UpstreamReport } from "../gateway/upstream.js";
 import type { ServerStdioSdk } from "../gateway/server-sdk.js";
 import { addServer } from "./gateway-add.js";
 import { doctor } from "./gateway-doctor.js";
-import { GatewayLogins, mayLogIn } from "./gateway-login.js";
+import { GatewayLogins, mayLogIn, waitsForLogin } from "./gateway-login.js";
 import { GatewayLog, servePage } from "./gateway-page.js";
 import { serverLine, statsText } from "./gateway-report.js";
 import { isLocal, listen, webRequest } from "./http-server.js";
@@ -23,6 +24,7 @@ import { openedStore } from "./stored.js";
 /** The official SDK, bundled with the program so that nothing need be installed beside it. */
 const SDK: string = "./mcp-sdk.js";
 const PORT = 8322;
+const AWAKE_MS = 60_000;
 const MODES = ["auto", "firewall", "search"];
 
 interface BundledSdk {
@@ -32,7 +34,7 @@ interface BundledSdk {
   readonly client_stdio: object;
 }
 
-/** Runs the command, and its parts `add`, `doctor` and `accept`. */
+/** Runs the command, and its parts `add`, `doctor`, `login` and `accept`. */
 export async function gatewayCommand(line: CommandLine): Promise<string | Printed> {
   const [part, ...rest] = line.files;
   if (part === "doctor" && rest.length === 0) {
@@ -43,7 +45,8 @@ export async function gatewayCommand(line: CommandLine): Promise<string | Printe
   }
   if (part === "accept") return accept(line, rest);
   if (part === "add") return addServer(line, rest);
-  if (part !== undefined) throw new UsageError(`gateway knows add, doctor and accept, not '${part}'`);
+  if (part === "login") return logIn(line, rest);
+  if (part !== undefined) throw new UsageError(`gateway knows add, doctor, login and accept, not '${part}'`);
   for (const name of ["from", "kind", "dry-run", "force"]) if (line.values[name] !== undefined) throw new UsageError(`--${name} goes with gateway add`);
   if (line.values["inspect"] === true) return inspect(line);
   return serve(line);
@@ -227,4 +230,34 @@ async function accept(line: CommandLine, [server, tool, ...more]: readonly strin
   if (line.values["store"] === undefined) throw new UsageError("accept needs --store: what is accepted is kept there");
   const names = await briefly(line, (gateway) => gateway.accept(server, tool));
   return line.values["json"] === true ? `${safeJson({ accepted: names })}\n` : names.length === 0 ? "nothing was in quarantine\n" : `${names.map((name) => `accepted ${safe(name)}\n`).join("")}`;
+}
+
+/** Has the user log in to the servers of these names, or to all that wait for it; a gateway with the same store then uses what is kept. */
+async function logIn(line: CommandLine, names: readonly string[]): Promise<Printed> {
+  if (line.values["store"] === undefined) throw new UsageError("login needs --store: what the gateway is given is kept there");
+  const config = configOf(line);
+  const able = config.servers.filter((server) => !server.disabled && mayLogIn(server));
+  const unknown = names.find((name) => !able.some((server) => server.name === name));
+  if (unknown !== undefined) throw new UsageError(`no user logs in to '${unknown}'; servers that one may log in to: ${able.map(({ name }) => name).join(", ") || "none"}`);
+  const servers = able.filter(({ name }) => names.length === 0 || names.includes(name));
+  const { options, logins } = await optionsOf(line, config, await bundled(), true);
+  const { store: _, ...others } = options;
+  void _;
+  const gateway = createGateway(withServers({ ...others, token: false }, { ...config, servers }));
+  logins.attach(gateway);
+  // The listener of the browser keeps nobody alive.
+  const awake = setInterval(() => undefined, AWAKE_MS);
+  try {
+    await gateway.ready();
+    const waiting = (await gateway.servers()).filter(waitsForLogin).map(({ name }) => name);
+    await Promise.all(waiting.map((name) => logins.finished(name)));
+    const reports = await gateway.servers();
+    const isReady = ({ state }: UpstreamReport): boolean => state.status === "ready";
+    const said = ({ name, state }: UpstreamReport): string => (state.status === "unavailable" ? safe(state.reason) : waiting.includes(name) ? "logged in" : "needs no login");
+    return { text: reports.map((report) => `${safe(report.name)}: ${said(report)}\n`).join(""), code: reports.every(isReady) ? 0 : 1 };
+  } finally {
+    clearInterval(awake);
+    logins.close();
+    await gateway.close();
+  }
 }

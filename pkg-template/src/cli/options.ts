@@ -38,9 +38,9 @@ const SYNOPSIS: Readonly<Record<string, string>> = {
                                                       sessions over HTTP, on this machine`,
   gateway: `contextweaver gateway --config <mcp.json> [options]
                                                       any MCP servers behind one small front; doctor says what is
-                                                      wrong with a configuration, accept <server> [tool] takes tools
-                                                      out of quarantine, add <name> writes an entry for a server of
-                                                      the registry`,
+                                                      wrong with a configuration, login [server] opens servers that
+                                                      want a user, accept <server> [tool] takes tools out of
+                                                      quarantine, add <name> writes an entry of the registry`,
   proxy: `contextweaver proxy [options]                       one endpoint before the providers of models, which keeps each
                                                       conversation of an agent within a token budget`,
   run: `contextweaver run [options] -- <agent> [arguments]  an agent behind such a proxy; at the end what was saved`,
@@ -142,7 +142,7 @@ convert session: a recorded session of MCP, one JSON object per line, becomes it
   gateway: `Options of gateway; it speaks MCP on standard input and output until these end, or over HTTP until it is stopped
   --config <file>       servers as desktop clients and editors write them; may be repeated
   --mode <mode>         firewall: all tools, large results as digests; search: tools are found by search_tools and called
-                        by call_tool; reference: as contextweaver 0.18; auto: firewall up to 40 tools (default: auto)
+                        by call_tool; auto: firewall up to 40 tools (default: auto)
   --store <path>        keep results, pins of tools and what was accepted: SQLite in a .db file, or files in a folder
   --http                Streamable HTTP at /mcp, counts at /stats
   --port <number>       default: 8322; 0 for any that is free

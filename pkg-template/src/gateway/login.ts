@@ -243,6 +243,12 @@ export class GatewayLogin implements GatewayAuthProvider {
     await this.#keep((kept) => (kept.tokens?.["refresh_token"] === refused ? { ...kept, tokens: undefined } : kept));
   }
 
+  /** Whether another gateway with the same store has tokens by now that were not refused here. */
+  async isDoneElsewhere(): Promise<boolean> {
+    await this.#load(true);
+    return this.awaited()?.is_blocking === false;
+  }
+
   /** Whether the answer with this state is to a page of this server. */
   async isOwn(state: string): Promise<boolean> {
     await this.#load();
