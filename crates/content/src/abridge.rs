@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use super::narrow::Room;
+use super::reshape::narrowed;
 use super::signals::Signal;
 use super::sniff::{Shape, SniffedText};
 use super::{digest_sniffed, reshape_sniffed};
@@ -42,7 +44,8 @@ pub struct Abridgment {
 
 /// Writes a text into at most `budget_tokens` tokens; one that fits is returned as it is.
 ///
-/// JSON is taken in its shorter spelling where it has one, and data and logs begin with a digest. Then the start of the
+/// JSON is taken in its shorter spelling where it has one, its tables without the columns that nobody reads where their rows
+/// do not fit otherwise, and data and logs begin with a digest. Then the start of the
 /// text is kept, its end, and the pieces that add the most names for their tokens: identifiers, paths, numbers that
 /// nothing kept so far has. Names of `asked`, the arguments of a call for example, and reports of errors count more. Where
 /// nothing is left that names more, the start goes on, without lines that were there before. A line of `…` stands for each
@@ -76,7 +79,9 @@ pub fn abridge(source: &SniffedText, budget_tokens: u64, asked: &str, estimator:
         }
     }
     let left = (4 * budget_tokens).saturating_sub(estimator.quarters(&out));
-    let pieces = split(text);
+    let asked: HashSet<String> = names(asked, ASKED_BYTES).map(str::to_lowercase).collect();
+    let narrowed = narrowed(source, Room { quarters: left, asked: &asked, estimator });
+    let pieces = split(narrowed.as_deref().unwrap_or(text));
     let mut picker = NamePicker::new(&pieces, left, asked, estimator);
     picker.ends();
     picker.between();
@@ -100,13 +105,13 @@ struct NamePicker<'a> {
 }
 
 impl<'a> NamePicker<'a> {
-    fn new(pieces: &'a [&'a str], room: u64, asked: &str, estimator: &'a Estimator) -> Self {
+    fn new(pieces: &'a [&'a str], room: u64, asked: HashSet<String>, estimator: &'a Estimator) -> Self {
         // With the end of the line that was cut before it. The first is paid for at once.
         let gap = estimator.quarters(GAP) + 1;
         Self {
             pieces,
             estimator,
-            asked: names(asked, ASKED_BYTES).map(str::to_lowercase).collect(),
+            asked,
             kept: vec![false; pieces.len()],
             seen: HashSet::new(),
             room: room.saturating_sub(gap),
@@ -327,8 +332,9 @@ mod tests {
     #[test]
     fn a_row_is_shown_whole_or_not_at_all() {
         let commit = |n: u64| {
-            let hash =
-                |n: u64| format!("{:040x}", u128::from(n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835));
+            let hash = |n: u64| {
+                format!("{:032x}{n:08x}", u128::from(n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835))
+            };
             let subject = format!("Adjust the reading of station {n}, which was {} metres off its place", n * 37);
             format!(
                 r#"{{"hash":"{}","author":"A","email":"a@example.com","subject":"{subject}","parents":["{}"]}}"#,
@@ -338,8 +344,11 @@ mod tests {
         };
         let log = format!("[{}]", (0..60).map(commit).collect::<Vec<_>>().join(","));
         let made = short("application/json", &log, 1_000, "");
-        let rows: Vec<&str> = made.lines().filter(|line| line.contains("example.com") && line.contains(',')).collect();
-        assert!(rows.len() >= 10, "{made}");
+        let rows: Vec<&str> = made.lines().filter(|line| line.contains(",\"Adjust")).collect();
+        assert!(
+            rows.len() >= 10 && rows.iter().all(|row| row.split(',').next().unwrap_or_default().len() == 40),
+            "{made}"
+        );
         assert!(!made.lines().any(|line| line.starts_with("[\"")), "{made}");
     }
 
@@ -357,7 +366,7 @@ mod tests {
             "alpha,beta,gamma,".repeat(60_000),
         ] {
             let pieces = split(&text);
-            let mut picker = NamePicker::new(&pieces, 16_000, "alpha", &Estimator::V3);
+            let mut picker = NamePicker::new(&pieces, 16_000, HashSet::from(["alpha".to_owned()]), &Estimator::V3);
             picker.ends();
             picker.between();
             assert!(picker.work <= 8 * pieces.len(), "{} of {} pieces", picker.work, pieces.len());

@@ -35,6 +35,7 @@ mod abridge;
 mod code;
 mod digest;
 pub mod extract;
+mod narrow;
 mod projection;
 mod reshape;
 mod signals;

@@ -14,6 +14,7 @@
 
 use std::borrow::Cow;
 
+use super::narrow::{ColumnUse, Room, uses};
 use super::sniff::{Shape, SniffedText};
 use super::tree::{JsonKind, JsonNode, JsonTree};
 use contextweaver_text::tokens::Estimator;
@@ -60,9 +61,19 @@ pub fn reshape_sniffed(source: &SniffedText) -> Option<Reshaped> {
     (reshaped.text.len() < text.len() && weight(&reshaped.text) < weight(text)).then_some(reshaped)
 }
 
+/// Spells JSON as [`reshape()`] does, with tables that have only the columns which a reader of their rows needs, where these
+/// would not fit into the room otherwise. Each table that is narrowed says so in a line before it. `None` where there is no
+/// such table.
+pub(super) fn narrowed(source: &SniffedText, room: Room) -> Option<String> {
+    let tree = source.tree.as_ref()?;
+    let mut writer = TableWriter { out: String::new(), tables: 0, room: Some(room), narrowed: 0 };
+    writer.value(tree.root(), true);
+    (writer.narrowed > 0).then_some(writer.out)
+}
+
 fn json(source: &SniffedText) -> Option<Reshaped> {
     let tree = source.tree.as_ref()?;
-    let mut writer = TableWriter { out: String::with_capacity(source.text.len()), tables: 0 };
+    let mut writer = TableWriter::new(source.text.len());
     writer.value(tree.root(), true);
     let form = if writer.tables > 0 { "table" } else { "minified" };
     Some(Reshaped { text: writer.out, form })
@@ -74,17 +85,25 @@ fn ndjson(text: &str) -> Option<Reshaped> {
     let trees = lines.iter().map(|line| JsonTree::parse(line)).collect::<Option<Vec<JsonTree>>>()?;
     let rows: Vec<JsonNode> = trees.iter().map(JsonTree::root).collect();
     let columns = columns(&rows)?;
-    let mut writer = TableWriter { out: NDJSON.to_owned(), tables: 0 };
+    let mut writer = TableWriter::new(text.len());
+    writer.out.push_str(NDJSON);
     writer.table(&rows, &columns, &[]);
     Some(Reshaped { text: writer.out, form: "table" })
 }
 
-struct TableWriter {
+struct TableWriter<'r> {
     out: String,
     tables: usize,
+    /// Where tables are narrowed.
+    room: Option<Room<'r>>,
+    narrowed: usize,
 }
 
-impl TableWriter {
+impl TableWriter<'_> {
+    fn new(bytes: usize) -> Self {
+        Self { out: String::with_capacity(bytes), tables: 0, room: None, narrowed: 0 }
+    }
+
     /// Writes a value without white space. Rows hold plain JSON, so that each is one line.
     fn value(&mut self, node: JsonNode, tables: bool) {
         let is_list = node.kind() == JsonKind::Array;
@@ -102,10 +121,42 @@ impl TableWriter {
             return false;
         }
         let (keys, rows): (Vec<Option<JsonNode>>, Vec<JsonNode>) = node.entries().unzip();
-        let Some(columns) = columns(&rows) else { return false };
+        let Some(mut columns) = columns(&rows) else { return false };
+        self.narrow(&rows, &mut columns);
         let keys: Vec<JsonNode> = keys.into_iter().flatten().collect();
         self.table(&rows, &columns, &keys);
         true
+    }
+
+    /// Leaves columns out where the rows have no room, and says so.
+    fn narrow(&mut self, rows: &[JsonNode], columns: &mut [Column]) {
+        let Some(room) = &self.room else { return };
+        let values = values(rows, &columns.iter().map(|column| column.key).collect::<Vec<_>>());
+        let columns_with: Vec<(&str, Vec<JsonNode>)> = columns.iter().map(|column| column.key).zip(values).collect();
+        let uses = uses(&columns_with, rows.len(), room);
+        let with = |what: ColumnUse| {
+            columns_with.iter().zip(&uses).filter(move |(_, of)| **of == what).map(|(column, _)| column)
+        };
+        let once: Vec<String> = with(ColumnUse::SaidOnce)
+            .filter_map(|(key, values)| Some(format!("{} {}", name(key, HEADER_MARKS), values.first()?.raw())))
+            .collect();
+        let left: Vec<&str> = with(ColumnUse::LeftOut).map(|(key, _)| name(key, HEADER_MARKS)).collect();
+        if once.is_empty() && left.is_empty() {
+            return;
+        }
+        self.narrowed += 1;
+        if !self.out.is_empty() && !self.out.ends_with('\n') {
+            self.out.push('\n');
+        }
+        if !once.is_empty() {
+            self.out.extend(["(each row: ", &once.join(", "), ")\n"]);
+        }
+        if !left.is_empty() {
+            self.out.extend(["(rows without ", &left.join(", "), ")\n"]);
+        }
+        for (column, of) in columns.iter_mut().zip(uses) {
+            column.is_shown = of == ColumnUse::Shown;
+        }
     }
 
     fn list(&mut self, node: JsonNode, open: char, close: char, tables: bool) {
@@ -147,7 +198,7 @@ impl TableWriter {
     }
 
     fn names<'a>(&mut self, columns: &[Column<'a>], path: &mut Vec<&'a str>, is_first: &mut bool) {
-        for column in columns {
+        for column in columns.iter().filter(|column| column.is_shown) {
             path.push(name(column.key, HEADER_MARKS));
             if column.group.is_empty() {
                 if !std::mem::take(is_first) {
@@ -164,12 +215,16 @@ impl TableWriter {
     /// Writes the cells of an object, or empty ones where there is none.
     fn cells(&mut self, row: Option<JsonNode>, columns: &[Column]) {
         let mut members = row.into_iter().flat_map(JsonNode::entries).peekable();
-        for (index, column) in columns.iter().enumerate() {
-            if index > 0 {
-                self.out.push(',');
-            }
+        let mut is_first = true;
+        for column in columns {
             let member =
                 members.next_if(|(key, _)| key.is_some_and(|key| key.raw() == column.key)).map(|(_, value)| value);
+            if !column.is_shown {
+                continue;
+            }
+            if !std::mem::take(&mut is_first) {
+                self.out.push(',');
+            }
             if !column.group.is_empty() {
                 self.cells(member, &column.group);
                 continue;
@@ -210,6 +265,7 @@ fn name<'a>(raw: &'a str, marks: &[char]) -> &'a str {
 struct Column<'a> {
     key: &'a str,
     group: Vec<Column<'a>>,
+    is_shown: bool,
 }
 
 impl Column<'_> {
@@ -227,6 +283,23 @@ fn width(columns: &[Column]) -> usize {
 /// is shorter.
 fn columns<'a>(rows: &[JsonNode<'a>]) -> Option<Vec<Column<'a>>> {
     let keys = keys(rows).filter(|keys| saved(rows, keys) > 0)?;
+    let values = values(rows, &keys);
+    let mut room = MAX_COLUMNS - keys.len();
+    let spread = |(key, values): (&&'a str, Vec<JsonNode<'a>>)| {
+        let group = self::columns(&values).filter(|group| {
+            // The object was one cell; a row without it has an empty cell for each column now.
+            let more = width(group) - 1;
+            let keys: Vec<&str> = group.iter().map(|column| column.key).collect();
+            more <= room && saved(&values, &keys) > (rows.len() - values.len()) * more
+        });
+        room -= group.as_ref().map_or(0, |group| width(group) - 1);
+        Column { key, group: group.unwrap_or_default(), is_shown: true }
+    };
+    Some(keys.iter().zip(values).map(spread).collect())
+}
+
+/// Returns the values of each column. The keys stand in the order of all rows.
+fn values<'a>(rows: &[JsonNode<'a>], keys: &[&str]) -> Vec<Vec<JsonNode<'a>>> {
     let mut values: Vec<Vec<JsonNode<'a>>> = keys.iter().map(|_| Vec::new()).collect();
     for row in rows {
         let mut at = 0;
@@ -238,18 +311,7 @@ fn columns<'a>(rows: &[JsonNode<'a>]) -> Option<Vec<Column<'a>>> {
             at += 1;
         }
     }
-    let mut room = MAX_COLUMNS - keys.len();
-    let spread = |(key, values): (&&'a str, Vec<JsonNode<'a>>)| {
-        let group = self::columns(&values).filter(|group| {
-            // The object was one cell; a row without it has an empty cell for each column now.
-            let more = width(group) - 1;
-            let keys: Vec<&str> = group.iter().map(|column| column.key).collect();
-            more <= room && saved(&values, &keys) > (rows.len() - values.len()) * more
-        });
-        room -= group.as_ref().map_or(0, |group| width(group) - 1);
-        Column { key, group: group.unwrap_or_default() }
-    };
-    Some(keys.iter().zip(values).map(spread).collect())
+    values
 }
 
 /// Returns how many bytes fewer objects take as rows of a table with these columns: keys, colons and braces go, empty cells
