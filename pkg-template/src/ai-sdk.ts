@@ -1,7 +1,9 @@
 // `contextweaver/ai-sdk`: the AI SDK's own loop, versions 6 and 7, with the SDK's own types. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LoopReport, StepReport, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { choiceOf, forcedTool } from "./adapters/forced-choice.js";
+import { handleOf } from "./adapters/handle.js";
+import type { ContextWeaverHandle } from "./adapters/handle.js";
 import { lastTurn } from "./adapters/last-turn.js";
 import { runnerOf } from "./adapters/ai-sdk-runner.js";
 import type { CallToolInput } from "./adapters/ai-sdk-runner.js";
@@ -11,9 +13,9 @@ import { ModelCalls } from "./adapters/model-calls.js";
 import type { CalledModel } from "./adapters/model-calls.js";
 import { aiSdkSchema } from "./catalog/tool-set.js";
 import { ContextWeaverError } from "contextweaver";
-import type { AiSdkModelMessage, AiSdkTool, ContextManager, JsonObject } from "contextweaver";
+import type { AiSdkModelMessage, AiSdkTool, JsonObject } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, LoopCosts, CallToolInput, DrilldownInput, FindToolsInput, RecallInput };
+export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, Debug, LoopCosts, LoopReport, StepReport, CallToolInput, DrilldownInput, FindToolsInput, RecallInput };
 
 /** Tools as the SDK takes them, by name. */
 export type AiSdkTools = Readonly<Record<string, object>>;
@@ -88,16 +90,10 @@ export interface AiSdkStep<Names extends string> {
 }
 
 /** What `generateText`, `streamText` and agents of the SDK take. */
-export interface ContextWeaver<Tools extends AiSdkTools> {
+export interface ContextWeaver<Tools extends AiSdkTools> extends ContextWeaverHandle {
   /** Yours and those of the loop. */
   readonly tools: Tools & AiSdkAddedTools;
   readonly prepareStep: (step: AiSdkStepInput) => Promise<AiSdkStep<(keyof Tools & string) | keyof AiSdkAddedTools>>;
-  /** The log, with all that was ever said and every byte of every result. */
-  readonly manager: ContextManager;
-  /** What the calls cost and would have cost with the whole conversation, in prices of a token without a cache. */
-  readonly costs: () => LoopCosts;
-  /** Gives the memory back. */
-  free(): void;
 }
 
 /** How the calls of a model are served, whose tools come with each call. */
@@ -128,7 +124,7 @@ export interface AiSdkModelCall<Params extends object> {
 }
 
 /** What `wrapLanguageModel` takes as `middleware`. */
-export interface ContextWeaverMiddleware {
+export interface ContextWeaverMiddleware extends ContextWeaverHandle {
   readonly specificationVersion: "v3";
   readonly wrapGenerate: <Params extends object, Result extends object>(
     call: AiSdkModelCall<Params> & { readonly doGenerate: () => PromiseLike<Result> },
@@ -136,12 +132,6 @@ export interface ContextWeaverMiddleware {
   readonly wrapStream: <Params extends object, Result extends object>(
     call: AiSdkModelCall<Params> & { readonly doStream: () => PromiseLike<Result> },
   ) => Promise<Result>;
-  /** The log, with all that was ever said and every byte of every result. */
-  readonly manager: ContextManager;
-  /** What the calls cost and would have cost with the whole conversation, in prices of a token without a cache. */
-  readonly costs: () => LoopCosts;
-  /** Gives the memory back. */
-  free(): void;
 }
 
 /**
@@ -180,9 +170,7 @@ function middlewareOf({ max_rounds = MAX_ROUNDS, cache_key, cache, ...options }:
       (await calls.generate(params, model as CalledModel)) as Result,
     wrapStream: async <Params extends object, Result extends object>({ params, model }: AiSdkModelCall<Params>) =>
       (await calls.stream(params, model as CalledModel)) as Result,
-    manager: loop.manager,
-    costs: () => loop.costs(),
-    free: () => loop.free(),
+    ...handleOf(loop),
   };
   // Whoever forgot the tools would go on without them, and without this.
   const get = (): never => refuseTools("MISSING_FIELD");
@@ -225,9 +213,8 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
     call_tool: { description: callOffer().description, inputSchema: aiSdkSchema(callOffer().schema), ...runnerOf(tools, loop, prepared) } as AiSdkCallTool,
   };
   return {
+    ...handleOf(loop),
     tools: { ...tools, ...added },
-    manager: loop.manager,
-    costs: () => loop.costs(),
     async prepareStep(step) {
       await prepared();
       const messages = conversation.behind(step);
@@ -250,7 +237,6 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
       const toolChoice = choiceOf(step.toolChoice, demanded, new Map(Object.entries(tools)), offers, "auto") as AiSdkToolChoice<Name> | undefined;
       return { ...split, ...keyed, activeTools: [...offers] as Name[], ...(toolChoice !== undefined && { toolChoice }) };
     },
-    free: () => loop.free(),
   };
 }
 
