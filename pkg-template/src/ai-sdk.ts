@@ -22,7 +22,7 @@ export type AiSdkTools = Readonly<Record<string, object>>;
 
 /** A tool that the loop adds. */
 export interface AiSdkAddedTool<Input> extends AiSdkTool {
-  readonly execute: (input: Input, options?: { readonly toolCallId?: string }) => Promise<string>;
+  readonly execute: (input: Input, options?: { readonly toolCallId?: string; readonly abortSignal?: AbortSignal }) => Promise<string>;
 }
 
 /** The tool that runs others. */
@@ -162,7 +162,7 @@ const MAX_ROUNDS = 8;
 function middlewareOf({ max_rounds = MAX_ROUNDS, cache_key, cache, ...options }: MiddlewareOptions): ContextWeaverMiddleware {
   if (!Number.isInteger(max_rounds) || max_rounds < 1) throw new ContextWeaverError("INVALID_INPUT", "expected a whole number of rounds", { path: "/max_rounds" });
   const key = new CacheKey(checkedCacheKey(cache_key));
-  const loop = new AgentLoop(options);
+  const loop = new AgentLoop(options, ["max_rounds", "cache_key", "cache"]);
   const calls = new ModelCalls(loop, { most: max_rounds, key, marks: marksOf(cache) });
   const middleware: ContextWeaverMiddleware = {
     specificationVersion: "v3",
@@ -193,7 +193,7 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
   const marks = marksOf(cache);
   const key = new CacheKey(checkedCacheKey(cache_key));
   if (typeof tools !== "object" || tools === null) refuseTools(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT");
-  const loop = new AgentLoop(rest);
+  const loop = new AgentLoop(rest, ["tools", "cache_key", "cache"]);
   const conversation = new Conversation();
   let reading: Promise<void> | undefined;
   let isReady = false;
@@ -206,8 +206,8 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
   /** The call whose cost was taken last. */
   let paid: object | undefined;
   const added: AiSdkAddedTools = {
-    drilldown: addedTool(drilldownOffer(), (input, options) => loop.drilldownAsync(input, options?.toolCallId)),
-    recall: addedTool(recallOffer(), (input, options) => loop.recallAsync(input, options?.toolCallId)),
+    drilldown: addedTool(drilldownOffer(), (input, options) => loop.drilldownAsync(input, options?.toolCallId, options?.abortSignal)),
+    recall: addedTool(recallOffer(), (input, options) => loop.recallAsync(input, options?.toolCallId, options?.abortSignal)),
     find_tools: addedTool(FIND_TOOLS, async (input, options) => loop.findTools(input, options?.toolCallId)),
     // What depends on the tool that is meant has no type of its own there.
     call_tool: { description: callOffer().description, inputSchema: aiSdkSchema(callOffer().schema), ...runnerOf(tools, loop, prepared) } as AiSdkCallTool,

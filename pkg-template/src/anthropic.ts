@@ -131,7 +131,7 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
   }
   if (typeof cache !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
   if (typeof searches !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/tool_search" });
-  const loop = new AgentLoop(rest);
+  const loop = new AgentLoop(rest, ["tools", "cache", "tool_search"]);
   const fitting = new Fitting(loop, tools, { cache, searches });
   const added = (tool: DescribedTool): AnthropicAddedTool => ({
     ...definitionOf(tool),

@@ -42,6 +42,7 @@ export interface AgentModelRequest {
   readonly modelSettings: object;
   readonly previousResponseId?: string | undefined;
   readonly conversationId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A model of the SDK, as far as it is served. */
@@ -76,7 +77,7 @@ export interface AgentContextWeaver extends ContextWeaverHandle {
 export function contextWeaver(options: AgentOptions): AgentContextWeaver {
   const { cache_key, ...rest } = options;
   const key = new CacheKey(checkedCacheKey(cache_key));
-  const loop = new AgentLoop(rest);
+  const loop = new AgentLoop(rest, ["cache_key"]);
   const fitting = new Fitting(loop, key);
   return {
     tools: (tools) => [...tools, ...[...addedOffers(), callOffer()].map((offer) => addedTool(offer, loop))],
@@ -117,6 +118,7 @@ class Fitting {
       reserved_tokens: framedTokens(beside),
       before: beside.join("\n"),
       model,
+      signal: request.signal,
     });
     const chosen = toolChoice === undefined ? settings : { ...settings, toolChoice: choiceOf<unknown>(toolChoice, typeof toolChoice === "string" ? [toolChoice] : [], byName, new Set(names), "auto") };
     return {

@@ -169,7 +169,7 @@ export function contextWeaver<Tool extends object>(options: OpenAiOptions<Tool>)
   }
   if (typeof searches !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/tool_search" });
   const cache_key = checkedCacheKey(given);
-  const loop = new AgentLoop(rest);
+  const loop = new AgentLoop(rest, ["tools", "tool_search", "cache_key"]);
   const fitting = new Fitting(loop, tools, { searches, cache_key });
   return {
     tools: [...(tools as Tool[]), ...addedOffers().map((offer) => runnable(offer, loop)), calling(tools, loop)],

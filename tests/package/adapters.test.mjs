@@ -355,3 +355,29 @@ for (const name of ["langchain", "mastra"]) {
     assert.doesNotThrow(() => ({ ...asked }));
   });
 }
+
+for (const [name, given] of Object.entries(HANDLES)) {
+  test(`${name}: an option that there is not names the one that is meant`, () => {
+    const isMany = ["langchain", "mastra"].includes(name);
+    const [wrong, hint] = isMany ? ["max_conversation", "max_conversations"] : name.startsWith("ai-sdk") ? ["cache_kye", "cache_key"] : ["onStep", "on_step"];
+    assert.throws(() => contextWeaverOf(name)({ budget_tokens: 9_000, ...given, [wrong]: 1 }), { code: "UNKNOWN_FIELD", path: `/${wrong}`, hint: `did you mean \`${hint}\`?` });
+    assert.throws(() => contextWeaverOf(name)({ budget_tokens: 9_000, ...given, zzz: 1 }), { code: "UNKNOWN_FIELD", hint: /^one of: budget_tokens .*debug/ });
+  });
+}
+
+test("what is not there names what there is", async () => {
+  const known = (id, tool) => ({ calls: [{ id, name: tool, input: {}, result: rows }] });
+  const cw = entries.openai({ tools: [], budget_tokens: 9_000 });
+  await ADAPTERS["openai, chat"](() => cw, {}, [{ user: "Read them." }, known("c1", "read_orders"), known("c2", "read_more")]);
+  const { manager } = cw;
+  const of = (handle) => () => manager.drilldown(handle, { type: "head", chars: 10 });
+  assert.throws(of("artifact:result:c3"), { code: "ARTIFACT_NOT_FOUND", hint: "did you mean `artifact:result:c1`? there are 2 artifacts" });
+  assert.throws(of("result:c2x"), { code: "ARTIFACT_NOT_FOUND", hint: "there are 2 artifacts: `artifact:result:c1`, `artifact:result:c2`" });
+  assert.throws(() => manager.events.get("9"), { code: "NOT_FOUND", hint: /^there are 5 items: / });
+  assert.throws(() => manager.build({ phase: "answer", pin: ["result:c11"] }), { code: "NOT_FOUND", path: "/pin/0", hint: /did you mean `result:c1`/ });
+  // The model is told, too.
+  const said = cw.answer({ type: "function", id: "x", function: { name: "drilldown", arguments: JSON.stringify({ handle: "artifact:result:c3" }) } });
+  assert.match(said.content, /did you mean/);
+  assert.throws(() => entries.openai({ tools: [{ type: "function", function: { name: "read_orders", parameters: {} } }], budget_tokens: 9_000, always: ["read_order"] }), { code: "NOT_FOUND", path: "/always", hint: "did you mean `read_orders`?" });
+  cw.free();
+});

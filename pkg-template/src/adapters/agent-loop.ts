@@ -109,6 +109,8 @@ export interface AgentLoopTurn<F extends MessageFormat> {
   readonly now?: number | undefined;
   /** Whose prices it has, where the format of the messages does not tell. */
   readonly prices?: "openai" | "anthropic" | "gemini" | "deepseek" | undefined;
+  /** Gives up what is waited for before the call. */
+  readonly signal?: AbortSignal | undefined;
   readonly translated?: (step: Omit<AgentLoopStep<F>, "warnings">) => readonly MessageWarning[];
 }
 
@@ -289,8 +291,9 @@ export class AgentLoop {
   /** The step that was compiled last. */
   #last: KeptStep | undefined;
 
-  constructor(options: AgentLoopOptions) {
-    const { session, manager = session?.manager, prices, thrift, debug } = checked(options);
+  /** `taken` are names of options that the adapter has taken out. */
+  constructor(options: AgentLoopOptions, taken: readonly string[] = []) {
+    const { session, manager = session?.manager, prices, thrift, debug } = checked(options, taken);
     this.session = session;
     this.#line = lineWriter(debug);
     this.#isOwn = !(manager instanceof ContextManager);
@@ -312,7 +315,7 @@ export class AgentLoop {
       known.set(name, priced(tool));
     }
     for (const name of this.#options.always ?? []) {
-      if (!known.has(name)) throw new ContextWeaverError("NOT_FOUND", `there is no tool \`${name}\``, { path: "/always" });
+      if (!known.has(name)) throw new ContextWeaverError("NOT_FOUND", `there is no tool \`${name}\``, { path: "/always", unknown: { name, known: [...known.keys()] } });
     }
     const items = tools.map(({ name, description, schema }): SelectableItem => ({
       id: name,
@@ -353,17 +356,19 @@ export class AgentLoop {
 
   /** Does the same where it may take time: items that are new get their vectors first, where the manager has an embedder. */
   async stepLater<F extends MessageFormat>(format: F, messages: readonly unknown[], turn: AgentLoopTurn<F>): Promise<AgentLoopStep<F>> {
+    const { signal } = turn;
+    if (signal?.aborted) throw signal.reason;
     const synced = this.#told(() => this.#sync(format, messages, turn));
     const warnings: MessageWarning[] = [];
     try {
-      if (this.manager.embeds) await this.manager.embedMissing(wellFormed(turn.query));
+      if (this.manager.embeds) await this.manager.embedMissing(wellFormed(turn.query), { signal });
     } catch (error) {
       if (!ContextWeaverError.is(error) || error.code !== "CALLBACK_FAILED") throw error;
       // A prompt by words alone is better than none.
       warnings.push({ code: "EMBEDDING_FAILED", message: error.message, path: "/manager/embed" });
     }
     const step = this.#told(() => this.#compile(format, synced, turn, warnings));
-    await this.session?.save();
+    await this.session?.save({ signal });
     return step;
   }
 
@@ -592,9 +597,9 @@ export class AgentLoop {
   }
 
   /** Answers it of any result. */
-  async drilldownAsync(input: DrilldownInput, call_id?: string): Promise<string> {
+  async drilldownAsync(input: DrilldownInput, call_id?: string, signal?: AbortSignal): Promise<string> {
     const called = { name: this.#drilldown.tool.name, input, call_id };
-    return (await this.manager.runAddedAsync(called, () => readOnAsync(this.manager, input, this.#share))).result;
+    return (await this.manager.runAddedAsync(called, () => readOnAsync(this.manager, input, this.#share, signal))).result;
   }
 
   /** Answers a call of the recall tool, of what is in memory. */
@@ -603,9 +608,9 @@ export class AgentLoop {
   }
 
   /** Answers it of everything. */
-  async recallAsync(input: RecallInput, call_id?: string): Promise<string> {
+  async recallAsync(input: RecallInput, call_id?: string, signal?: AbortSignal): Promise<string> {
     const called = { name: this.#recall.tool.name, input, call_id };
-    return (await this.manager.runAddedAsync(called, () => findAgainAsync(this.manager, input, this.#share))).result;
+    return (await this.manager.runAddedAsync(called, () => findAgainAsync(this.manager, input, this.#share, signal))).result;
   }
 
   /** Answers a call of `find_tools`: how the tools that are found are called. */
@@ -813,11 +818,9 @@ export class AgentLoop {
 const OPTIONS = ["budget_tokens", "manager", "phase", "max_tools", "always", "prices", "thrift", "pin", "on_step", "session", "debug"];
 
 /** Refuses options that are not as described; those of the log and the phase are checked where they are used. */
-function checked(options: AgentLoopOptions): AgentLoopOptions {
+function checked(options: AgentLoopOptions, taken: readonly string[]): AgentLoopOptions {
   const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
-  if (unknown !== undefined) {
-    throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}`, hint: `there are: ${OPTIONS.join(", ")}` });
-  }
+  if (unknown !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}`, unknown: { name: unknown, known: [...OPTIONS, ...taken] } });
   const { budget_tokens, max_tools, always, pin, on_step, session, debug } = options as { readonly [Name in keyof AgentLoopOptions]: unknown };
   const refuse = (path: string, expected: string): never => {
     throw new ContextWeaverError("INVALID_INPUT", `expected ${expected}`, { path });

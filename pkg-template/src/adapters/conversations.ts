@@ -126,7 +126,7 @@ export class Conversations<T> {
     const told = on_step && ((step: AgentLoopStep): void => on_step(step, made.key));
     const made: BegunConversation<T> = {
       key: "",
-      loop: new AgentLoop({ ...this.#options, ...(manager && { manager }), ...(told && { on_step: told }) }),
+      loop: new AgentLoop({ ...this.#options, ...(manager && { manager }), ...(told && { on_step: told }) }, ["max_conversations", "toJsonSchema"]),
       kept: this.#begin(),
     };
     return made;

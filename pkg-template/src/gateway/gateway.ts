@@ -4,6 +4,7 @@ import { ContextManager } from "../manager/context-manager.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import type { ErrorCode } from "../boundary/errors.js";
 import { keepsNumbers, withRounded } from "../boundary/exact-numbers.js";
+import { nearestHint } from "../boundary/nearest.js";
 import { fields } from "../boundary/guard.js";
 import { resultTokens } from "../mcp/result-size.js";
 import type { ResultSizeOptions } from "../mcp/result-size.js";
@@ -266,7 +267,7 @@ class RunningGateway {
   async reconnect(server: string): Promise<UpstreamReport> {
     const { upstreams } = await this.#started();
     const upstream = upstreams.get(server);
-    if (!upstream) throw new ContextWeaverError("NOT_FOUND", `no server is called \`${server.slice(0, 100)}\``, { path: "/server", hint: `one of ${[...upstreams.keys()].join(", ")}` });
+    if (!upstream) throw new ContextWeaverError("NOT_FOUND", `no server is called \`${server.slice(0, 100)}\``, { path: "/server", hint: nearestHint(server, [...upstreams.keys()]) });
     await upstream.reconnect();
     return upstream.report();
   }

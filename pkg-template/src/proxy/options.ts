@@ -126,7 +126,7 @@ function lineOf({ method, path, provider, model, status, sent, reason, tokens, t
 
 function unknown(names: readonly string[], known: readonly string[], path: string): void {
   const name = names.find((one) => !known.includes(one));
-  if (name !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${name}\``, { path: `${path}/${name}`, hint: `there are: ${known.join(", ")}` });
+  if (name !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${name}\``, { path: `${path}/${name}`, unknown: { name, known } });
 }
 
 function whole(value: unknown, path: string, least: number, most: number): void {
