@@ -66,7 +66,7 @@ A snapshot is what JSON.stringify(manager) wrote; - reads standard input.
 
   --max-tokens <n>       most tokens of what is found (default: 300)
 `,
-  inspect: `a session in the browser, call by call: what entered, and why
+  inspect: `a session in the browser, call by call
 
   contextweaver inspect session.json
   contextweaver inspect ~/.codex/sessions/2026/11/27/rollout.jsonl --no-open
@@ -171,7 +171,7 @@ Lists of tools are as for route.
   --from <file>          of add: a server.json, or an address; --kind npm, pypi,
                          oci, nuget or remote; --dry-run; --force
 `,
-  proxy: `one endpoint before the providers of models, within a token budget
+  proxy: `one endpoint before providers, within a token budget
 
   contextweaver proxy --budget 60000
   OPENAI_BASE_URL=http://127.0.0.1:8323/v1 your-agent
@@ -197,7 +197,7 @@ Options are those of proxy, before --: --budget, --thrift, --openai,
 --anthropic, --gemini, --mask and --verbose. Where OPENAI_BASE_URL,
 ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL is set, that stands behind it.
 `,
-  install: `large results of an agent's tools are shortened before it sees them
+  install: `an agent sees large results of tools shortened
 
   contextweaver install claude-code        or opencode, gemini-cli, codex
 
@@ -215,7 +215,7 @@ Results that were stored stay in .contextweaver.
 
   --yes                  do it without asking
 `,
-  hook: `what an agent runs after each tool: the event on standard input
+  hook: `what an agent runs after each of its tools
 
   contextweaver hook claude-code < event.json
 
@@ -226,14 +226,14 @@ in the store says why.
   --result-tokens <n>    most tokens of a result that it sees (default: 1150)
   --mask                 mask secrets in results that are shortened
 `,
-  mcp: `drilldown and recall over what the hook has stored, as a server of MCP
+  mcp: `drilldown and recall over stored results, by MCP
 
   contextweaver mcp --store .contextweaver
 
   --store <folder>       where results are kept (default: .contextweaver)
   --mask                 mask secrets in what is read
 `,
-  demo: `all four phases on a recorded session, and queries to 232 tools
+  demo: `all four phases on a session, and queries to 232 tools
 
   contextweaver demo
   contextweaver demo --session session.jsonl
