@@ -72,7 +72,7 @@ impl Release {
             let target = part.split(')').next().unwrap_or_default();
             if !repository.is_empty() && !target.contains(':') && !target.starts_with('#') {
                 let is_picture = [".jpg", ".png", ".svg"].iter().any(|end| target.ends_with(end));
-                text.push_str(&format!("{repository}/{}/v{version}/", if is_picture { "raw" } else { "blob" }));
+                text.extend([repository, if is_picture { "/raw/v" } else { "/blob/v" }, version, "/"]);
             }
             text.push_str(part);
         }

@@ -41,7 +41,7 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
         let components = components(&dirs, &package.dir)?;
         match unlicensed(&components) {
             names if names.is_empty() => {
-                report.ran("licences of what is compiled in", Counts::ONE_PASSED, stage.elapsed(), Vec::new())
+                report.ran("licences of what is compiled in", Counts::ONE_PASSED, stage.elapsed(), Vec::new());
             }
             names => report.broke(
                 "licences of what is compiled in",
@@ -49,7 +49,7 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
                 stage.elapsed(),
             ),
         }
-        write(&out.join(format!("{PACKAGE}-{version}.cdx.json")), &sbom(&version, components))?;
+        write(&out.join(format!("{PACKAGE}-{version}.cdx.json")), &sbom(&version, &components))?;
         let statement = provenance(&dirs, &release, &package.tarball, &version)?;
         write(&out.join(format!("{PACKAGE}-{version}.intoto.json")), &statement)?;
         say(&format!("wrote the bill of materials and the unsigned statement of provenance to {}", out.display()));
@@ -149,7 +149,7 @@ fn json_of(bytes: &[u8]) -> Outcome<Value> {
 }
 
 /// The bill of materials, as `CycloneDX` 1.6 has it.
-fn sbom(version: &str, components: Vec<Value>) -> Value {
+fn sbom(version: &str, components: &[Value]) -> Value {
     let package = component("npm", PACKAGE, version, Some("Apache-2.0"));
     json!({ "bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "metadata": { "component": package }, "components": components })
 }
@@ -181,7 +181,11 @@ fn provenance(dirs: &Dirs, release: &Release, tarball: &Path, version: &str) -> 
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(u32::from(digit), 16))
+        .collect()
 }
 
 #[cfg(test)]
