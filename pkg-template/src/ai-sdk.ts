@@ -1,7 +1,9 @@
 // `contextweaver/ai-sdk`: the AI SDK's own loop, versions 6 and 7, with the SDK's own types. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LoopReport, StepReport, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { choiceOf, forcedTool } from "./adapters/forced-choice.js";
+import { handleOf } from "./adapters/handle.js";
+import type { ContextWeaverHandle } from "./adapters/handle.js";
 import { lastTurn } from "./adapters/last-turn.js";
 import { runnerOf } from "./adapters/ai-sdk-runner.js";
 import type { CallToolInput } from "./adapters/ai-sdk-runner.js";
@@ -11,16 +13,16 @@ import { ModelCalls } from "./adapters/model-calls.js";
 import type { CalledModel } from "./adapters/model-calls.js";
 import { aiSdkSchema } from "./catalog/tool-set.js";
 import { ContextWeaverError } from "contextweaver";
-import type { AiSdkModelMessage, AiSdkTool, ContextManager, JsonObject } from "contextweaver";
+import type { AiSdkModelMessage, AiSdkTool, JsonObject } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, LoopCosts, CallToolInput, DrilldownInput, FindToolsInput, RecallInput };
+export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, Debug, LoopCosts, LoopReport, StepReport, CallToolInput, DrilldownInput, FindToolsInput, RecallInput };
 
 /** Tools as the SDK takes them, by name. */
 export type AiSdkTools = Readonly<Record<string, object>>;
 
 /** A tool that the loop adds. */
 export interface AiSdkAddedTool<Input> extends AiSdkTool {
-  readonly execute: (input: Input, options?: { readonly toolCallId?: string }) => Promise<string>;
+  readonly execute: (input: Input, options?: { readonly toolCallId?: string; readonly abortSignal?: AbortSignal }) => Promise<string>;
 }
 
 /** The tool that runs others. */
@@ -88,16 +90,10 @@ export interface AiSdkStep<Names extends string> {
 }
 
 /** What `generateText`, `streamText` and agents of the SDK take. */
-export interface ContextWeaver<Tools extends AiSdkTools> {
+export interface ContextWeaver<Tools extends AiSdkTools> extends ContextWeaverHandle {
   /** Yours and those of the loop. */
   readonly tools: Tools & AiSdkAddedTools;
   readonly prepareStep: (step: AiSdkStepInput) => Promise<AiSdkStep<(keyof Tools & string) | keyof AiSdkAddedTools>>;
-  /** The log, with all that was ever said and every byte of every result. */
-  readonly manager: ContextManager;
-  /** What the calls cost and would have cost with the whole conversation, in prices of a token without a cache. */
-  readonly costs: () => LoopCosts;
-  /** Gives the memory back. */
-  free(): void;
 }
 
 /** How the calls of a model are served, whose tools come with each call. */
@@ -128,7 +124,7 @@ export interface AiSdkModelCall<Params extends object> {
 }
 
 /** What `wrapLanguageModel` takes as `middleware`. */
-export interface ContextWeaverMiddleware {
+export interface ContextWeaverMiddleware extends ContextWeaverHandle {
   readonly specificationVersion: "v3";
   readonly wrapGenerate: <Params extends object, Result extends object>(
     call: AiSdkModelCall<Params> & { readonly doGenerate: () => PromiseLike<Result> },
@@ -136,12 +132,6 @@ export interface ContextWeaverMiddleware {
   readonly wrapStream: <Params extends object, Result extends object>(
     call: AiSdkModelCall<Params> & { readonly doStream: () => PromiseLike<Result> },
   ) => Promise<Result>;
-  /** The log, with all that was ever said and every byte of every result. */
-  readonly manager: ContextManager;
-  /** What the calls cost and would have cost with the whole conversation, in prices of a token without a cache. */
-  readonly costs: () => LoopCosts;
-  /** Gives the memory back. */
-  free(): void;
 }
 
 /**
@@ -172,7 +162,7 @@ const MAX_ROUNDS = 8;
 function middlewareOf({ max_rounds = MAX_ROUNDS, cache_key, cache, ...options }: MiddlewareOptions): ContextWeaverMiddleware {
   if (!Number.isInteger(max_rounds) || max_rounds < 1) throw new ContextWeaverError("INVALID_INPUT", "expected a whole number of rounds", { path: "/max_rounds" });
   const key = new CacheKey(checkedCacheKey(cache_key));
-  const loop = new AgentLoop(options);
+  const loop = new AgentLoop(options, ["max_rounds", "cache_key", "cache"]);
   const calls = new ModelCalls(loop, { most: max_rounds, key, marks: marksOf(cache) });
   const middleware: ContextWeaverMiddleware = {
     specificationVersion: "v3",
@@ -180,9 +170,7 @@ function middlewareOf({ max_rounds = MAX_ROUNDS, cache_key, cache, ...options }:
       (await calls.generate(params, model as CalledModel)) as Result,
     wrapStream: async <Params extends object, Result extends object>({ params, model }: AiSdkModelCall<Params>) =>
       (await calls.stream(params, model as CalledModel)) as Result,
-    manager: loop.manager,
-    costs: () => loop.costs(),
-    free: () => loop.free(),
+    ...handleOf(loop),
   };
   // Whoever forgot the tools would go on without them, and without this.
   const get = (): never => refuseTools("MISSING_FIELD");
@@ -205,7 +193,7 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
   const marks = marksOf(cache);
   const key = new CacheKey(checkedCacheKey(cache_key));
   if (typeof tools !== "object" || tools === null) refuseTools(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT");
-  const loop = new AgentLoop(rest);
+  const loop = new AgentLoop(rest, ["tools", "cache_key", "cache"]);
   const conversation = new Conversation();
   let reading: Promise<void> | undefined;
   let isReady = false;
@@ -218,16 +206,15 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
   /** The call whose cost was taken last. */
   let paid: object | undefined;
   const added: AiSdkAddedTools = {
-    drilldown: addedTool(drilldownOffer(), (input, options) => loop.drilldownAsync(input, options?.toolCallId)),
-    recall: addedTool(recallOffer(), (input, options) => loop.recallAsync(input, options?.toolCallId)),
+    drilldown: addedTool(drilldownOffer(), (input, options) => loop.drilldownAsync(input, options?.toolCallId, options?.abortSignal)),
+    recall: addedTool(recallOffer(), (input, options) => loop.recallAsync(input, options?.toolCallId, options?.abortSignal)),
     find_tools: addedTool(FIND_TOOLS, async (input, options) => loop.findTools(input, options?.toolCallId)),
     // What depends on the tool that is meant has no type of its own there.
     call_tool: { description: callOffer().description, inputSchema: aiSdkSchema(callOffer().schema), ...runnerOf(tools, loop, prepared) } as AiSdkCallTool,
   };
   return {
+    ...handleOf(loop),
     tools: { ...tools, ...added },
-    manager: loop.manager,
-    costs: () => loop.costs(),
     async prepareStep(step) {
       await prepared();
       const messages = conversation.behind(step);
@@ -250,7 +237,6 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
       const toolChoice = choiceOf(step.toolChoice, demanded, new Map(Object.entries(tools)), offers, "auto") as AiSdkToolChoice<Name> | undefined;
       return { ...split, ...keyed, activeTools: [...offers] as Name[], ...(toolChoice !== undefined && { toolChoice }) };
     },
-    free: () => loop.free(),
   };
 }
 

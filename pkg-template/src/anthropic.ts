@@ -1,16 +1,18 @@
 // `contextweaver/anthropic`: params of Anthropic's SDK, fitted before they are sent, in a loop of your own or the SDK's tool
 // runner. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, addedOffers, callOffer, listOf, usageOf } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, OfferedTool } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LoopReport, StepReport, OfferedTool } from "./adapters/agent-loop.js";
 import { lastTurn } from "./adapters/anthropic-turn.js";
 import { CacheMarks } from "./adapters/cache-marks.js";
 import type { Sent } from "./adapters/cache-marks.js";
 import { choiceOf } from "./adapters/forced-choice.js";
+import { handleOf } from "./adapters/handle.js";
+import type { ContextWeaverHandle } from "./adapters/handle.js";
 import { FoundTools, MOST_FOUND, foundText } from "./adapters/tool-search.js";
 import { ContextWeaverError } from "contextweaver";
-import type { ContextManager, JsonObject, MessageWarning } from "contextweaver";
+import type { JsonObject, MessageWarning } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, LoopCosts };
+export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, Debug, LoopCosts, LoopReport, StepReport };
 
 /** A tool that is added, for the SDK's tool runner, too. */
 export interface AnthropicAddedTool {
@@ -90,7 +92,7 @@ export interface AnthropicClient {
 }
 
 /** What fits the calls of one conversation. */
-export interface AnthropicContextWeaver<Tool extends object> {
+export interface AnthropicContextWeaver<Tool extends object> extends ContextWeaverHandle {
   /** Yours and those that are added. */
   readonly tools: (Tool | AnthropicAddedTool)[];
   /**
@@ -118,12 +120,6 @@ export interface AnthropicContextWeaver<Tool extends object> {
   observe(answer: AnthropicAnswer): void;
   /** A copy of a client, each of whose calls of a model is fitted and observed: for what calls it for you, such as the tool runner. */
   serve<Client extends AnthropicClient>(client: Client): Client;
-  /** The log, with all that was ever said and every byte of every result. */
-  readonly manager: ContextManager;
-  /** What the calls cost and would have cost with the whole conversation, in prices of a token without a cache. */
-  costs(): LoopCosts;
-  /** Gives the memory back. */
-  free(): void;
 }
 
 /** Serves one conversation. Take another one for another conversation. */
@@ -135,7 +131,7 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
   }
   if (typeof cache !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
   if (typeof searches !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/tool_search" });
-  const loop = new AgentLoop(rest);
+  const loop = new AgentLoop(rest, ["tools", "cache", "tool_search"]);
   const fitting = new Fitting(loop, tools, { cache, searches });
   const added = (tool: DescribedTool): AnthropicAddedTool => ({
     ...definitionOf(tool),
@@ -144,8 +140,7 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
   });
   return {
     tools: [...(tools as Tool[]), ...addedOffers().map(added), calling(tools, loop)],
-    manager: loop.manager,
-    costs: () => loop.costs(),
+    ...handleOf(loop),
     fit: (params) => fitting.fit(params),
     resolve: (block) => {
       const call = block.type === "tool_use" ? loop.resolve(String(block.name), block.input) : undefined;
@@ -158,7 +153,6 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
       const { middleware } = client;
       return client.withOptions({ middleware: [...middleware, middlewareOf(fitting)] as never[] }) as Client;
     },
-    free: () => loop.free(),
   };
 }
 

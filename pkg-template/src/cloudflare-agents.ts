@@ -10,7 +10,7 @@ import type { OpenSessionOptions, StoredSession } from "contextweaver";
 export type { BlobStore, DurableStorage };
 
 /** How a turn of a chat agent is served. */
-export interface ChatContextOptions<Tools extends AiSdkTools> extends Omit<ContextWeaverOptions<Tools>, "manager"> {
+export interface ChatContextOptions<Tools extends AiSdkTools> extends Omit<ContextWeaverOptions<Tools>, "manager" | "session"> {
   /** Where large results are kept, which no row could hold: `r2Blobs(this.env.BUCKET)` of `contextweaver/cloudflare`. */
   readonly blobs: BlobStore;
   /**
@@ -21,7 +21,7 @@ export interface ChatContextOptions<Tools extends AiSdkTools> extends Omit<Conte
 }
 
 /** What a turn of the AI SDK takes, over a log that is kept. */
-export interface ChatContext<Tools extends AiSdkTools> extends Omit<ContextWeaver<Tools>, "free"> {
+export interface ChatContext<Tools extends AiSdkTools> extends ContextWeaver<Tools> {
   /** The log with its storage; saved in each step before the model is called. */
   readonly session: StoredSession;
 }
@@ -70,16 +70,7 @@ export function withContextWeaver<Base extends AgentClass>(agent: Base): Base & 
         opening.catch(() => sessions.delete(this));
       }
       const session = await opening;
-      const { free: _, prepareStep, ...served } = contextWeaver({ ...rest, manager: session.manager });
-      return {
-        ...served,
-        session,
-        async prepareStep(step) {
-          const prepared = await prepareStep(step);
-          await session.save();
-          return prepared;
-        },
-      };
+      return { ...contextWeaver({ ...rest, session }), session };
     }
   };
 }

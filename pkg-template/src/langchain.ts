@@ -1,18 +1,19 @@
 // `contextweaver/langchain`: middleware for the agents of LangChain 1, `createAgent`. It imports no LangChain: tools are records
 // that its loop takes for its own, and messages are made by the classes of those in the request.
 import { FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LoopReport, StepReport, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
+import type { ContextWeaverHandle, ConversationsHandle } from "./adapters/handle.js";
 import { choiceOf } from "./adapters/forced-choice.js";
 import { LangChainMessages } from "./adapters/langchain-messages.js";
 import type { ReadConversation } from "./adapters/langchain-messages.js";
 import { lastTurn } from "./adapters/last-turn.js";
 import type { FrontCall } from "./adapters/tool-front.js";
 import { Catalog, ContextWeaverError, countTokens } from "contextweaver";
-import type { AiSdkModelMessage, ContextManager, JsonObject, SchemaConverters } from "contextweaver";
+import type { AiSdkModelMessage, JsonObject, SchemaConverters } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, LoopCosts, ConversationsOptions };
+export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, ConversationsHandle, Debug, LoopCosts, LoopReport, StepReport, ConversationsOptions };
 
 /** How the loops of an agent are served. */
 export interface LangChainOptions extends ConversationsOptions, Pick<SchemaConverters, "toJsonSchema"> {}
@@ -50,17 +51,11 @@ export interface LangChainModelRequest {
 }
 
 /** What `createAgent` takes as `middleware`. */
-export interface LangChainMiddleware {
+export interface LangChainMiddleware extends ConversationsHandle {
   name: string;
   /** Those of the loop: `drilldown`, `recall`, `find_tools` and `call_tool`. */
   tools: LangChainAddedTool[];
   wrapModelCall: <Request extends LangChainModelRequest, Answer>(request: Request, handler: (request: Request) => Answer | Promise<Answer>) => Promise<Answer>;
-  /** The log of a conversation, by the id of its thread: all that was ever said and every byte of every result. None where it is not in memory. */
-  readonly manager: (conversation: string) => ContextManager | undefined;
-  /** What the calls of a conversation cost, and would have cost whole, in prices of a token without a cache. None where it is not in memory. */
-  readonly costs: (conversation: string) => LoopCosts | undefined;
-  /** Gives the memory back. */
-  readonly free: () => void;
 }
 
 /** By this the framework marks middleware. */
@@ -92,7 +87,8 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
       return loop.answer(name, args, id) ?? loop.demand(loop.resolve(name, args)?.name ?? name);
     }),
   ];
-  return Object.assign({ [BRAND]: true } as object, {
+  return conversations.handle({
+    [BRAND]: true,
     name: "contextweaver",
     tools: added,
     async wrapModelCall<Request extends LangChainModelRequest, Answer>(request: Request, handler: (request: Request) => Answer | Promise<Answer>) {
@@ -127,9 +123,6 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
       resolveCalls(answer, (args) => loop.resolve(callOffer().name, args));
       return answer;
     },
-    manager: (conversation: string) => conversations.get(conversation)?.loop.manager,
-    costs: (conversation: string) => conversations.get(conversation)?.loop.costs(),
-    free: () => conversations.free(),
   });
 }
 

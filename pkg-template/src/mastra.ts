@@ -1,17 +1,17 @@
 // `contextweaver/mastra`: an input processor for the agents of Mastra 1. It imports no Mastra.
 import { FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
-import type { AgentLoop, AgentLoopOptions, AgentLoopStep, ChosenTools, ConversationAhead, DescribedTool, LoopCosts, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
+import type { AgentLoop, AgentLoopOptions, AgentLoopStep, ChosenTools, ConversationAhead, DescribedTool, Debug, LoopCosts, LoopReport, StepReport, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
+import type { ContextWeaverHandle, ConversationsHandle } from "./adapters/handle.js";
 import { choiceOf, forcedTool } from "./adapters/forced-choice.js";
 import { lastTurn } from "./adapters/last-turn.js";
 import { promptMessage, readPart } from "./adapters/model-prompt.js";
 import type { Fields } from "./adapters/model-prompt.js";
 import { aiSdkSchema } from "./catalog/tool-set.js";
 import { Catalog, ContextWeaverError, countTokens } from "contextweaver";
-import type { ContextManager } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, LoopCosts, ConversationsOptions };
+export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, ConversationsHandle, Debug, LoopCosts, LoopReport, StepReport, ConversationsOptions };
 
 /** What the framework's list of messages tells, as far as it is needed. */
 export interface MastraMessageList {
@@ -50,18 +50,12 @@ export interface MastraRequest<Prompt> {
 }
 
 /** What an agent of Mastra takes among its `inputProcessors`. */
-export interface MastraProcessor {
+export interface MastraProcessor extends ConversationsHandle {
   readonly id: "contextweaver";
   /** Chooses the tools of a step, and adds `drilldown`, `recall`, `find_tools` and `call_tool`. */
   readonly processInputStep: (input: MastraStepInput) => MastraStep;
   /** Compiles what is sent to the model. What the memory has stays whole. */
   readonly processLLMRequest: <Prompt extends readonly object[]>(request: MastraRequest<Prompt>) => Promise<{ prompt: Prompt }>;
-  /** The log of a conversation, by the id of its thread: all that was ever said and every byte of every result. None where it is not in memory. */
-  readonly manager: (conversation: string) => ContextManager | undefined;
-  /** What the calls of a conversation cost, and would have cost whole, in prices of a token without a cache. None where it is not in memory. */
-  readonly costs: (conversation: string) => LoopCosts | undefined;
-  /** Gives the memory back. */
-  readonly free: () => void;
 }
 
 const FORMAT = "ai-sdk-model";
@@ -99,7 +93,7 @@ interface Kept {
  */
 export function contextWeaver(options: ConversationsOptions): MastraProcessor {
   const conversations = new Conversations<Kept>(options, () => ({}));
-  return {
+  return conversations.handle<Omit<MastraProcessor, keyof ConversationsHandle>>({
     id: "contextweaver",
     processInputStep(input) {
       const { messages, messageList, tools = {}, requestContext, steps = [], state } = input;
@@ -150,10 +144,7 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
       if (filler && written[first]?.["role"] === "assistant") written.splice(first, 0, filler);
       return { prompt: written as readonly object[] as Prompt };
     },
-    manager: (conversation) => conversations.get(conversation)?.loop.manager,
-    costs: (conversation) => conversations.get(conversation)?.loop.costs(),
-    free: () => conversations.free(),
-  };
+  });
 }
 
 /** A tool of the framework, as far as it is run. */

@@ -1,13 +1,15 @@
 // `contextweaver/openai-agents`: the run loop of OpenAI's Agents SDK. It imports no SDK.
 import { AgentItems } from "./adapters/agent-items.js";
 import { AgentLoop, addedOffers, callOffer, framedTokens } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, OfferedTool } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LoopReport, StepReport, OfferedTool } from "./adapters/agent-loop.js";
 import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
 import { choiceOf } from "./adapters/forced-choice.js";
+import { handleOf } from "./adapters/handle.js";
+import type { ContextWeaverHandle } from "./adapters/handle.js";
 import { ContextWeaverError } from "contextweaver";
-import type { ContextManager, JsonObject } from "contextweaver";
+import type { JsonObject } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, LoopCosts };
+export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, Debug, LoopCosts, LoopReport, StepReport };
 
 /** How the runs of a conversation are served. */
 export interface AgentOptions extends AgentLoopOptions {
@@ -40,6 +42,7 @@ export interface AgentModelRequest {
   readonly modelSettings: object;
   readonly previousResponseId?: string | undefined;
   readonly conversationId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A model of the SDK, as far as it is served. */
@@ -54,7 +57,7 @@ export interface AgentModelProvider {
 }
 
 /** What serves the runs of one conversation. */
-export interface AgentContextWeaver {
+export interface AgentContextWeaver extends ContextWeaverHandle {
   /** An agent's tools, and those that are added: every agent of the conversation takes them so. */
   tools<Tool extends object = never>(tools: readonly Tool[]): (Tool | AgentAddedTool)[];
   /**
@@ -65,12 +68,6 @@ export interface AgentContextWeaver {
    * provider holds, `NOT_FOUND` when the agent lacks the added tools, and those of `ContextManager.syncMessages`.
    */
   serve<Served extends AgentModel | AgentModelProvider>(model: Served): Served;
-  /** The log, with all that was ever said and every byte of every result. */
-  readonly manager: ContextManager;
-  /** What the calls cost and would have cost with the whole conversation, in prices of a token without a cache. */
-  costs(): LoopCosts;
-  /** Gives the memory back. */
-  free(): void;
 }
 
 /**
@@ -80,14 +77,12 @@ export interface AgentContextWeaver {
 export function contextWeaver(options: AgentOptions): AgentContextWeaver {
   const { cache_key, ...rest } = options;
   const key = new CacheKey(checkedCacheKey(cache_key));
-  const loop = new AgentLoop(rest);
+  const loop = new AgentLoop(rest, ["cache_key"]);
   const fitting = new Fitting(loop, key);
   return {
     tools: (tools) => [...tools, ...[...addedOffers(), callOffer()].map((offer) => addedTool(offer, loop))],
     serve: (served) => ("getModel" in served ? servedProvider(served, fitting) : servedModel(served as AgentModel, fitting)) as typeof served,
-    manager: loop.manager,
-    costs: () => loop.costs(),
-    free: () => loop.free(),
+    ...handleOf(loop),
   };
 }
 
@@ -123,6 +118,7 @@ class Fitting {
       reserved_tokens: framedTokens(beside),
       before: beside.join("\n"),
       model,
+      signal: request.signal,
     });
     const chosen = toolChoice === undefined ? settings : { ...settings, toolChoice: choiceOf<unknown>(toolChoice, typeof toolChoice === "string" ? [toolChoice] : [], byName, new Set(names), "auto") };
     return {

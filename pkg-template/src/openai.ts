@@ -1,16 +1,18 @@
 // `contextweaver/openai`: params of OpenAI's SDK, of chat completions and of responses, fitted before they are sent, in a loop of
 // your own or by `runTools`. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, addedOffers, callOffer, framedTokens, listOf, usageOf } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, LoopCosts, OfferedTool } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LoopReport, StepReport, OfferedTool } from "./adapters/agent-loop.js";
 import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
 import type { CacheKeyOption } from "./adapters/cache-key.js";
 import { choiceOf } from "./adapters/forced-choice.js";
+import { handleOf } from "./adapters/handle.js";
+import type { ContextWeaverHandle } from "./adapters/handle.js";
 import { FoundTools, MOST_FOUND, foundText } from "./adapters/tool-search.js";
 import { lastTurn, namesOf } from "./adapters/openai-turn.js";
 import { ContextWeaverError } from "contextweaver";
-import type { ContextManager, JsonObject } from "contextweaver";
+import type { JsonObject } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, LoopCosts };
+export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, Debug, LoopCosts, LoopReport, StepReport };
 
 /** A tool that is added, as `runTools` takes it. */
 export interface OpenAiAddedTool {
@@ -126,7 +128,7 @@ export interface OpenAiClient {
 }
 
 /** What fits the calls of one conversation. */
-export interface OpenAiContextWeaver<Tool extends object> {
+export interface OpenAiContextWeaver<Tool extends object> extends ContextWeaverHandle {
   /** Yours and those that are added, for `runTools`. */
   readonly tools: (Tool | OpenAiAddedTool)[];
   /**
@@ -156,12 +158,6 @@ export interface OpenAiContextWeaver<Tool extends object> {
   observe(answer: OpenAiAnswer): void;
   /** A copy of a client, each of whose calls of a model is fitted and observed: for what calls it for you, such as `runTools`. */
   serve<Client extends OpenAiClient>(client: Client): Client;
-  /** What the calls cost and would have cost with the whole conversation, in prices of a token without a cache. */
-  costs(): LoopCosts;
-  /** The log, with all that was ever said and every byte of every result. */
-  readonly manager: ContextManager;
-  /** Gives the memory back. */
-  free(): void;
 }
 
 /** Serves one conversation. Take another one for another conversation. */
@@ -173,19 +169,17 @@ export function contextWeaver<Tool extends object>(options: OpenAiOptions<Tool>)
   }
   if (typeof searches !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/tool_search" });
   const cache_key = checkedCacheKey(given);
-  const loop = new AgentLoop(rest);
+  const loop = new AgentLoop(rest, ["tools", "tool_search", "cache_key"]);
   const fitting = new Fitting(loop, tools, { searches, cache_key });
   return {
     tools: [...(tools as Tool[]), ...addedOffers().map((offer) => runnable(offer, loop)), calling(tools, loop)],
-    manager: loop.manager,
+    ...handleOf(loop),
     fit: (params) => fitting.fit(params),
     resolve: (call) => resolved(loop, call),
     answer: ((call: OpenAiChatCall | OpenAiResponsesCall) => fitting.search(call) ?? answer(loop, call)) as OpenAiContextWeaver<Tool>["answer"],
     answerAsync: (async (call: OpenAiChatCall | OpenAiResponsesCall) => fitting.search(call) ?? answerAsync(loop, call)) as OpenAiContextWeaver<Tool>["answerAsync"],
     observe: (answer) => fitting.observe(answer),
-    costs: () => loop.costs(),
     serve: <Client extends OpenAiClient>(client: Client) => served(client, fitting),
-    free: () => loop.free(),
   };
 }
 

@@ -1,4 +1,5 @@
 // The entry without a WebAssembly module: the caller supplies them, for the smallest download or for streaming.
+import type { Bytes } from "./types.js";
 import * as agentGlue from "./wasm/agent.js";
 import * as contextGlue from "./wasm/context.js";
 import * as convertGlue from "./wasm/convert.js";
@@ -20,7 +21,7 @@ export * from "./api.js";
 export type WasmModule = object;
 
 /** The bytes of one of the package's `.wasm` files. */
-export type WasmBytes = ArrayBuffer | Uint8Array<ArrayBuffer>;
+export type WasmBytes = ArrayBuffer | Bytes;
 
 /** A response of `fetch`. */
 export interface WasmResponse {

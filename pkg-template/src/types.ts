@@ -44,6 +44,9 @@ export type {
   ViewSpec,
 } from "./generated.js";
 
+/** Bytes in a buffer of their own: `Uint8Array<ArrayBuffer>`, in words that TypeScript 5.4 knows, too. */
+export type Bytes = ReturnType<Uint8Array["slice"]>;
+
 /** Anything JSON can hold. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 

@@ -10,7 +10,7 @@ import { project } from "./harness.mjs";
 
 const ENTRIES = ["ai-sdk", "anthropic", "langchain", "mastra", "openai", "openai-agents"];
 const lines = ENTRIES.map((name) => `export { contextWeaver as ${name.replace("-", "_")} } from "contextweaver/${name}";`);
-const folder = await project("adapters", { "entry.mjs": [...lines, 'export { ContextManager } from "contextweaver";'].join("\n") });
+const folder = await project("adapters", { "entry.mjs": [...lines, 'export { ContextManager, openSession } from "contextweaver";', 'export { memoryStore } from "contextweaver/storage";'].join("\n") });
 const entries = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 /** What was said, in the words of no SDK: a large result, a small one, and questions. */
@@ -88,7 +88,7 @@ const ADAPTERS = {
   },
   langchain: async (contextWeaver, options, turns) => {
     const messages = told(turns, {
-      user: (content) => new HumanMessage(content),
+      user: (content) => new HumanMessage({ id: content, content }),
       agent: (content) => new AIMessage(content),
       calls: (calls) => [
         new AIMessage({ content: "", tool_calls: calls.map(({ id, name, input }) => ({ id, name, args: input, type: "tool_call" })) }),
@@ -121,7 +121,7 @@ for (const name of Object.keys(ADAPTERS)) {
     for (const [count, budget] of [[1, 4_000], [4, 40_000], [TURNS.length, 40_000]]) {
       const turns = TURNS.slice(0, count);
       const steps = [];
-      await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: budget, onStep: (step) => steps.push(step) }, turns);
+      await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: budget, on_step: (step) => steps.push(step) }, turns);
       const [{ built, synced }] = steps;
       assert.equal(steps.length, 1);
       assert.equal(synced.added.length, turns.reduce((sum, { calls }) => sum + (calls ? 2 * calls.length : 1), 0));
@@ -132,7 +132,7 @@ for (const name of Object.keys(ADAPTERS)) {
 
   test(`${name}: in little room the same items stand there in the same way`, async () => {
     const steps = [];
-    await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: 1_700, onStep: (step) => steps.push(step) }, TURNS);
+    await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: 1_700, on_step: (step) => steps.push(step) }, TURNS);
     const [{ built, tool_tokens }] = steps;
     assert.ok(built.tokens + tool_tokens <= 1_700);
     // Frames of formats differ by a few tokens, so that an excerpt may have a line more.
@@ -144,7 +144,7 @@ for (const name of Object.keys(ADAPTERS)) {
     const steps = [];
     // The first request stays, so that what leaves is said in the second, and named behind the first.
     const turns = [{ user: "Good morning." }, { agent: "Good morning." }, { user: `My order is W-2378156. ${"It was for the office. ".repeat(20)}` }, { agent: "I noted it." }, ...TALK, { user: "And what is left to be swept?" }];
-    await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: 9_000, manager: { ledger: true, rules: false }, onStep: (step) => steps.push(step) }, turns);
+    await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: 9_000, manager: { ledger: true, rules: false }, on_step: (step) => steps.push(step) }, turns);
     const [{ built, tool_tokens }] = steps;
     const line = "recall finds: W-2378156 (";
     assert.ok(built.tokens + tool_tokens <= 9_000);
@@ -165,7 +165,7 @@ for (const name of Object.keys(ADAPTERS)) {
     const pin = (item) => (asked.push(item.id), item.kind === "user_turn" && item.text.startsWith("BRIEF"));
     const manager = new entries.ContextManager();
     const isShared = !["langchain", "mastra"].includes(name);
-    const options = { budget_tokens: 4_000, manager: isShared ? manager : () => manager, onStep: ({ built }) => prompts.push(built.pack.prompt) };
+    const options = { budget_tokens: 4_000, manager: isShared ? manager : () => manager, on_step: ({ built }) => prompts.push(built.pack.prompt) };
     await ADAPTERS[name](contextWeaverOf(name), options, turns(brief));
     await ADAPTERS[name](contextWeaverOf(name), { ...options, pin }, turns(brief));
     assert.deepEqual(prompts.map((prompt) => prompt.includes(brief)), [false, true]);
@@ -182,7 +182,7 @@ for (const name of Object.keys(ADAPTERS)) {
     const embed = async (texts) => (asked.push(...texts), texts.map((text) => [text.length, 1]));
     for (const [given, codes] of [[embed, []], [async () => { throw new Error("no"); }, ["EMBEDDING_FAILED"]]]) {
       const steps = [];
-      await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: 4_000, manager: { embed: given }, onStep: (step) => steps.push(step) }, TURNS);
+      await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: 4_000, manager: { embed: given }, on_step: (step) => steps.push(step) }, TURNS);
       const [{ built, warnings }] = steps;
       const isTold = (built.pack.warnings ?? []).some((one) => one.includes("embedMissing"));
       // Where the loop is the caller's own, and nothing waits, the caller asks for the vectors.
@@ -209,7 +209,7 @@ for (const [name, form] of Object.entries(WITH_TOOLS)) {
     const manager = new entries.ContextManager();
     const { turnsBefore } = entries.ContextManager.prototype;
     manager.turnsBefore = (query) => (asked.push(query), turnsBefore.call(manager, query));
-    const cw = contextWeaverOf(name)({ tools: tools.map(form), budget_tokens: 4_000, max_tools: 4, manager, onStep: (step) => steps.push(step) });
+    const cw = contextWeaverOf(name)({ tools: tools.map(form), budget_tokens: 4_000, max_tools: 4, manager, on_step: (step) => steps.push(step) });
     const turns = [];
     const step = async (...more) => {
       turns.push(...more);
@@ -235,3 +235,149 @@ for (const [name, form] of Object.entries(WITH_TOOLS)) {
     manager.free();
   });
 }
+
+/** Every entry with a handle, as it is made. */
+const HANDLES = {
+  "ai-sdk": { tools: {} },
+  "ai-sdk, middleware": {},
+  anthropic: { tools: [] },
+  langchain: {},
+  mastra: {},
+  openai: { tools: [] },
+  "openai-agents": {},
+};
+/** What of a handle plays a conversation. */
+const PLAYS = { "ai-sdk, middleware": undefined, openai: "openai, chat" };
+
+for (const [name, given] of Object.entries(HANDLES)) {
+  test(`${name}: the handle is that of all entries`, async () => {
+    const lines = [];
+    const cw = contextWeaverOf(name)({ budget_tokens: 9_000, ...given, debug: (line) => lines.push(line) });
+    const { manager } = cw;
+    assert.ok(manager instanceof entries.ContextManager, "there from the beginning");
+    assert.deepEqual([cw.costs().steps, String(cw.report()), cw.report().last], [0, "no step yet", undefined]);
+    const play = name in PLAYS ? PLAYS[name] : name;
+    if (play) {
+      await ADAPTERS[play](() => cw, {}, [...TURNS.slice(0, 2), ...TALK, TURNS.at(-1)]);
+      assert.equal(cw.manager, manager);
+      const { costs, last, build, text } = cw.report();
+      assert.deepEqual(last.digested.map(({ handle, tool_name }) => [handle, tool_name]), [["artifact:result:c1", "read_orders"]]);
+      assert.deepEqual([costs.steps, costs.tokens], [cw.costs().steps, last.step.tokens]);
+      assert.equal(last.step.repeated_tokens + last.new_tokens + last.rewritten_tokens, last.step.tokens);
+      assert.equal(last.stats.dropped_count, build.data.candidates.dropped);
+      assert.ok(text.includes(lines[0]) && text.includes(build.text) && `${cw.report()}` === text, text);
+      assert.deepEqual(Object.keys(JSON.parse(JSON.stringify(cw.report()))), ["costs", "last", "build", "text"]);
+      const again = entries.ContextManager.fromJSON(cw.report().session());
+      assert.equal(again.stats().items, manager.stats().items);
+      again.free();
+    }
+    cw.free();
+    // In the order of none: what the framework takes stands beside these.
+    for (const field of ["manager", "costs", "report", "free"]) assert.ok(field in cw, field);
+  });
+}
+
+/** What was said, none of which a line may quote. */
+const SAID = ["parcel", "customer", "INFO request", "swept", "read_orders {"];
+
+test("a line of `debug` counts what was sent, digested and dropped, and says why it was cut", async () => {
+  const lines = [];
+  const manager = new entries.ContextManager();
+  const cw = entries.openai({ tools: [], budget_tokens: 2_500, manager, debug: (line) => lines.push(line) });
+  const turns = [...TURNS.slice(0, 2)];
+  for (let at = 0; at < 40; at += 2) {
+    turns.push(...TALK.slice(at, at + 2), { user: `And now ${at}?` }, { agent: "Yes." }, { user: "Go on." });
+    await ADAPTERS["openai, chat"](() => cw, {}, turns);
+  }
+  const form = /^step (\d+): ([\d,]+) of 2,500 tokens \(([\d,]+) cached, ([\d,]+) new, ([\d,]+) rewritten\); (?:0|(\d+)) digested.*; (\d+) dropped.*; (?:not cut|cut: (\w+) \(.+\))/;
+  const read = lines.map((line) => form.exec(line) ?? assert.fail(line));
+  const number = (text) => Number(text.replaceAll(",", ""));
+  assert.deepEqual(read.map(([, step]) => Number(step)), Array.from({ length: 20 }, (_, at) => at + 1));
+  for (const [, , tokens, cached, fresh, rewritten] of read) assert.equal(number(tokens), number(cached) + number(fresh) + number(rewritten));
+  assert.match(lines[0], /1 digested \(largest read_orders: [\d,]{5,} tokens, artifact:result:c1\); .*cut: first \(the first prompt\)/);
+  const later = read.slice(1).filter(([, , , , , , , , cut]) => cut !== undefined);
+  assert.ok(later.length > 0 && later.some(([, , , , , rewritten]) => number(rewritten) > 0), lines.join("\n"));
+  for (const [at, [, , , cached, , rewritten, , , cut]] of read.entries()) if (at > 0 && cut === undefined) assert.ok(number(cached) > 0 && rewritten === "0", lines[at]);
+  assert.match(lines.join("\n"), /[1-9]\d* dropped \(largest m?[\w:.-]+: \d+ tokens, \w+\)/);
+  for (const said of SAID) assert.ok(!lines.join("\n").includes(said), said);
+  assert.throws(() => cw.fit({ model: "m", messages: [{ role: "user", content: "word ".repeat(9_000) }] }), { code: "BUDGET_EXCEEDED" });
+  assert.match(lines.at(-1), /^step failed: BUDGET_EXCEEDED/);
+  assert.throws(() => entries.openai({ tools: [], budget_tokens: 2_500, debug: "yes" }), { code: "INVALID_INPUT", path: "/debug" });
+  // Who watches does not disturb.
+  const other = entries.openai({ tools: [], budget_tokens: 2_500, debug: () => { throw new Error("no"); } });
+  assert.equal(other.fit({ model: "m", messages: [{ role: "user", content: "Hello" }] }).messages.length, 1);
+  other.free();
+  cw.free();
+  manager.free();
+});
+
+test("`debug: true` writes to standard error, and in Workers to console.debug", async (t) => {
+  const error = t.mock.method(console, "error", () => {});
+  const debug = t.mock.method(console, "debug", () => {});
+  const fit = () => entries.openai({ tools: [], budget_tokens: 2_500, debug: true }).fit({ model: "m", messages: [{ role: "user", content: "Hello" }] });
+  fit();
+  assert.match(error.mock.calls[0].arguments[0], /^contextweaver: step 1: /);
+  const { navigator } = globalThis;
+  Object.defineProperty(globalThis, "navigator", { value: { userAgent: "Cloudflare-Workers" }, configurable: true });
+  fit();
+  Object.defineProperty(globalThis, "navigator", { value: navigator, configurable: true });
+  assert.deepEqual([error.mock.callCount(), debug.mock.callCount()], [1, 1]);
+});
+
+test("a session in place of a log is saved before the model is asked, and is not freed", async () => {
+  const store = entries.memoryStore();
+  const session = await entries.openSession(store.session("s"));
+  const cw = entries.ai_sdk({ tools: {}, budget_tokens: 9_000, session });
+  assert.equal(cw.manager, session.manager);
+  await ADAPTERS["ai-sdk"](() => cw, {}, TURNS.slice(0, 4));
+  const again = await entries.openSession(store.session("s"));
+  assert.equal(again.manager.stats().items, session.manager.stats().items);
+  cw.free();
+  assert.ok(session.manager.stats().items > 0);
+  for (const [more, path] of [[{ manager: {} }, "/manager"], [{ thrift: 0.2 }, "/thrift"], [{ session: {} }, "/session"]]) {
+    assert.throws(() => entries.ai_sdk({ tools: {}, budget_tokens: 9_000, session, ...more }), { code: "INVALID_INPUT", path });
+  }
+  again.free();
+  session.free();
+});
+
+for (const name of ["langchain", "mastra"]) {
+  test(`${name}: each conversation has a handle, and the last one is that of the agent`, async () => {
+    const cw = contextWeaverOf(name)({ budget_tokens: 9_000 });
+    await ADAPTERS[name](() => cw, {}, TURNS.slice(0, 1));
+    const first = cw.manager;
+    await ADAPTERS[name](() => cw, {}, [{ user: "Something else." }]);
+    assert.notEqual(cw.manager, first);
+    assert.equal(cw.conversation("nobody"), undefined);
+    cw.free();
+    const asked = contextWeaverOf(name)({ budget_tokens: 9_000, manager: () => new entries.ContextManager() });
+    assert.throws(() => asked.manager, { code: "NOT_FOUND" });
+    assert.doesNotThrow(() => ({ ...asked }));
+  });
+}
+
+for (const [name, given] of Object.entries(HANDLES)) {
+  test(`${name}: an option that there is not names the one that is meant`, () => {
+    const isMany = ["langchain", "mastra"].includes(name);
+    const [wrong, hint] = isMany ? ["max_conversation", "max_conversations"] : name.startsWith("ai-sdk") ? ["cache_kye", "cache_key"] : ["onStep", "on_step"];
+    assert.throws(() => contextWeaverOf(name)({ budget_tokens: 9_000, ...given, [wrong]: 1 }), { code: "UNKNOWN_FIELD", path: `/${wrong}`, hint: `did you mean \`${hint}\`?` });
+    assert.throws(() => contextWeaverOf(name)({ budget_tokens: 9_000, ...given, zzz: 1 }), { code: "UNKNOWN_FIELD", hint: /^one of: budget_tokens .*debug/ });
+  });
+}
+
+test("what is not there names what there is", async () => {
+  const known = (id, tool) => ({ calls: [{ id, name: tool, input: {}, result: rows }] });
+  const cw = entries.openai({ tools: [], budget_tokens: 9_000 });
+  await ADAPTERS["openai, chat"](() => cw, {}, [{ user: "Read them." }, known("c1", "read_orders"), known("c2", "read_more")]);
+  const { manager } = cw;
+  const of = (handle) => () => manager.drilldown(handle, { type: "head", chars: 10 });
+  assert.throws(of("artifact:result:c3"), { code: "ARTIFACT_NOT_FOUND", hint: "did you mean `artifact:result:c1`? there are 2 artifacts" });
+  assert.throws(of("result:c2x"), { code: "ARTIFACT_NOT_FOUND", hint: "there are 2 artifacts: `artifact:result:c1`, `artifact:result:c2`" });
+  assert.throws(() => manager.events.get("9"), { code: "NOT_FOUND", hint: /^there are 5 items: / });
+  assert.throws(() => manager.build({ phase: "answer", pin: ["result:c11"] }), { code: "NOT_FOUND", path: "/pin/0", hint: /did you mean `result:c1`/ });
+  // The model is told, too.
+  const said = cw.answer({ type: "function", id: "x", function: { name: "drilldown", arguments: JSON.stringify({ handle: "artifact:result:c3" }) } });
+  assert.match(said.content, /did you mean/);
+  assert.throws(() => entries.openai({ tools: [{ type: "function", function: { name: "read_orders", parameters: {} } }], budget_tokens: 9_000, always: ["read_order"] }), { code: "NOT_FOUND", path: "/always", hint: "did you mean `read_orders`?" });
+  cw.free();
+});

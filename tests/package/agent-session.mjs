@@ -147,7 +147,7 @@ export function holdsTheSession(manager, executed) {
 }
 
 /**
- * A session whose export leaves memory before the model reads on in it, and a storage that has it: `manager` and `onStep` are for the
+ * A session whose export leaves memory before the model reads on in it, and a storage that has it: `manager` and `on_step` are for the
  * adapter, `next` takes the texts that the model is sent and says what it wants.
  */
 export function evicted({ ContextManager }) {
@@ -161,7 +161,7 @@ export function evicted({ ContextManager }) {
     manager,
     handle,
     read: () => JSON.stringify(orders()),
-    onStep: () => {
+    on_step: () => {
       for (const { hash, bytes } of manager.exportSince().blobs) stored.set(hash, bytes);
       if (manager.stats().artifacts > 0) manager.artifacts.put({ handle: "other", content: "x".repeat(2 ** 18) });
     },

@@ -44,7 +44,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     test(`AI SDK ${version} as a middleware, ${name}: 60 steps, 200 tools, large results and a picture`, async () => {
       const { tools, executed } = sdkTools(sdk);
       const steps = [];
-      const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
+      const cw = contextWeaver({ budget_tokens: BUDGET, on_step: (step) => steps.push(step) });
       const model = sdk.wrapLanguageModel({ model: modelOf(sdk, scripted()), middleware: cw });
       const answer = await run(sdk, { model, tools, stopWhen: sdk.stop(STEPS), [sdk.system]: "Be brief.", prompt: QUESTION });
       assert.match(answer.text, new RegExp(ANSWER));
@@ -56,13 +56,13 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     });
 
     test(`AI SDK ${version} as a middleware, ${name}: what has left memory is fetched when the model reads on in it`, async () => {
-      const { manager, read, onStep, next, holds } = evicted({ ContextManager });
+      const { manager, read, on_step, next, holds } = evicted({ ContextManager });
       const model = modelOf(sdk, (params) => {
         const { call: wanted, text: words } = next([sent(params)]);
         return said(wanted ? [call(wanted.id, wanted.name, wanted.input)] : [{ type: "text", text: words }]);
       });
       const tools = { [READ.name]: sdk.tool({ description: READ.description, inputSchema: z.object({ page: z.number() }), execute: async () => read() }) };
-      const cw = contextWeaver({ budget_tokens: BUDGET, manager, onStep });
+      const cw = contextWeaver({ budget_tokens: BUDGET, manager, on_step });
       const { text: last } = await run(sdk, { model: sdk.wrapLanguageModel({ model, middleware: cw }), tools, stopWhen: sdk.stop(5), prompt: QUESTION });
       holds(last);
       manager.free();
@@ -151,7 +151,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
         costs.push(2 * (built.tokens + tool_tokens));
         return { ...answer, usage: { ...USAGE, inputTokens: { ...USAGE.inputTokens, total: costs.at(-1), cacheRead: 4 } } };
       };
-      const { middleware, model } = wrapped([paid(said([drilldown("d1")])), paid(text("done"))], { onStep: (round) => rounds.push(round) });
+      const { middleware, model } = wrapped([paid(said([drilldown("d1")])), paid(text("done"))], { on_step: (round) => rounds.push(round) });
       const steps = [];
       await run(sdk, { model, messages: history(), [version === "7" ? "onStepEnd" : "onStepFinish"]: (step) => steps.push(step) });
       assert.equal(steps.length, 1);
@@ -261,7 +261,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     assert.equal(asked[0].tools, undefined);
     // As if it were the form for a loop.
     for (const key of ["tools", "prepareStep"]) assert.throws(() => middleware[key], (error) => error.code === "MISSING_FIELD" && error.path === "/tools");
-    assert.deepEqual(Object.keys({ ...middleware }).sort(), ["costs", "free", "manager", "specificationVersion", "wrapGenerate", "wrapStream"]);
+    assert.deepEqual(Object.keys({ ...middleware }).sort(), ["costs", "free", "manager", "report", "specificationVersion", "wrapGenerate", "wrapStream"]);
     middleware.free();
     for (const [options, code, path] of [
       [{}, "MISSING_FIELD", "/budget_tokens"],

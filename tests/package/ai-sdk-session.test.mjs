@@ -107,7 +107,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
         await bareRun;
         const steps = [];
         const { model, sent } = reader(sdk);
-        const cw = await run(sdk, model, settings, { budget_tokens, onStep: (step) => steps.push(step) });
+        const cw = await run(sdk, model, settings, { budget_tokens, on_step: (step) => steps.push(step) });
         assert.equal(sent.length, STEPS + 1);
         assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
         let first = sent.length;

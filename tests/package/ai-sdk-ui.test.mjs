@@ -85,7 +85,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
         ...more,
       };
       const steps = [];
-      const { served, settings } = make(sdk, model, tools, { budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
+      const { served, settings } = make(sdk, model, tools, { budget_tokens: BUDGET, on_step: (step) => steps.push(step) });
       return { asked, paid, steps, chat: new Chat(sdk, settings), manager: served.manager, free: () => served.free() };
     };
     const says = (words) => () => said([text(words)]);

@@ -17,7 +17,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     test(`AI SDK ${version}, ${name}: 60 steps, 200 tools, large results and a picture`, async () => {
       const { tools, executed } = sdkTools(sdk);
       const steps = [];
-      const cw = contextWeaver({ tools, budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
+      const cw = contextWeaver({ tools, budget_tokens: BUDGET, on_step: (step) => steps.push(step) });
       const settings = { model: modelOf(sdk, scripted()), tools: cw.tools, prepareStep: cw.prepareStep, stopWhen: sdk.stop(STEPS), [sdk.system]: "Be brief." };
       const { text } = await run(sdk, { ...settings, prompt: QUESTION });
       assert.equal(text, ANSWER);
@@ -38,7 +38,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
           return { ...answer, usage: { ...USAGE, inputTokens: { ...USAGE.inputTokens, total: cost } } };
         });
         const tools = { [READ.name]: sdk.tool({ description: READ.description, inputSchema: z.object({ page: z.number() }), execute: async ({ page: n }) => page(n) }) };
-        const cw = contextWeaver({ tools, budget_tokens: BUDGET, manager: { calibrate }, onStep: (step) => steps.push(step) });
+        const cw = contextWeaver({ tools, budget_tokens: BUDGET, manager: { calibrate }, on_step: (step) => steps.push(step) });
         await run(sdk, { model, tools: cw.tools, prepareStep: cw.prepareStep, stopWhen: sdk.stop(20), prompt: "Read all pages." });
         holdsTheCost({ costs, steps, calibrate, model: model.modelId });
         cw.free();
@@ -46,13 +46,13 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     });
 
     test(`AI SDK ${version}, ${name}: what has left memory is fetched when the model reads on in it`, async () => {
-      const { manager, read, onStep, next, holds } = evicted({ ContextManager });
+      const { manager, read, on_step, next, holds } = evicted({ ContextManager });
       const model = modelOf(sdk, ({ prompt }) => {
         const { call: wanted, text } = next(textsOf(prompt, ["providerOptions"]));
         return said(wanted ? [call(wanted.id, wanted.name, wanted.input)] : [{ type: "text", text }]);
       });
       const tools = { [READ.name]: sdk.tool({ description: READ.description, inputSchema: z.object({ page: z.number() }), execute: async () => read() }) };
-      const cw = contextWeaver({ tools, budget_tokens: BUDGET, manager, onStep });
+      const cw = contextWeaver({ tools, budget_tokens: BUDGET, manager, on_step });
       const { text } = await run(sdk, { model, tools: cw.tools, prepareStep: cw.prepareStep, stopWhen: sdk.stop(5), prompt: QUESTION });
       holds(text);
       manager.free();
@@ -144,7 +144,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
         asked.push(options);
         return said(asked.length < 4 ? [call(`c${asked.length}`, last, {})] : [{ type: "text", text: "done" }]);
       });
-      const cw = contextWeaver({ tools: { ...many, huge }, budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
+      const cw = contextWeaver({ tools: { ...many, huge }, budget_tokens: BUDGET, on_step: (step) => steps.push(step) });
       const force = (toolName) => ({ type: "tool", toolName });
       const choices = [force(last), force("huge"), "required", undefined];
       const prepareStep = (step) => cw.prepareStep({ ...step, toolChoice: choices[step.stepNumber] });
@@ -174,7 +174,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     // What is left out for want of room is told.
     const steps = [];
     const large = sdk.tool({ description: "word ".repeat(400), inputSchema: z.object({}), execute: async () => 1 });
-    const cw = contextWeaver({ tools: { large, one }, budget_tokens: 700, always: ["large"], onStep: (step) => steps.push(step) });
+    const cw = contextWeaver({ tools: { large, one }, budget_tokens: 700, always: ["large"], on_step: (step) => steps.push(step) });
     await sdk.generateText({ model: modelOf(sdk, () => said([{ type: "text", text: "done" }])), tools: cw.tools, prepareStep: cw.prepareStep, prompt: "hi" });
     assert.deepEqual(steps.map(({ tools, warnings }) => [tools, warnings.map(({ code, path }) => [code, path])]), [[["one"], [["TOOL_LEFT_OUT", "/tools/large"]]]]);
     cw.free();

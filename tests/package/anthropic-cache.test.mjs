@@ -163,7 +163,7 @@ test("Anthropic's cache: a call whose answer was thrown away has written, too", 
 
 test("Anthropic's cache: of more marks than a call takes the most useful stay", () => {
   const steps = [];
-  const cw = contextWeaver({ tools: [{ ...TOOLS[0], cache_control: MARK }], budget_tokens: 200_000, onStep: (step) => steps.push(step) });
+  const cw = contextWeaver({ tools: [{ ...TOOLS[0], cache_control: MARK }], budget_tokens: 200_000, on_step: (step) => steps.push(step) });
   const system = [text("Be brief.", { cache_control: MARK })];
   const said = (n, more) => [{ role: "user", content: [text(`question ${n}`, more)] }, { role: "assistant", content: [text(`answer ${n}`)] }];
   const messages = [...said(1, { cache_control: MARK }), ...said(2, { cache_control: MARK }), ...said(3, { cache_control: MARK }).slice(0, 1)];

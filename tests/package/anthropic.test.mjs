@@ -127,7 +127,7 @@ const HOW = {
 async function session(run, { tools, executed }, options) {
   const steps = [];
   const bodies = [];
-  const cw = contextWeaver({ tools, budget_tokens: BUDGET, ...options, onStep: (step) => steps.push(step) });
+  const cw = contextWeaver({ tools, budget_tokens: BUDGET, ...options, on_step: (step) => steps.push(step) });
   const next = scripted();
   const client = clientOf((body) => (bodies.push(body), next(body)));
   const message = await run(client, cw, tools, { ...PARAMS, system: "Be brief.", messages: [{ role: "user", content: QUESTION }] });
@@ -173,7 +173,7 @@ for (const [name, run] of Object.entries(HOW)) {
     const bare = (await play({ ...BARE, tools })).map(unmarked);
     for (const budget of RUN_BUDGETS) {
       const steps = [];
-      const cw = contextWeaver({ tools, budget_tokens: budget, onStep: (step) => steps.push(step) });
+      const cw = contextWeaver({ tools, budget_tokens: budget, on_step: (step) => steps.push(step) });
       const bodies = await play(cw);
       holdsTheRun({ budget, requests: bodies.map(unmarked), bare, steps, costs: cw.costs(), countTokens, manager: cw.manager });
       // Each call reads all that the call before wrote, unless it was cut in between.
@@ -216,7 +216,7 @@ for (const [name, run] of Object.entries(HOW)) {
         return { content: [wanted ? call(wanted.id, wanted.name, wanted.input) : text(said)], tokens: cost };
       });
       const tools = [{ name: READ.name, description: READ.description, input_schema: READ.schema, run: async ({ page: n }) => page(n), parse: (input) => input }];
-      const cw = contextWeaver({ tools, budget_tokens: BUDGET, manager: { calibrate }, onStep: (step) => steps.push(step) });
+      const cw = contextWeaver({ tools, budget_tokens: BUDGET, manager: { calibrate }, on_step: (step) => steps.push(step) });
       await run(client, cw, tools, { ...PARAMS, messages: [{ role: "user", content: "Read all pages." }] });
       // By the name of the request, whatever the answer says.
       holdsTheCost({ costs, steps, calibrate, model: PARAMS.model });
@@ -227,7 +227,7 @@ for (const [name, run] of Object.entries(HOW)) {
 
 for (const [name, run] of Object.entries(HOW)) {
   test(`Anthropic, ${name}: what has left memory is fetched when the model reads on in it`, async () => {
-    const { manager, read, onStep, next, holds } = evicted({ ContextManager });
+    const { manager, read, on_step, next, holds } = evicted({ ContextManager });
     let last;
     const client = clientOf(({ messages }) => {
       const { call: wanted, text: said } = next(textsOf(messages));
@@ -235,7 +235,7 @@ for (const [name, run] of Object.entries(HOW)) {
       return { content: [wanted ? call(wanted.id, wanted.name, wanted.input) : text(said)] };
     });
     const tools = [{ name: READ.name, description: READ.description, input_schema: READ.schema, run: async () => read(), parse: (input) => input }];
-    const cw = contextWeaver({ tools, budget_tokens: BUDGET, manager, onStep });
+    const cw = contextWeaver({ tools, budget_tokens: BUDGET, manager, on_step });
     await run(client, cw, tools, { ...PARAMS, messages: [{ role: "user", content: QUESTION }] });
     holds(last);
     manager.free();
@@ -243,8 +243,8 @@ for (const [name, run] of Object.entries(HOW)) {
 }
 
 test("Anthropic: an answer at once is of what is in memory, and says how else", async () => {
-  const { manager, handle, read, onStep } = evicted({ ContextManager });
-  const cw = contextWeaver({ tools: [], budget_tokens: BUDGET, manager, onStep });
+  const { manager, handle, read, on_step } = evicted({ ContextManager });
+  const cw = contextWeaver({ tools: [], budget_tokens: BUDGET, manager, on_step });
   cw.fit({ ...PARAMS, messages: [{ role: "user", content: QUESTION }, { role: "assistant", content: [call(LARGE, READ.name, {})] }, { role: "user", content: [{ type: "tool_result", tool_use_id: LARGE, content: read() }] }] });
   const asked = call("d1", "drilldown", { handle, selector: FIND_ROW });
   assert.match(cw.answer(asked).content, /^ARTIFACT_EXPIRED: .*answerAsync/);
@@ -342,7 +342,7 @@ test("Anthropic: what a tool throws is a result, and a run may be aborted and ta
   const bodies = [];
   const client = clientOf((body) => (bodies.push(body), [[call("f", "fail", {})], [call("h", "hang", {})], [text("done")]][bodies.length - 1]));
   const warnings = [];
-  const cw = contextWeaver({ tools, budget_tokens: BUDGET, onStep: (step) => warnings.push(...step.warnings) });
+  const cw = contextWeaver({ tools, budget_tokens: BUDGET, on_step: (step) => warnings.push(...step.warnings) });
   const messages = [{ role: "user", content: "Do it." }];
   const run = cw.serve(client).beta.messages.toolRunner({ ...PARAMS, tools: cw.tools, messages, thread: false }, { signal: controller.signal });
   await assert.rejects(run.runUntilDone(), /abort/i);
@@ -362,7 +362,7 @@ test("Anthropic: what a search found is loaded where it stands, in a conversatio
   const tools = Array.from({ length: 40 }, (_, n) => ({ name: `tool_${n}`, description: `Paints the ${["door", "roof", "wall", "gate"][n % 4]} number ${n}`, input_schema: { type: "object" } }));
   const manager = new ContextManager();
   const warnings = [];
-  const options = { tools, budget_tokens: BUDGET, tool_search: true, manager, onStep: (step) => warnings.push(...step.warnings) };
+  const options = { tools, budget_tokens: BUDGET, tool_search: true, manager, on_step: (step) => warnings.push(...step.warnings) };
   const cw = contextWeaver(options);
   const searched = (id, content) => [{ role: "assistant", content: [call(id, "find_tools", { query: "paint the roof" })] }, { role: "user", content: [{ type: "tool_result", tool_use_id: id, content }] }];
   const answer = cw.answer(call("s1", "find_tools", { query: "paint the roof number 9" }));
@@ -430,7 +430,7 @@ test("Anthropic: searches without end: what was found last is loaded", () => {
 test("Anthropic: a search that finds nothing, or for whose tools there is no room", () => {
   const tools = Array.from({ length: 40 }, (_, n) => ({ name: `${["paint", "dig", "cook", "sing"][n % 4]}_${n}`, description: `Does ${["paint", "dig", "cook", "sing"][n % 4]} ${"well ".repeat(40)}${n}`, input_schema: { type: "object" } }));
   const steps = [];
-  const options = { tools: [{ ...tools[0], cache_control: MARK }, ...tools.slice(1)], budget_tokens: 1_400, tool_search: true, cache: true, onStep: (step) => steps.push(step) };
+  const options = { tools: [{ ...tools[0], cache_control: MARK }, ...tools.slice(1)], budget_tokens: 1_400, tool_search: true, cache: true, on_step: (step) => steps.push(step) };
   const cw = contextWeaver(options);
   assert.equal(cw.answer(call("n", "find_tools", { query: "zzzz" })).content, "No tool fits.");
   assert.match(cw.answer(call("n", "find_tools", 7)).content, /^INVALID_INPUT/);
@@ -470,7 +470,7 @@ test("Anthropic: the marks of the caller stay, and move without an edit of the c
   const steps = [];
   const LONG = { type: "ephemeral", ttl: "1h" };
   const one = { name: "one", description: "One", input_schema: { type: "object" }, cache_control: LONG, defer_loading: true };
-  const cw = contextWeaver({ tools: [one], budget_tokens: BUDGET, cache: true, onStep: (step) => steps.push(step) });
+  const cw = contextWeaver({ tools: [one], budget_tokens: BUDGET, cache: true, on_step: (step) => steps.push(step) });
   const system = [text("Be brief.", { cache_control: LONG })];
   const messages = [{ role: "user", content: [text("first", { cache_control: MARK })] }];
   const first = cw.fit({ ...PARAMS, system, messages });
@@ -493,7 +493,7 @@ test("Anthropic: the marks of the caller stay, and move without an edit of the c
   assert.deepEqual(long.system, system);
   accepts(cw.fit({ ...PARAMS, system: "Be brief.", cache_control: LONG, messages: moved.slice(0, 1) }));
   // A mark on a block that is not sent as it was.
-  const large = contextWeaver({ tools: [], budget_tokens: 900, onStep: (step) => steps.push(step) });
+  const large = contextWeaver({ tools: [], budget_tokens: 900, on_step: (step) => steps.push(step) });
   const old = { role: "user", content: [text("word ".repeat(1_200), { cache_control: MARK })] };
   accepts(large.fit({ ...PARAMS, messages: [old, { role: "assistant", content: "yes" }, { role: "user", content: "And now?" }] }));
   assert.deepEqual(steps.at(-1).warnings.map(({ code, path }) => [code, path]), [["CACHE_CONTROL_LEFT_OUT", "/messages/0/content/0"]]);

@@ -29,7 +29,7 @@ export class Chat extends withContextWeaver(AIChatAgent) {
     const [bare, requests, steps] = [[], [], []];
     const stopWhen = sdk.stop(RUN_STEPS);
     await sdk.generateText({ model: modelOf(sdk, recorded(bare)), tools, stopWhen, instructions: RUN_INSTRUCTIONS, messages: [{ role: "user", content: [{ type: "text", text: TASK }] }] });
-    const cw = await this.contextWeaver({ tools, budget_tokens: budget, blobs: r2Blobs(this.env.BUCKET), onStep: (step) => steps.push(step) });
+    const cw = await this.contextWeaver({ tools, budget_tokens: budget, blobs: r2Blobs(this.env.BUCKET), on_step: (step) => steps.push(step) });
     const result = streamText({
       model: modelOf(sdk, recorded(requests)),
       messages: await convertToModelMessages(this.messages, { tools: cw.tools }),
@@ -55,7 +55,7 @@ export class Chat extends withContextWeaver(AIChatAgent) {
       tools,
       budget_tokens: BUDGET,
       blobs: r2Blobs(this.env.BUCKET),
-      onStep: ({ built, tool_tokens, synced }) => this.#steps.push({ tokens: built.tokens + tool_tokens, superseded: synced.superseded.length }),
+      on_step: ({ built, tool_tokens, synced }) => this.#steps.push({ tokens: built.tokens + tool_tokens, superseded: synced.superseded.length }),
     });
     const result = streamText({
       model: this.#script,

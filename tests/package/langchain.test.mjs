@@ -124,7 +124,7 @@ for (const [name, run] of Object.entries(HOW)) {
     const steps = [];
     const called = [];
     const hooks = { tool_executed: ({ name: one, call_id }) => called.push([one, call_id]) };
-    const cw = contextWeaver({ budget_tokens: BUDGET, manager: { hooks }, onStep: (step) => steps.push(step) });
+    const cw = contextWeaver({ budget_tokens: BUDGET, manager: { hooks }, on_step: (step) => steps.push(step) });
     const agent = createAgent({ model: new ScriptedModel(scripted()), tools, middleware: [cw], systemPrompt: "Be brief." });
     const { messages } = await run(agent, { messages: [user(QUESTION)] }, thread("t"));
     assert.equal(messages.at(-1).text, ANSWER);
@@ -132,7 +132,7 @@ for (const [name, run] of Object.entries(HOW)) {
     for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
     assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
     // Nothing was said twice, and nothing is lost: in the log as in the state of the graph.
-    holdsTheSession(cw.manager("t"), executed);
+    holdsTheSession(cw.manager, executed);
     assert.equal(messages.length, 1 + STEPS + CALLS);
     assert.equal(JSON.parse(messages[2].content).length, 900);
     assert.deepEqual(called, [["find_tools", "c1b"], ["recall", "again"], ["drilldown", "last"]]);
@@ -158,8 +158,8 @@ for (const [name, run] of Object.entries(HOW)) {
     const bare = await play([]);
     for (const budget of RUN_BUDGETS) {
       const steps = [];
-      const cw = contextWeaver({ budget_tokens: budget, onStep: (step) => steps.push(step) });
-      holdsTheRun({ budget, requests: await play([cw]), bare, steps, costs: cw.costs("t"), countTokens, manager: cw.manager("t") });
+      const cw = contextWeaver({ budget_tokens: budget, on_step: (step) => steps.push(step) });
+      holdsTheRun({ budget, requests: await play([cw]), bare, steps, costs: cw.costs(), countTokens, manager: cw.manager });
       cw.free();
     }
   });
@@ -173,7 +173,7 @@ for (const [name, run] of Object.entries(HOW)) {
         const usage_metadata = { input_tokens: cost, output_tokens: 1, total_tokens: cost + 1 };
         return { ...(wanted ? asks(call(wanted.id, wanted.name, wanted.input)) : says(text)), usage_metadata };
       });
-      const cw = contextWeaver({ budget_tokens: BUDGET, manager: { calibrate }, onStep: (step) => steps.push(step) });
+      const cw = contextWeaver({ budget_tokens: BUDGET, manager: { calibrate }, on_step: (step) => steps.push(step) });
       const read = tool(async ({ page: n }) => page(n), READ);
       await run(createAgent({ model, tools: [read], middleware: [cw] }), { messages: [user("Read all pages.")] }, thread("t"));
       holdsTheCost({ costs, steps, calibrate, model: "ScriptedModel" });
@@ -182,14 +182,14 @@ for (const [name, run] of Object.entries(HOW)) {
   });
 
   test(`LangChain, ${name}: what has left memory is fetched when the model reads on in it`, async () => {
-    const { manager, read, onStep, next, holds } = evicted({ ContextManager });
+    const { manager, read, on_step, next, holds } = evicted({ ContextManager });
     let last;
     const model = new ScriptedModel(({ messages }) => {
       const { call: wanted, text } = next(sentTexts(messages));
       last = text;
       return wanted ? asks(call(wanted.id, wanted.name, wanted.input)) : says(text);
     });
-    const cw = contextWeaver({ budget_tokens: BUDGET, manager: () => manager, onStep });
+    const cw = contextWeaver({ budget_tokens: BUDGET, manager: () => manager, on_step });
     await run(createAgent({ model, tools: [tool(async () => read(), READ)], middleware: [cw] }), { messages: [user(QUESTION)] }, thread("t"));
     holds(last);
     manager.free();
@@ -286,7 +286,7 @@ for (const [name, run] of Object.entries(HOW)) {
     await run(agent, { messages: [user("Bob")] }, thread("b"));
     assert.doesNotMatch(texts.slice(2).join("\n"), /Ada/);
     // The log of the first had to give way, and comes back out of its state.
-    assert.deepEqual([cw.manager("a"), cw.manager("b") instanceof ContextManager], [undefined, true]);
+    assert.deepEqual([cw.conversation("a")?.manager, cw.conversation("b")?.manager instanceof ContextManager], [undefined, true]);
     const { messages } = await run(agent, { messages: [user("look again")] }, thread("a"));
     assert.ok(messages.at(-2).content.includes(`Ada ${ANSWER}`), messages.at(-2).content);
     assert.doesNotMatch(texts.slice(4).join("\n"), /Bob/);
@@ -301,7 +301,7 @@ for (const [name, run] of Object.entries(HOW)) {
       const results = options.messages.filter(({ type }) => type === "tool").length;
       return [asks(call("same", "read", {})), asks(call("row", "drilldown", { handle: "artifact:result:same", selector: FIND_ROW }))][results] ?? says(options.messages.at(-1).content);
     });
-    const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (_, conversation) => keys.add(conversation) });
+    const cw = contextWeaver({ budget_tokens: BUDGET, on_step: (_, conversation) => keys.add(conversation) });
     const agent = createAgent({ model, tools: [read], middleware: [cw] });
     for (const count of [1, 2]) {
       const { messages } = await run(agent, { messages: [user("Read.")] });
@@ -335,7 +335,7 @@ for (const [name, run] of Object.entries(HOW)) {
 /** Sends messages to an agent and returns what its model got. */
 async function sent(messages, { tools = [], budget = BUDGET, steps = [], ...options } = {}) {
   const got = [];
-  const cw = contextWeaver({ budget_tokens: budget, onStep: (step) => steps.push(step), ...options });
+  const cw = contextWeaver({ budget_tokens: budget, on_step: (step) => steps.push(step), ...options });
   const model = new ScriptedModel((given) => (got.push(given), says("done")));
   await createAgent({ model, tools, middleware: [cw], systemPrompt: options.systemPrompt }).invoke({ messages });
   cw.free();
@@ -359,7 +359,7 @@ test("LangChain: a call is known by the name of its model, and what it cost is r
       const messages = [new HumanMessage({ id: "m", content: "word ".repeat(400) })];
       const request = { model, messages, systemMessage: new SystemMessage(""), tools: [], state: { messages }, runtime: thread("t") };
       assert.equal(await cw.wrapModelCall(request, () => answer), answer);
-      assert.equal(JSON.stringify(cw.manager("t")).includes(`"${name}"`), isPaid, name);
+      assert.equal(JSON.stringify(cw.conversation("t")?.manager).includes(`"${name}"`), isPaid, name);
       cw.free();
     }
   }
@@ -378,7 +378,7 @@ test("LangChain: a log that had to give way while a call waited is read from the
   const agent = createAgent({ model, tools: [read], middleware, checkpointer: new MemorySaver(), systemPrompt: "Be brief." });
   await agent.invoke({ messages: [user("Read.")] }, thread("a"));
   await agent.invoke({ messages: [user("Hello.")] }, thread("b"));
-  assert.equal(cw.manager("a"), undefined);
+  assert.equal(cw.conversation("a")?.manager, undefined);
   const { messages } = await agent.invoke(new Command({ resume: { decisions: [{ type: "approve" }] } }), thread("a"));
   assert.ok(messages.at(-2).text.includes(ANSWER), messages.at(-2).text);
   assert.equal(messages.at(-1).text, "done");
@@ -522,7 +522,7 @@ test("LangChain: what cannot be is said before the model is asked", async () => 
     [{ budget_tokens: "8000" }, "INVALID_INPUT", "/budget_tokens"],
     [{ budget_tokens: 8_000, budget: 1 }, "UNKNOWN_FIELD", "/budget"],
     [{ budget_tokens: 8_000, max_conversations: 0 }, "INVALID_INPUT", "/max_conversations"],
-    [{ budget_tokens: 8_000, onStep: true }, "INVALID_INPUT", "/onStep"],
+    [{ budget_tokens: 8_000, on_step: true }, "INVALID_INPUT", "/on_step"],
     [{ budget_tokens: 8_000, toJsonSchema: true }, "INVALID_INPUT", "/toJsonSchema"],
     [{ budget_tokens: 8_000, manager: { budget: { answer: -1 } } }, "OUT_OF_RANGE", "/budget/answer"],
     [{ budget_tokens: 8_000, manager: new ContextManager() }, "INVALID_INPUT", "/manager"],

@@ -102,7 +102,7 @@ for (const version of Object.keys(MODELS)) {
       const steps = [];
       const called = [];
       const hooks = { tool_executed: ({ name: one, call_id }) => called.push([one, call_id]) };
-      const cw = contextWeaver({ budget_tokens: BUDGET, manager: { hooks }, onStep: (step) => steps.push(step) });
+      const cw = contextWeaver({ budget_tokens: BUDGET, manager: { hooks }, on_step: (step) => steps.push(step) });
       const memory = new MockMemory();
       const agent = agentOf({ model: modelOf(version, scripted()), tools, cw, memory });
       const { text } = await run(agent, QUESTION, { maxSteps: STEPS, memory: memoryOf("t") });
@@ -112,7 +112,7 @@ for (const version of Object.keys(MODELS)) {
       assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
       assert.deepEqual(steps.flatMap(({ synced }) => synced.superseded), []);
       // Nothing was said twice, and nothing is lost: in the log as in the memory.
-      holdsTheSession(cw.manager("t"), executed);
+      holdsTheSession(cw.manager, executed);
       const { messages } = await memory.recall({ threadId: "t", resourceId: "user" });
       assert.ok(JSON.stringify(messages).includes(ANSWER));
       assert.deepEqual(called, [["find_tools", "c1b"], ["recall", "again"], ["drilldown", "last"]]);
@@ -142,8 +142,8 @@ for (const [name, run] of Object.entries(HOW)) {
     const bare = await play({ inputProcessors: [], memory: new MockMemory() });
     for (const budget of RUN_BUDGETS) {
       const steps = [];
-      const cw = contextWeaver({ budget_tokens: budget, onStep: (step) => steps.push(step) });
-      holdsTheRun({ budget, requests: await play({ cw, memory: new MockMemory() }), bare, steps, costs: cw.costs("t"), countTokens, manager: cw.manager("t") });
+      const cw = contextWeaver({ budget_tokens: budget, on_step: (step) => steps.push(step) });
+      holdsTheRun({ budget, requests: await play({ cw, memory: new MockMemory() }), bare, steps, costs: cw.costs(), countTokens, manager: cw.manager });
       cw.free();
     }
   });
@@ -157,7 +157,7 @@ for (const [name, run] of Object.entries(HOW)) {
         const answer = wanted ? said(call(wanted.id, wanted.name, wanted.input)) : says(text);
         return { ...answer, usage: { ...USAGE, inputTokens: { ...USAGE.inputTokens, total: cost } } };
       });
-      const cw = contextWeaver({ budget_tokens: BUDGET, manager: { calibrate }, onStep: (step) => steps.push(step) });
+      const cw = contextWeaver({ budget_tokens: BUDGET, manager: { calibrate }, on_step: (step) => steps.push(step) });
       const read = createTool({ id: "read", description: READ.description, inputSchema: z.object({ page: z.number() }), execute: async ({ page: n }) => page(n) });
       await run(agentOf({ model, tools: { read }, cw }), "Read all pages.", { maxSteps: 20 });
       holdsTheCost({ costs, steps, calibrate, model: model.modelId });
@@ -166,14 +166,14 @@ for (const [name, run] of Object.entries(HOW)) {
   });
 
   test(`Mastra, ${name}: what has left memory is fetched when the model reads on in it`, async () => {
-    const { manager, read, onStep, next, holds } = evicted({ ContextManager });
+    const { manager, read, on_step, next, holds } = evicted({ ContextManager });
     let last;
     const model = modelOf(4, ({ prompt }) => {
       const { call: wanted, text } = next(textsOf(prompt, ["providerOptions"]));
       last = text;
       return wanted ? said(call(wanted.id, wanted.name, wanted.input)) : says(text);
     });
-    const cw = contextWeaver({ budget_tokens: BUDGET, manager: () => manager, onStep });
+    const cw = contextWeaver({ budget_tokens: BUDGET, manager: () => manager, on_step });
     const page = createTool({ id: READ.name, description: READ.description, inputSchema: z.object({ page: z.number() }), execute: async () => read() });
     await run(agentOf({ model, tools: { [READ.name]: page }, cw }), QUESTION, { maxSteps: 5 });
     holds(last);
@@ -233,7 +233,7 @@ for (const [name, run] of Object.entries(HOW)) {
     await run(agent, "Bob", { maxSteps: 5, memory: memoryOf("b") });
     assert.doesNotMatch(texts.slice(2).join("\n"), /Ada/);
     // The log of the first had to give way, and comes back out of the memory.
-    assert.deepEqual([cw.manager("a"), cw.manager("b") instanceof ContextManager], [undefined, true]);
+    assert.deepEqual([cw.conversation("a")?.manager, cw.conversation("b")?.manager instanceof ContextManager], [undefined, true]);
     await run(agent, "look again", { maxSteps: 5, memory: memoryOf("a") });
     assert.match(texts.at(-1), /look again[^]*Ada parcel 6475/);
     assert.doesNotMatch(texts.slice(4).join("\n"), /Bob/);
@@ -267,7 +267,7 @@ for (const [name, run] of Object.entries(HOW)) {
 test("Mastra: a tool that is demanded is offered, whatever the query brings, or the choice is the model's where it has no room", async () => {
   const [asked, steps] = [[], []];
   const model = modelOf(4, ({ tools, toolChoice }) => (asked.push({ names: tools.map(({ name }) => name), toolChoice }), says("done")));
-  const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 2, onStep: (step) => steps.push(step) });
+  const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 2, on_step: (step) => steps.push(step) });
   const huge = createTool({ id: "huge", description: "word ".repeat(BUDGET), inputSchema: z.object({}), execute: async () => 1 });
   const agent = agentOf({ model, tools: { ...sdkTools().tools, huge }, cw });
   const choices = [{ type: "tool", toolName: "take_picture" }, { type: "tool", toolName: "huge" }, "required"];
@@ -373,7 +373,7 @@ for (const [name, run] of Object.entries(HOW)) {
         [says("It is on its way.")],
       ];
       const model = modelOf(4, (asked) => (accepts(asked), answers[0].shift()));
-      const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 4, onStep: (step) => steps.push(step), ...options });
+      const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 4, on_step: (step) => steps.push(step), ...options });
       const agent = agentOf({ model, tools, cw, memory: new MockMemory() });
       const turns = [];
       for (const text of ["Why did the boxes of shelf 3 not come?", "yes, please", "yes, please"]) {
@@ -390,7 +390,7 @@ for (const [name, run] of Object.entries(HOW)) {
     assert.deepEqual(wants(turns[2], "order_status"), [true]);
     // It says from which item of the log, and the tools of the conversation stay, although the framework makes them anew.
     const { completion } = turns[1][0];
-    const { text } = cw.manager("t").events.get(completion.item_ids[0]);
+    const { text } = cw.conversation("t").manager.events.get(completion.item_ids[0]);
     assert.deepEqual([completion.reason, completion.query, text], ["agreement", text, `It was lost. ${REFUND}`]);
     assert.equal(new Set(turns.flat().map(({ tools: names }) => names.join())).size, 1);
     assert.deepEqual(turns.flat().flatMap(({ synced }) => synced.superseded), []);

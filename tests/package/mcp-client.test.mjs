@@ -196,10 +196,10 @@ for (const [at, { name: title, sdk, missing }] of (await sdks()).entries()) {
 }
 
 test("what has left memory is fetched when it is read on in", async () => {
-  const { manager, onStep } = evicted({ ContextManager });
+  const { manager, on_step } = evicted({ ContextManager });
   const client = firewalled({ callTool: async () => RESULTS.orders, listTools: async () => ({ tools: [] }) }, manager);
   const { _meta } = await client.callTool({ name: "orders" });
-  onStep();
+  on_step();
   assert.ok(!manager.artifacts.exists(_meta[HANDLE]));
   const { content, isError } = await client.callTool({ name: "drilldown", arguments: { handle: _meta[HANDLE], selector: FIND_ROW } });
   assert.deepEqual([isError, content[0].text.includes(ANSWER)], [undefined, true]);

@@ -81,7 +81,7 @@ for (const [name, runs] of Object.entries(HOW)) {
   test(`OpenAI Agents, ${name}: 60 steps, 200 tools, large results and a picture`, async () => {
     const { tools, executed } = sdkTools();
     const steps = [];
-    const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
+    const cw = contextWeaver({ budget_tokens: BUDGET, on_step: (step) => steps.push(step) });
     const session = new MemorySession();
     const agent = new Agent({ name: "orders", instructions: "Be brief. ".repeat(100), model: cw.serve(new Scripted(scripted())), tools: cw.tools(tools) });
     const { finalOutput, history } = await runs(agent, QUESTION, { maxTurns: STEPS + 5, session });
@@ -115,7 +115,7 @@ for (const [name, runs] of Object.entries(HOW)) {
     const bare = await play();
     for (const budget of RUN_BUDGETS) {
       const steps = [];
-      const cw = contextWeaver({ budget_tokens: budget, onStep: (step) => steps.push(step) });
+      const cw = contextWeaver({ budget_tokens: budget, on_step: (step) => steps.push(step) });
       holdsTheRun({ budget, requests: await play(cw), bare, steps, costs: cw.costs(), countTokens, manager: cw.manager });
       cw.free();
     }
@@ -136,7 +136,7 @@ for (const [name, runs] of Object.entries(HOW)) {
           yield { type: "response_done", response: { id: "resp", usage: { inputTokens: usage.inputTokens, outputTokens: 1, totalTokens: 2 }, output } };
         },
       };
-      const cw = contextWeaver({ budget_tokens: BUDGET, manager: { calibrate }, onStep: (step) => steps.push(step) });
+      const cw = contextWeaver({ budget_tokens: BUDGET, manager: { calibrate }, on_step: (step) => steps.push(step) });
       const read = simple("read", async ({ page: n }) => page(n), { parameters: { ...schema, ...READ.schema } });
       // By a provider, which knows the name of the model.
       const runner = new Runner({ modelProvider: cw.serve({ getModel: () => model }), tracingDisabled: true });
@@ -147,7 +147,7 @@ for (const [name, runs] of Object.entries(HOW)) {
   });
 
   test(`OpenAI Agents, ${name}: what has left memory is fetched when the model reads on in it`, async () => {
-    const { manager, read, onStep, next, holds } = evicted({ ContextManager });
+    const { manager, read, on_step, next, holds } = evicted({ ContextManager });
     const answered = ({ input }) => {
       const { call: wanted, text: said } = next(textsOf(input));
       return { usage: new Usage(), output: [wanted ? call(wanted.id, wanted.name, wanted.input) : text(said)] };
@@ -158,7 +158,7 @@ for (const [name, runs] of Object.entries(HOW)) {
         yield { type: "response_done", response: { id: "resp", usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 }, output: answered(request).output } };
       },
     };
-    const cw = contextWeaver({ budget_tokens: BUDGET, manager, onStep });
+    const cw = contextWeaver({ budget_tokens: BUDGET, manager, on_step });
     const page = simple(READ.name, async () => read(), { parameters: { ...schema, ...READ.schema } });
     const { finalOutput } = await runs(new Agent({ name: "reader", model: cw.serve(model), tools: cw.tools([page]) }), QUESTION, { maxTurns: 5 });
     holds(finalOutput);
@@ -193,7 +193,7 @@ for (const [name, runs] of Object.entries(HOW)) {
     const turns = [[call("f", "fail", {})], [call("h", "hang", {})], [text("done")]];
     const model = new Scripted(({ input }) => (asked.push(textsOf(input).join("\n")), turns[asked.length - 1]));
     const warnings = [];
-    const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (step) => warnings.push(...step.warnings) });
+    const cw = contextWeaver({ budget_tokens: BUDGET, on_step: (step) => warnings.push(...step.warnings) });
     const agent = new Agent({ name: "worker", model: cw.serve(model), tools: cw.tools(tools) });
     // A stream ends, a run rejects.
     await runs(agent, "Do it.", { signal: controller.signal }).catch((error) => assert.match(String(error), /abort/i));
@@ -236,7 +236,7 @@ for (const [name, runs] of Object.entries(HOW)) {
       return turns[offered.length - 1];
     });
     const warnings = [];
-    const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (step) => warnings.push(...step.warnings) });
+    const cw = contextWeaver({ budget_tokens: BUDGET, on_step: (step) => warnings.push(...step.warnings) });
     // By the provider of the models, as a runner takes it.
     const provider = { getModel: () => model };
     const mailer = new Agent({ name: "mailer", model: cw.serve(model), tools: cw.tools(many("mails")) });
@@ -302,7 +302,7 @@ test("OpenAI Agents: items of every kind arrive as they are", async () => {
   const requests = [];
   const warnings = [];
   const model = { getResponse: async (request) => (requests.push(request), { usage: new Usage(), output: [text("A large one.")] }) };
-  const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (step) => warnings.push(...step.warnings) });
+  const cw = contextWeaver({ budget_tokens: BUDGET, on_step: (step) => warnings.push(...step.warnings) });
   const { getResponse } = cw.serve(model);
   await getResponse({ input: items, tools: cw.tools([simple("look", async () => 1)]), handoffs: [], modelSettings: { toolChoice: "auto" } });
   assert.deepEqual(requests[0].input, items);

@@ -164,7 +164,7 @@ for (const [name, { api, run }] of Object.entries(HOW)) {
   test(`OpenAI, ${name}: 60 steps, 200 tools, large results${api === APIS.responses ? " and a picture" : ""}`, async () => {
     const { tools, run: runs, executed } = sdkTools(api);
     const steps = [];
-    const cw = contextWeaver({ tools, budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
+    const cw = contextWeaver({ tools, budget_tokens: BUDGET, on_step: (step) => steps.push(step) });
     const params = { ...api.params, ...(api === APIS.responses && { instructions: "Be brief. ".repeat(100) }), [api.field]: [...api.system("Be brief."), user(QUESTION)] };
     assert.equal(await run(clientOf(scripted(api)), cw, runs, params), ANSWER);
     assert.equal(steps.length, STEPS);
@@ -193,7 +193,7 @@ for (const [name, { api, run }] of Object.entries(HOW)) {
     const bare = await play({ ...BARE, tools });
     for (const budget of RUN_BUDGETS) {
       const steps = [];
-      const cw = contextWeaver({ tools, budget_tokens: budget, onStep: (step) => steps.push(step) });
+      const cw = contextWeaver({ tools, budget_tokens: budget, on_step: (step) => steps.push(step) });
       holdsTheRun({ budget, requests: await play(cw), bare, steps, costs: cw.costs(), countTokens, manager: cw.manager });
       cw.free();
     }
@@ -215,7 +215,7 @@ for (const [name, { api, run }] of Object.entries(HOW).filter(([, how]) => how.a
       }
       return next(body);
     });
-    const cw = contextWeaver({ tools, budget_tokens: BUDGET, always: ["export_orders", "take_picture"], tool_search: true, onStep: (step) => steps.push(step) });
+    const cw = contextWeaver({ tools, budget_tokens: BUDGET, always: ["export_orders", "take_picture"], tool_search: true, on_step: (step) => steps.push(step) });
     assert.equal(await run(client, cw, runs, { ...api.params, instructions: "Be brief.", input: [user(QUESTION)] }), ANSWER);
     assert.equal(steps.length, STEPS);
     for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
@@ -233,7 +233,7 @@ test("OpenAI: what a search found is loaded where it stands, in a conversation t
   const tools = Array.from({ length: 40 }, (_, n) => APIS.responses.tool({ name: `${["paint", "dig", "cook", "sing"][n % 4]}_${n}`, description: `Does ${["paint", "dig", "cook", "sing"][n % 4]} ${"well ".repeat(40)}${n}`, parameters: { type: "object" } }));
   const manager = new ContextManager();
   const steps = [];
-  const options = { tools, budget_tokens: BUDGET, tool_search: true, manager, onStep: (step) => steps.push(step) };
+  const options = { tools, budget_tokens: BUDGET, tool_search: true, manager, on_step: (step) => steps.push(step) };
   const cw = contextWeaver(options);
   const search = (id, query, by = cw) => {
     const item = APIS.responses.call({ id, name: "tool_search", input: { query } });
@@ -278,7 +278,7 @@ test("OpenAI: what a search found is loaded where it stands, in a conversation t
   const plain = contextWeaver({ tools, budget_tokens: BUDGET });
   assert.deepEqual(fit(input, plain).input.map(({ type = "message" }) => type), ["message", "function_call", "function_call_output", "message", "message"]);
   // The newest have room before the others, as many as half of the budget holds; one that must be called is sent.
-  const narrow = contextWeaver({ tools, budget_tokens: 1_400, tool_search: true, onStep: (step) => steps.push(step) });
+  const narrow = contextWeaver({ tools, budget_tokens: 1_400, tool_search: true, on_step: (step) => steps.push(step) });
   const two = [user("Work."), ...search("a", "paint", narrow), ...search("b", "dig", narrow)];
   const fitted = fit(two, narrow);
   const loaded = namesOf(fitted);
@@ -306,7 +306,7 @@ for (const [name, { api, run }] of Object.entries(HOW)) {
       });
       const { name: called, description, schema: parameters } = READ;
       const read = api.tool({ name: called, description, parameters, ...(api === APIS.chat && { parse: JSON.parse, function: async ({ page: n }) => page(n) }) });
-      const cw = contextWeaver({ tools: [read], budget_tokens: BUDGET, manager: { calibrate }, onStep: (step) => steps.push(step) });
+      const cw = contextWeaver({ tools: [read], budget_tokens: BUDGET, manager: { calibrate }, on_step: (step) => steps.push(step) });
       await run(client, cw, { read: ({ page: n }) => page(n) }, { ...api.params, [api.field]: [user("Read all pages.")] });
       holdsTheCost({ costs, steps, calibrate, model: MODEL.model });
       cw.free();
@@ -316,7 +316,7 @@ for (const [name, { api, run }] of Object.entries(HOW)) {
 
 for (const [name, { api, run }] of Object.entries(HOW)) {
   test(`OpenAI, ${name}: what has left memory is fetched when the model reads on in it`, async () => {
-    const { manager, read, onStep, next, holds } = evicted({ ContextManager });
+    const { manager, read, on_step, next, holds } = evicted({ ContextManager });
     let last;
     const client = clientOf((body) => {
       const { call, text } = next(textsOf(body[api.field]));
@@ -325,7 +325,7 @@ for (const [name, { api, run }] of Object.entries(HOW)) {
     });
     const { name: called, description, schema: parameters } = READ;
     const tool = api.tool({ name: called, description, parameters, ...(api === APIS.chat && { parse: JSON.parse, function: async () => read() }) });
-    const cw = contextWeaver({ tools: [tool], budget_tokens: BUDGET, manager, onStep });
+    const cw = contextWeaver({ tools: [tool], budget_tokens: BUDGET, manager, on_step });
     await run(client, cw, { read }, { ...api.params, [api.field]: [user(QUESTION)] });
     holds(last);
     manager.free();
@@ -452,7 +452,7 @@ test("OpenAI, runTools: a tool that throws ends the run, an abort does, and the 
   const turns = [{ calls: [{ id: "f", name: "fail", input: {} }] }, { calls: [{ id: "h", name: "hang", input: {} }] }, { text: "done" }];
   const client = clientOf((body) => (bodies.push(body), turns[bodies.length - 1]));
   const warnings = [];
-  const cw = contextWeaver({ tools, budget_tokens: BUDGET, onStep: (step) => warnings.push(...step.warnings) });
+  const cw = contextWeaver({ tools, budget_tokens: BUDGET, on_step: (step) => warnings.push(...step.warnings) });
   const own = cw.serve(client);
   assert.notEqual(own.chat.completions.create, client.chat.completions.create);
   const failed = own.chat.completions.runTools({ ...MODEL, tools: cw.tools, messages: [user("Do it.")] });
@@ -476,7 +476,7 @@ test("OpenAI: an answer that agrees wants the tool that was proposed, the step s
   const many = Array.from({ length: 30 }, (_, n) => ({ name: `work_${n}`, description: `Counts the boxes of shelf ${n}` }));
   const named = [...many, { name: "refund_order", description: "Refunds an order" }, { name: "order_status", description: "Tells where a parcel is" }];
   const steps = [];
-  const cw = contextWeaver({ tools: named.map((one) => tool({ ...one, parameters: { type: "object" } })), budget_tokens: BUDGET, max_tools: 4, onStep: (step) => steps.push(step) });
+  const cw = contextWeaver({ tools: named.map((one) => tool({ ...one, parameters: { type: "object" } })), budget_tokens: BUDGET, max_tools: 4, on_step: (step) => steps.push(step) });
   const messages = [];
   const turn = (...more) => {
     messages.push(...more);
@@ -510,7 +510,7 @@ test("OpenAI: where the budget has no room for the tools that read on, the step 
   const messages = [user("Tell me."), ...said({ text: "word ".repeat(900) }), user("Go on."), ...said({ text: "That is all." }), user("And now?")];
   const offers = [250, 700].map((budget_tokens) => {
     const steps = [];
-    const cw = contextWeaver({ tools: [tool({ name: "one", description: "One", parameters: { type: "object" } })], budget_tokens, onStep: (step) => steps.push(step) });
+    const cw = contextWeaver({ tools: [tool({ name: "one", description: "One", parameters: { type: "object" } })], budget_tokens, on_step: (step) => steps.push(step) });
     const fitted = cw.fit({ ...params, messages });
     const [{ built, tools, tool_tokens, warnings }] = steps;
     assert.ok(built.step.hides && built.tokens + tool_tokens <= budget_tokens && tool_tokens <= budget_tokens / 2);

@@ -128,7 +128,7 @@ async function judgedByLangChain(name, said, how) {
   const budget = how.budgets[0];
   let step;
   const told = [];
-  const weaver = langchainWeaver({ budget_tokens: budget, onStep: (one) => (step = one) });
+  const weaver = langchainWeaver({ budget_tokens: budget, on_step: (one) => (step = one) });
   try {
     const all = langchainMessages(said.messages);
     const hasSystem = said.messages[0]?.class === "SystemMessage";
@@ -152,7 +152,7 @@ async function judgedByLangChain(name, said, how) {
         return `at ${budget}: the converter throws ${error.name}: ${error.message}`;
       }
       told.push(...step.synced.warnings, ...step.warnings);
-      const wrong = complaint(name, sent, { said: said.messages.slice(0, end), kinds: said.kinds, built: step.built, handed: list, manager: weaver.manager("t"), told });
+      const wrong = complaint(name, sent, { said: said.messages.slice(0, end), kinds: said.kinds, built: step.built, handed: list, manager: weaver.manager, told });
       if (wrong) return `running to ${end} at ${budget}: ${wrong}`;
     }
     return undefined;

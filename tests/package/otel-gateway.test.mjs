@@ -188,7 +188,8 @@ function recorder() {
 
 test("each call is told once, with names, codes and counts", async (t) => {
   const { events, hooks, completed } = recorder();
-  const { handler } = await opened(t, { hooks, cache: {}, retry: { max_attempts: 2, base_delay: 0.01 }, policy: { rules: [{ action: "deny", tool: "confirm", meta_tool: "tool_execute" }] } });
+  const lines = [];
+  const { handler } = await opened(t, { hooks, debug: (line) => lines.push(line), cache: {}, retry: { max_attempts: 2, base_delay: 0.01 }, policy: { rules: [{ action: "deny", tool: "confirm", meta_tool: "tool_execute" }] } });
   const client = await modernClient(t, handler);
   const call = (name, args = {}) => client.callTool({ name, arguments: args }).catch((error) => error);
   const listed = await call("list_orders");
@@ -221,6 +222,11 @@ test("each call is told once, with names, codes and counts", async (t) => {
     ["resource", "shop", none, "-32602", 1, false, false],
     ["prompt", "shop", "complain", none, 1, false, false],
   ]);
+  assert.equal(lines.length, told.length);
+  assert.match(lines[0], /^tools\/call shop\/list_orders: ok, [\d,]+ tokens came, [\d,]+ were shown \(digested\), 1 request, [\d,]+ ms$/);
+  assert.match(lines[1], /^tools\/call shop\/list_orders: ok, (?:.* )?from the cache, /);
+  assert.match(lines[6], /^tools\/call shop\/confirm: POLICY_DENIED, /);
+  assert.ok(!lines.join("\n").includes("ann@example.com") && !lines.join("\n").includes("shop://"));
   const [first] = completed();
   assert.deepEqual([first.caller, first.method, first.protocol_version, first.upstream_protocol_version], ["anonymous", "tools/call", "2026-07-28", "2026-07-28"]);
   assert.equal(new Set(completed().map(({ session }) => session)).size, 1, "a caller of this revision has one session");
@@ -315,6 +321,8 @@ test("hooks that throw, or that are none, harm no call", async (t) => {
   const options = { servers: { shop: { url: "http://localhost/mcp" } }, token: false };
   assert.throws(() => gateway({ ...options, hooks: { gateway_call_complete: fail } }), { code: "UNKNOWN_FIELD", path: "/hooks/gateway_call_complete", hint: /gateway_call_completed/ });
   assert.throws(() => gateway({ ...options, hooks: { gateway_call_completed: 1 } }), { code: "INVALID_INPUT", path: "/hooks/gateway_call_completed" });
+  assert.throws(() => gateway({ ...options, debug: true, hooks: { gateway_call_completed: 1 } }), { code: "INVALID_INPUT", path: "/hooks/gateway_call_completed" });
+  assert.throws(() => gateway({ ...options, debug: "yes" }), { code: "INVALID_INPUT", path: "/debug" });
   assert.throws(() => gateway({ ...options, hooks: 1 }), { code: "INVALID_INPUT", path: "/hooks" });
 });
 

@@ -64,7 +64,7 @@ test("contextweaver proxy: the official SDKs of three providers, streams, counts
   const { code, stdout, stderr } = await stop();
   assert.equal(code, 0);
   for (const line of [`export ANTHROPIC_BASE_URL=${address}\n`, `export OPENAI_BASE_URL=${address}/v1\n`, `export GOOGLE_GEMINI_BASE_URL=${address}\n`]) assert.ok(stdout.includes(line), stdout);
-  assert.match(stderr, /^POST \/v1\/chat\/completions gpt-5 200 whole \d+ tokens\nPOST \/v1\/responses gpt-5 200 whole \d+ tokens\nPOST \/v1\/messages claude-opus-5 200 whole \d+ tokens\nPOST \/v1(?:beta)?\/models\/gemini-3:generateContent gemini-3 200 whole \d+ tokens\nPOST \/v1(?:beta)?\/models\/gemini-3:streamGenerateContent gemini-3 200 whole \d+ tokens\ncontextweaver proxy: 5 calls of a model, 0 with a shorter prompt, cut 0 times; input for 100 % of the price without, by our forecast/);
+  assert.match(stderr, /^POST \/v1\/chat\/completions gpt-5 200 whole [\d,]+ tokens\nPOST \/v1\/responses gpt-5 200 whole [\d,]+ tokens\nPOST \/v1\/messages claude-opus-5 200 whole [\d,]+ tokens\nPOST \/v1(?:beta)?\/models\/gemini-3:generateContent gemini-3 200 whole [\d,]+ tokens\nPOST \/v1(?:beta)?\/models\/gemini-3:streamGenerateContent gemini-3 200 whole [\d,]+ tokens\ncontextweaver proxy: 5 calls of a model, 0 with a shorter prompt, cut 0 times; input for 100 % of the price without, by our forecast/);
   assert.ok(![stdout, stderr].some((said) => said.includes(KEY) || said.includes("hello there")));
 });
 
@@ -186,7 +186,7 @@ test("contextweaver run: Codex plays a session that does not fit, and reads what
   }
   const found = bodies.map(({ input }) => input.at(-1)).find(({ type, call_id: id }) => type === "function_call_output" && id === "look");
   assert.match(found.output, /1005\n1006/);
-  assert.match(stderr, /shortened \d+ of \d+ tokens \(full\)/);
+  assert.match(stderr, /shortened [\d,]+ of [\d,]+ tokens \(full\)/);
   assert.match(stderr, /contextweaver run: 11 calls of a model, .*1 calls of drilldown and recall answered/);
   assert.ok(!stderr.includes(KEY));
   // Nothing of ours is in what Codex has recorded.

@@ -24,7 +24,8 @@ function before(next = () => ({ text: "hi" }), options = {}) {
 
 test("Proxy, safety: no key and no word of a conversation is in logs, counts or errors", async () => {
   const errors = [];
-  const { ask, handler, log } = before(() => ({ text: "hi" }), { on_error: (error) => errors.push(error) });
+  const lines = [];
+  const { ask, handler, log } = before(() => ({ text: "hi" }), { on_error: (error) => errors.push(error), debug: (line) => lines.push(line) });
   const big = Array.from({ length: 40 }, (_, n) => [{ role: "assistant", content: [{ type: "tool_use", id: `t${n}`, name: "read", input: {} }] }, { role: "user", content: [{ type: "tool_result", tool_use_id: `t${n}`, content: `${CANARY} ${n} `.repeat(60) }] }]).flat();
   await (await ask()).text();
   await (await ask("/v1/messages", { body: { model: "m", messages: [{ role: "user", content: CANARY }, ...big] } })).text();
@@ -33,9 +34,13 @@ test("Proxy, safety: no key and no word of a conversation is in logs, counts or 
   await (await ask(`/v1/files/${CANARY}`, { method: "GET" })).text();
   const refused = await ask("/v1/messages", { headers: { host: "evil.example" } });
   const stats = await (await ask("/stats", { method: "GET" })).text();
-  const told = JSON.stringify([log, JSON.parse(stats), handler.stats(), await refused.text()]);
+  const told = JSON.stringify([log, lines, JSON.parse(stats), handler.stats(), await refused.text()]);
   assert.ok(log.length === 5 && stats.includes('"shortened":1'));
   for (const secret of [SECRET, CANARY, SECRET.slice(8)]) assert.ok(!told.includes(secret), told);
+  assert.match(lines[0], /^POST \/v1\/messages m 200 whole [\d,]+ tokens$/);
+  assert.match(lines[1], /^POST \/v1\/messages m 200 shortened [\d,]+ of [\d,]+ tokens \(\w+\)$/);
+  assert.equal(lines.length, log.length);
+  assert.throws(() => proxy({ ...OPTIONS, debug: "yes" }), { code: "INVALID_INPUT", path: "/debug" });
   handler.free();
   const down = proxy({ ...OPTIONS, fetch: () => Promise.reject(new Error(`${SECRET} ${CANARY}`)) });
   const response = await down(new Request(`http://127.0.0.1/v1/messages?key=${SECRET}`, { method: "POST", headers: { "x-api-key": SECRET }, body: "{}" }));

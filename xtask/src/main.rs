@@ -9,6 +9,7 @@ mod failure;
 mod modules;
 mod package;
 mod page;
+mod release;
 mod report;
 mod run;
 mod setup;
@@ -26,7 +27,9 @@ usage: cargo xtask <command>
   test                           run every test this machine can run
   test --quick                   the inner loop: native tests with fewer random cases, and the package in Node
   test --long                    every test, with ten times as many random cases (20,000), and 100,000 changes of each object
-  check                          formatting, lints, strict types, package linters, architecture rules
+  check [--release]              formatting, lints, strict types, package linters, architecture rules; with --release also that
+                                 release.toml says all
+  release --dry-run              build, pack, check, and write the bill of materials and the statement of provenance
   build [--www | --quick]        build the npm package into pkg/ and print its sizes; with --www also the page, to be
                                  put on any static host; with --quick into target/pkg-quick, in the shortest time, for tests alone
   serve [--port N] [--no-build]  serve the page on localhost
@@ -56,6 +59,7 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
         "build" => cmd::build::main(rest),
         "test" => cmd::test::main(rest),
         "check" => cmd::check::main(rest),
+        "release" => cmd::release::main(rest),
         "demo" => cmd::demo::main(rest),
         "serve" => cmd::serve::main(rest),
         "fuzz" => cmd::fuzz::main(rest),

@@ -16,6 +16,7 @@ use crate::dirs::Dirs;
 use crate::failure::{Context, Failure, Outcome};
 use crate::modules::{Build, MODULES, Module, Variant, finished};
 use crate::page;
+use crate::release::Release;
 use crate::run;
 use crate::setup::wasm_target::locked_version;
 use crate::stamp::{Inputs, files_below};
@@ -101,11 +102,13 @@ pub fn assemble(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<Package
         files.insert(Path::new("dist/node").join(relative), read(&file)?);
     }
     files.insert("package.json".into(), manifest(dirs)?);
-    for name in
-        ["README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "NOTICE", "llms.txt", "skills/contextweaver/SKILL.md"]
-    {
+    for name in ["CHANGELOG.md", "SECURITY.md", "LICENSE", "NOTICE", "llms.txt", "skills/contextweaver/SKILL.md"] {
         files.insert(name.into(), read(&dirs.root.join(name))?);
     }
+    // Where the page of a registry shows it, the other files are not beside it.
+    let readme = String::from_utf8_lossy(&read(&dirs.root.join("README.md"))?).into_owned();
+    let readme = Release::read(dirs)?.absolute(&readme, &locked_version(dirs, "contextweaver")?);
+    files.insert("README.md".into(), readme.into_bytes());
     // The other pictures are for the repository: a megabyte that nobody who installs the package looks at.
     for picture in PICTURES {
         files.insert(picture.into(), read(&dirs.root.join(picture))?);
@@ -335,12 +338,13 @@ fn licences<'a>(modules: &Path, files: impl Iterator<Item = &'a String>) -> Outc
     Ok(text.into_bytes())
 }
 
-/// package.json with the crate's version: it is stated in one place only.
+/// package.json with the crate's version and with what `release.toml` says: each is stated in one place only.
 fn manifest(dirs: &Dirs) -> Outcome<Vec<u8>> {
     let file = dirs.template().join("package.json");
     let mut value: Value =
         serde_json::from_slice(&read(&file)?).context(|| format!("{} is not JSON", file.display()))?;
     value["version"] = json!(locked_version(dirs, "contextweaver")?);
+    Release::read(dirs)?.fill(&mut value);
     let text = serde_json::to_string_pretty(&value).context(|| format!("cannot write {}", file.display()))?;
     Ok(format!("{text}\n").into_bytes())
 }

@@ -250,7 +250,7 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// Returns the keys in order.
-    pub fn keys(&self) -> impl Iterator<Item = &K> {
+    pub fn keys(&self) -> impl Iterator<Item = &K> + Clone {
         self.iter().map(|(key, _)| key)
     }
 

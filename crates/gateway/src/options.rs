@@ -5,7 +5,7 @@ use serde_json::Value;
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::{Field, Fields, Record, as_string, nearest, pointer};
+use contextweaver_model::json::{Field, Fields, Record, as_string, pointer, there_are};
 use contextweaver_text::quote::quote;
 
 use crate::cache::CachePolicy;
@@ -326,12 +326,9 @@ impl GatewayOptions {
 }
 
 /// Says that there is no such server.
-pub(crate) fn unknown_server<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Error {
+pub(crate) fn unknown_server<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
     let error = Error::new(ErrorCode::NotFound, format!("no server is called {}", quote(name)));
-    match nearest(name, known) {
-        Some(meant) => error.hint(format!("did you mean `{meant}`?")),
-        None => error.hint("servers are named in the options"),
-    }
+    error.hint(there_are(name, "server", known))
 }
 
 fn server_name(fields: &mut Fields, key: &'static str) -> Result<String> {

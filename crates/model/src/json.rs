@@ -16,7 +16,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::quote::quote;
 
 pub use floats::{float_text, parse_float, plain_text};
-pub use nearest::nearest;
+pub use nearest::{nearest, there_are};
 pub use record::{Field, Record, as_word, closed_or};
 use sent::end_of_string;
 pub use sent::{inexact_number, parse_sent, whole_escapes};

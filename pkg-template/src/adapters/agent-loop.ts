@@ -14,16 +14,21 @@ import type {
   RunningCosts,
   SelectableItem,
   StoredItem,
+  StoredSession,
   SyncedMessages,
 } from "contextweaver";
 import { findAgain, findAgainAsync, readOn, readOnAsync } from "./read-on.js";
 import type { DrilldownInput, RecallInput } from "./read-on.js";
 import { wellFormed } from "../boundary/repairs.js";
+import { lineWriter, isDebug } from "../telemetry/debug.js";
+import type { Debug } from "../telemetry/debug.js";
+import { loopReport, stepLine, stepOf, stepReport } from "./loop-report.js";
+import type { KeptStep, LoopReport, StepReport } from "./loop-report.js";
 import { TextHash } from "./text-hash.js";
 import { CALL_TOOL, ToolFront } from "./tool-front.js";
 import type { FrontCall, ResolvedCall } from "./tool-front.js";
 
-export type { DrilldownInput, RecallInput };
+export type { Debug, DrilldownInput, LoopReport, RecallInput, StepReport };
 
 /** What an agent's loop needs to know, whatever it is written in. */
 export interface AgentLoopOptions {
@@ -34,6 +39,11 @@ export interface AgentLoopOptions {
   readonly budget_tokens: number;
   /** The log, or how to make it. Default: a new one with default options. Whoever gives one frees it. */
   readonly manager?: ContextManager | ContextManagerOptions;
+  /**
+   * The log with its storage, of `openSession`, in place of `manager`. What is new is saved in each step before the model is called; where
+   * an entry cannot wait, as `fit`, call `session.save()` yourself. Whoever gives one frees it.
+   */
+  readonly session?: StoredSession;
   /** Default: `answer`, which shows messages, calls and results alike. */
   readonly phase?: Phase;
   /** Most tools offered per question. With no more tools than that, all are offered. Default: 16. */
@@ -50,7 +60,13 @@ export interface AgentLoopOptions {
    */
   readonly pin?: (item: StoredItem) => boolean;
   /** Is told of every step what was sent and what was left out. What it throws ends the step. */
-  readonly onStep?: (step: AgentLoopStep) => void;
+  readonly on_step?: (step: AgentLoopStep) => void;
+  /**
+   * Tells in one line of every step how many tokens were sent, cached and rewritten, what was digested and dropped, and why it was cut:
+   * `true` on standard error (in browsers and Workers by `console.debug`), a function is called with the line. No line quotes what was
+   * said. Default: false.
+   */
+  readonly debug?: Debug;
 }
 
 /** What was compiled for a call of the model. */
@@ -93,6 +109,8 @@ export interface AgentLoopTurn<F extends MessageFormat> {
   readonly now?: number | undefined;
   /** Whose prices it has, where the format of the messages does not tell. */
   readonly prices?: "openai" | "anthropic" | "gemini" | "deepseek" | undefined;
+  /** Gives up what is waited for before the call. */
+  readonly signal?: AbortSignal | undefined;
   readonly translated?: (step: Omit<AgentLoopStep<F>, "warnings">) => readonly MessageWarning[];
 }
 
@@ -234,7 +252,10 @@ export function callOffer(): DescribedTool {
 /** The conversation of an agent, and its tools. */
 export class AgentLoop {
   readonly manager: ContextManager;
+  /** Its storage, where it has one. */
+  readonly session: StoredSession | undefined;
   readonly #options: AgentLoopOptions;
+  readonly #line: ((line: string) => void) | undefined;
   readonly #isOwn: boolean;
   readonly #drilldown = priced(drilldownOffer());
   readonly #recall = priced(recallOffer());
@@ -267,9 +288,14 @@ export class AgentLoop {
   readonly #demanded = new Set<string>();
   /** Whether the manager scales budgets, as far as was seen. */
   #calibrates = true;
+  /** The step that was compiled last. */
+  #last: KeptStep | undefined;
 
-  constructor(options: AgentLoopOptions) {
-    const { manager, prices, thrift } = checked(options);
+  /** `taken` are names of options that the adapter has taken out. */
+  constructor(options: AgentLoopOptions, taken: readonly string[] = []) {
+    const { session, manager = session?.manager, prices, thrift, debug } = checked(options, taken);
+    this.session = session;
+    this.#line = lineWriter(debug);
     this.#isOwn = !(manager instanceof ContextManager);
     const own = { ...(prices !== undefined && { prices }), ...(thrift !== undefined && { thrift }) };
     this.manager = manager instanceof ContextManager ? manager : new ContextManager({ ...manager, ...own });
@@ -289,7 +315,7 @@ export class AgentLoop {
       known.set(name, priced(tool));
     }
     for (const name of this.#options.always ?? []) {
-      if (!known.has(name)) throw new ContextWeaverError("NOT_FOUND", `there is no tool \`${name}\``, { path: "/always" });
+      if (!known.has(name)) throw new ContextWeaverError("NOT_FOUND", `there is no tool \`${name}\``, { path: "/always", unknown: { name, known: [...known.keys()] } });
     }
     const items = tools.map(({ name, description, schema }): SelectableItem => ({
       id: name,
@@ -318,28 +344,42 @@ export class AgentLoop {
   /**
    * Compiles a step: `messages` is the whole conversation, `query` what the user asked last, `called` the tools that were called
    * since, `chosen` the tools, where the framework wanted to know them before the messages were there. `translated` is told what
-   * was built before `onStep` is, and says what the adapter repaired or left out.
+   * was built before `on_step` is, and says what the adapter repaired or left out.
    */
   step<F extends MessageFormat>(
     format: F,
     messages: readonly unknown[],
     turn: AgentLoopTurn<F>,
   ): AgentLoopStep<F> {
-    return this.#compile(format, this.#sync(format, messages, turn), turn, []);
+    return this.#told(() => this.#compile(format, this.#sync(format, messages, turn), turn, []));
   }
 
   /** Does the same where it may take time: items that are new get their vectors first, where the manager has an embedder. */
   async stepLater<F extends MessageFormat>(format: F, messages: readonly unknown[], turn: AgentLoopTurn<F>): Promise<AgentLoopStep<F>> {
-    const synced = this.#sync(format, messages, turn);
+    const { signal } = turn;
+    if (signal?.aborted) throw signal.reason;
+    const synced = this.#told(() => this.#sync(format, messages, turn));
     const warnings: MessageWarning[] = [];
     try {
-      if (this.manager.embeds) await this.manager.embedMissing(wellFormed(turn.query));
+      if (this.manager.embeds) await this.manager.embedMissing(wellFormed(turn.query), { signal });
     } catch (error) {
       if (!ContextWeaverError.is(error) || error.code !== "CALLBACK_FAILED") throw error;
       // A prompt by words alone is better than none.
       warnings.push({ code: "EMBEDDING_FAILED", message: error.message, path: "/manager/embed" });
     }
-    return this.#compile(format, synced, turn, warnings);
+    const step = this.#told(() => this.#compile(format, synced, turn, warnings));
+    await this.session?.save({ signal });
+    return step;
+  }
+
+  /** Tells of a step that cannot be made. */
+  #told<T>(make: () => T): T {
+    try {
+      return make();
+    } catch (error) {
+      if (ContextWeaverError.is(error)) this.#line?.(`step failed: ${error.code}${error.path ? ` at ${error.path}` : ""}`);
+      throw error;
+    }
   }
 
   #sync<F extends MessageFormat>(format: F, messages: readonly unknown[], { system }: AgentLoopTurn<F>): SyncedMessages {
@@ -367,7 +407,7 @@ export class AgentLoop {
   ): AgentLoopStep<F> {
     const query = wellFormed(asked);
     const factor = this.factorOf(model);
-    const { budget_tokens, phase = "answer", onStep } = this.#options;
+    const { budget_tokens, phase = "answer" } = this.#options;
     const turn: ToolTurn = { query, called, demanded, factor };
     const kept = chosen ?? this.choose(turn);
     const reading = this.#reading(kept, this.#room(factor));
@@ -398,8 +438,20 @@ export class AgentLoop {
     }
     const partial = { built, tools: names, tool_tokens: tokens, ...(unlisted && { unlisted }), synced, ...(completion && { completion }) };
     const step = { ...partial, warnings: [...synced.warnings, ...warnings, ...left_out, ...built.warnings, ...(translated?.(partial) ?? [])] };
-    onStep?.(step);
+    this.#note(step);
     return step;
+  }
+
+  /** Remembers a step and tells of it. */
+  #note(made: AgentLoopStep): void {
+    const { built, tools, tool_tokens, warnings, synced } = made;
+    if (built.step) {
+      const { budget_tokens } = this.#options;
+      const step = { step: built.step, stats: built.pack.stats, added: synced.added, budget_tokens, tools, tool_tokens, tool_count: this.#tools.size, warnings };
+      this.#last = stepOf(step, this.#last);
+      if (this.#line) this.#line(stepLine(stepReport(this.manager, this.#last)));
+    }
+    this.#options.on_step?.(made);
   }
 
   /**
@@ -445,6 +497,11 @@ export class AgentLoop {
   costs(): LoopCosts {
     const { steps, cached_tokens, forecast_tokens } = this.#observed;
     return { ...this.manager.costs(), ...(steps > 0 && { observed: { steps, cached_tokens, forecast_tokens } }) };
+  }
+
+  /** What happened so far. */
+  report(): LoopReport {
+    return loopReport(this.manager, this.costs(), this.#last && stepReport(this.manager, this.#last));
   }
 
   /** Takes what the provider says that it had of the last call in its cache. */
@@ -540,9 +597,9 @@ export class AgentLoop {
   }
 
   /** Answers it of any result. */
-  async drilldownAsync(input: DrilldownInput, call_id?: string): Promise<string> {
+  async drilldownAsync(input: DrilldownInput, call_id?: string, signal?: AbortSignal): Promise<string> {
     const called = { name: this.#drilldown.tool.name, input, call_id };
-    return (await this.manager.runAddedAsync(called, () => readOnAsync(this.manager, input, this.#share))).result;
+    return (await this.manager.runAddedAsync(called, () => readOnAsync(this.manager, input, this.#share, signal))).result;
   }
 
   /** Answers a call of the recall tool, of what is in memory. */
@@ -551,9 +608,9 @@ export class AgentLoop {
   }
 
   /** Answers it of everything. */
-  async recallAsync(input: RecallInput, call_id?: string): Promise<string> {
+  async recallAsync(input: RecallInput, call_id?: string, signal?: AbortSignal): Promise<string> {
     const called = { name: this.#recall.tool.name, input, call_id };
-    return (await this.manager.runAddedAsync(called, () => findAgainAsync(this.manager, input, this.#share))).result;
+    return (await this.manager.runAddedAsync(called, () => findAgainAsync(this.manager, input, this.#share, signal))).result;
   }
 
   /** Answers a call of `find_tools`: how the tools that are found are called. */
@@ -758,15 +815,13 @@ export class AgentLoop {
   }
 }
 
-const OPTIONS = ["budget_tokens", "manager", "phase", "max_tools", "always", "prices", "thrift", "pin", "onStep"];
+const OPTIONS = ["budget_tokens", "manager", "phase", "max_tools", "always", "prices", "thrift", "pin", "on_step", "session", "debug"];
 
 /** Refuses options that are not as described; those of the log and the phase are checked where they are used. */
-function checked(options: AgentLoopOptions): AgentLoopOptions {
+function checked(options: AgentLoopOptions, taken: readonly string[]): AgentLoopOptions {
   const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
-  if (unknown !== undefined) {
-    throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}`, hint: `there are: ${OPTIONS.join(", ")}` });
-  }
-  const { budget_tokens, max_tools, always, pin, onStep } = options as { readonly [Name in keyof AgentLoopOptions]: unknown };
+  if (unknown !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}`, unknown: { name: unknown, known: [...OPTIONS, ...taken] } });
+  const { budget_tokens, max_tools, always, pin, on_step, session, debug } = options as { readonly [Name in keyof AgentLoopOptions]: unknown };
   const refuse = (path: string, expected: string): never => {
     throw new ContextWeaverError("INVALID_INPUT", `expected ${expected}`, { path });
   };
@@ -778,8 +833,13 @@ function checked(options: AgentLoopOptions): AgentLoopOptions {
   if (max_tools !== undefined && !isCount(max_tools)) refuse("/max_tools", "a whole number of tools");
   if (always !== undefined && !Array.isArray(always)) refuse("/always", "a list of names");
   if (pin !== undefined && typeof pin !== "function") refuse("/pin", "a function");
-  if (onStep !== undefined && typeof onStep !== "function") refuse("/onStep", "a function");
-  const given = options.manager instanceof ContextManager && (["prices", "thrift"] as const).find((name) => options[name] !== undefined);
+  if (on_step !== undefined && typeof on_step !== "function") refuse("/on_step", "a function");
+  if (!isDebug(debug)) refuse("/debug", "true, false or a function");
+  if (session !== undefined && !((session as Partial<StoredSession> | null)?.manager instanceof ContextManager)) refuse("/session", "a session of `openSession`");
+  if (session !== undefined && options.manager !== undefined) {
+    throw new ContextWeaverError("INVALID_INPUT", "the session has its own log", { path: "/manager", hint: "openSession(storage, { … }) takes the options of the log" });
+  }
+  const given = (session !== undefined || options.manager instanceof ContextManager) && (["prices", "thrift"] as const).find((name) => options[name] !== undefined);
   if (given) {
     const hint = `new ContextManager({ ${given} })`;
     throw new ContextWeaverError("INVALID_INPUT", `the log that is given has its own \`${given}\``, { path: `/${given}`, hint });

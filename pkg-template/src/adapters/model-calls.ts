@@ -133,6 +133,7 @@ class ModelCall {
       demanded: forced,
       reserved_tokens: this.#reserved_tokens,
       model: this.#model.modelId,
+      signal: this.#params["abortSignal"] as AbortSignal | undefined,
       prices: pricesOf(typeof this.#model.provider === "string" ? this.#model.provider : this.#model.modelId),
     });
     const given = new Map((tools as readonly Fields[]).map((tool) => [tool["name"], tool]));

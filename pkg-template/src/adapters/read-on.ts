@@ -26,8 +26,8 @@ export function readOn(manager: Pick<ContextManager, "drilldown">, input: Drilld
 }
 
 /** Does the same of a result, too, that is not in memory. */
-export async function readOnAsync(manager: Pick<ContextManager, "drilldownAsync">, input: DrilldownInput, room: number): Promise<string> {
-  return said(await manager.drilldownAsync(input.handle, selectorOf(input), within(input, room)));
+export async function readOnAsync(manager: Pick<ContextManager, "drilldownAsync">, input: DrilldownInput, room: number, signal?: AbortSignal): Promise<string> {
+  return said(await manager.drilldownAsync(input.handle, selectorOf(input), { ...within(input, room), signal }));
 }
 
 /** Arguments of `ContextManager.recall`. */
@@ -42,8 +42,8 @@ export function findAgain(manager: Pick<ContextManager, "recall">, input: Recall
 }
 
 /** Does the same, also of results that are not in memory. */
-export async function findAgainAsync(manager: Pick<ContextManager, "recallAsync">, input: RecallInput, room: number): Promise<string> {
-  return found(await manager.recallAsync(input.query, { ...atMost(input, room), hidden_only: true }));
+export async function findAgainAsync(manager: Pick<ContextManager, "recallAsync">, input: RecallInput, room: number, signal?: AbortSignal): Promise<string> {
+  return found(await manager.recallAsync(input.query, { ...atMost(input, room), hidden_only: true, signal }));
 }
 
 /** What a model gets of what was found. */

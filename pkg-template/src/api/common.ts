@@ -1,4 +1,5 @@
 // Names that every entry has.
+export type { AbortOptions } from "../boundary/abort.js";
 export { ContextWeaverError, ERROR_CODES } from "../boundary/errors.js";
 export type { Embed, Embedder, Vector } from "../catalog/embedder.js";
 export type { ErrorCode, ErrorInit } from "../boundary/errors.js";

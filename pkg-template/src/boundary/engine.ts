@@ -1,6 +1,7 @@
 // A WebAssembly instance: starting it when it is first needed, calling it, and bringing it back after a trap.
-import { ContextWeaverError, fromEngine, modules } from "./errors.js";
-import type { Asked, ErrorGlue } from "./errors.js";
+import { modules } from "./asked.js";
+import type { Asked, ErrorGlue } from "./asked.js";
+import { ContextWeaverError, fromEngine } from "./errors.js";
 
 /** What an instance is made from. @internal */
 export type Source = WebAssembly.Module | ArrayBuffer | Uint8Array<ArrayBuffer>;

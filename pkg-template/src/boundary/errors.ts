@@ -1,4 +1,6 @@
 // The one error class of the package.
+import { asked } from "./asked.js";
+import { nearestHint } from "./nearest.js";
 
 /**
  * Every error code, in the order of the documentation. Adding one is a minor change, renaming one a major change.
@@ -69,6 +71,8 @@ export interface ErrorInit {
   readonly path?: string | undefined;
   /** What to do instead. */
   readonly hint?: string | undefined;
+  /** A name that there is not and those that there are, in place of a hint: which of them may be meant, or all. */
+  readonly unknown?: { readonly name: string; readonly known: readonly string[] } | undefined;
   /** Machine-readable numbers and names, such as `over_by` of `BUDGET_EXCEEDED`. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
   /** What was thrown by a function or property of yours, or by the engine. */
@@ -76,39 +80,6 @@ export interface ErrorInit {
 }
 
 const NAME = "ContextWeaverError";
-
-/** What every module of the package can tell of what an error says. @internal */
-export interface ErrorGlue {
-  /** The text without its credentials. */
-  mask_text(text: string): string;
-  /** The place of the name that is meant, among names that are parted by NUL. */
-  nearest_name(name: string, known: string): number | undefined;
-}
-
-/** A module that may be asked; nothing while it cannot be. @internal */
-export interface Asked {
-  ask<T>(run: (glue: ErrorGlue) => T): { readonly answer: T } | undefined;
-}
-
-/** Those that may be asked. @internal */
-export const modules = new Set<Asked>();
-let isAsking = false;
-
-/** Asks the first module that can be. @internal */
-export function asked<T>(run: (glue: ErrorGlue) => T): T | undefined {
-  // A module that fails makes an error, too.
-  if (isAsking) return undefined;
-  isAsking = true;
-  try {
-    for (const one of modules) {
-      const told = one.ask(run);
-      if (told) return told.answer;
-    }
-    return undefined;
-  } finally {
-    isAsking = false;
-  }
-}
 
 /** No credential is shorter; what is written in errors of this package hardly ever has such a word. */
 const LONG_WORD = /[^\s/:`'"]{16,}/;
@@ -140,7 +111,8 @@ export class ContextWeaverError extends Error {
     Object.defineProperty(this, "name", { value: NAME, configurable: true, writable: true });
     this.code = code;
     if (init.path) this.path = masked(init.path);
-    if (init.hint) this.hint = init.hint;
+    const hint = init.hint ?? (init.unknown && nearestHint(init.unknown.name, init.unknown.known));
+    if (hint) this.hint = hint;
     if (init.details) this.details = init.details;
   }
 

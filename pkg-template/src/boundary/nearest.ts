@@ -1,5 +1,8 @@
 // Finds the name that a misspelt one was meant to be. The WebAssembly engine decides, by the rule for its own fields.
-import { asked } from "./errors.js";
+import { asked } from "./asked.js";
+
+/** Names that are listed: options are fewer, tools may be thousands. */
+const MOST_LISTED = 40;
 
 /**
  * Returns the known name that is nearest: the same but for case and what parts its words, one or two typing errors away,
@@ -14,5 +17,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
 export function nearestHint(name: string, known: readonly string[]): string | undefined {
   const meant = nearest(name, known);
   if (meant !== undefined) return `did you mean \`${meant}\`?`;
-  return known.length > 0 ? `one of: ${known.join(" ")}` : undefined;
+  if (known.length === 0) return undefined;
+  const more = known.length > MOST_LISTED ? ` … (${known.length} in all)` : "";
+  return `one of: ${known.slice(0, MOST_LISTED).join(" ")}${more}`;
 }

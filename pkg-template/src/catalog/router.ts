@@ -35,7 +35,7 @@ import type {
   ToolProvider,
   ToolsForOptions,
 } from "./routing-types.js";
-import type { HydrationResult, JsonObject, SelectableItem, StoredTool } from "../types.js";
+import type { Bytes, HydrationResult, JsonObject, SelectableItem, StoredTool } from "../types.js";
 
 export interface Router {
   /** Same as {@link Router.free}, for `using`; absent where the runtime has no `Symbol.dispose`. */
@@ -274,8 +274,8 @@ export class Router {
    * Returns the index as bytes: with {@link RouterOptions.index} a router of the same tools starts without building it.
    * Vectors are not part of it. Empty for the beam navigator.
    */
-  indexBytes(): Uint8Array<ArrayBuffer> {
-    return this.#object.call((glue, handle) => glue.router_index(handle) as Uint8Array<ArrayBuffer>);
+  indexBytes(): Bytes {
+    return this.#object.call((glue, handle) => glue.router_index(handle) as Bytes);
   }
 
   /** Gives the memory back; every later call is `DISPOSED`. A second `free` does nothing. */

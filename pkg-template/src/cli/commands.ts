@@ -9,12 +9,13 @@ import { demo } from "./demo.js";
 import { diff } from "./diff.js";
 import { drilldown } from "./drilldown.js";
 import { gatewayCommand } from "./gateway.js";
+import { USAGE, helpOf } from "./help.js";
 import { init } from "./init.js";
 import { inspect } from "./inspect.js";
 import { installCommand, uninstallCommand } from "./install.js";
 import { lint } from "./lint.js";
 import { mcpCommand } from "./mcp.js";
-import { USAGE, UsageError, parse, usageOf } from "./options.js";
+import { UsageError, parse } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { safe } from "./print.js";
 import type { Printed } from "./print.js";
@@ -41,7 +42,7 @@ export async function main(args: readonly string[]): Promise<number> {
 async function run(line: CommandLine): Promise<string | Printed> {
   switch (line.command) {
     case "help":
-      return line.files[0] === undefined ? USAGE : usageOf(line.files[0]);
+      return line.files[0] === undefined ? USAGE : helpOf(line.files[0]);
     case "version":
       return `${version()}\n`;
     case "audit":

@@ -34,7 +34,7 @@ function scripted(sent) {
   return { text: parcel ? "Order 4711 is in parcel " + parcel + "." : "I do not know." };
 }
 `;
-const STORY = `${DATA}${SIZE}const onStep = ({ built, tool_tokens }) => console.log("sent", built.tokens + tool_tokens, "of at most", BUDGET, "tokens");
+const STORY = `${DATA}${SIZE}const on_step = ({ built, tool_tokens }) => console.log("sent", built.tokens + tool_tokens, "of at most", BUDGET, "tokens");
 ${SCRIPT}`;
 
 /** A scripted model of the AI SDK's interface, which Mastra has, too. */
@@ -81,7 +81,7 @@ model.doStream = async (options) => {
 
 const list_orders = createTool({ id: "list_orders", description: "Lists all orders", execute: async () => orders });
 
-const cw = contextWeaver({ budget_tokens: BUDGET, onStep });
+const cw = contextWeaver({ budget_tokens: BUDGET, on_step });
 const agent = new Agent({ id: "orders", name: "orders", instructions: "Be brief.", model, tools: { list_orders }, inputProcessors: [cw] });
 const { text } = await agent.generate(QUESTION, { maxSteps: 20 });
 console.log(text);
@@ -109,7 +109,7 @@ const model = fakeModel().respond(answer).respond(answer).respond(answer);
 const schema = { type: "object", properties: {} };
 const list_orders = tool(async () => orders, { name: "list_orders", description: "Lists all orders", schema });
 
-const cw = contextWeaver({ budget_tokens: BUDGET, onStep });
+const cw = contextWeaver({ budget_tokens: BUDGET, on_step });
 const agent = createAgent({ model, tools: [list_orders], middleware: [cw] });
 const { messages } = await agent.invoke({ messages: [{ role: "user", content: QUESTION }] }, { configurable: { thread_id: "t1" } });
 console.log(messages.at(-1).content);
@@ -140,7 +140,7 @@ const model = {
 const parameters = { type: "object", properties: {}, required: [], additionalProperties: false };
 const list_orders = tool({ name: "list_orders", description: "Lists all orders", parameters, strict: false, execute: async () => JSON.stringify(orders) });
 
-const cw = contextWeaver({ budget_tokens: BUDGET, onStep });
+const cw = contextWeaver({ budget_tokens: BUDGET, on_step });
 const agent = new Agent({ name: "orders", instructions: "Be brief.", model: cw.serve(model), tools: cw.tools([list_orders]) });
 const { finalOutput } = await new Runner({ tracingDisabled: true }).run(agent, QUESTION, { maxTurns: 20 });
 console.log(finalOutput);
@@ -161,7 +161,7 @@ ${STORY}${LANGUAGE_MODEL}
 const inputSchema = jsonSchema({ type: "object", properties: {} });
 const list_orders = tool({ description: "Lists all orders", inputSchema, execute: async () => orders });
 
-const cw = contextWeaver({ tools: { list_orders }, budget_tokens: BUDGET, onStep });
+const cw = contextWeaver({ tools: { list_orders }, budget_tokens: BUDGET, on_step });
 const { text } = await generateText({
   model,
   tools: cw.tools,
@@ -196,7 +196,7 @@ const client = new Anthropic({ apiKey: "none", fetch }); // yours: new Anthropic
 const tools = [{ name: "list_orders", description: "Lists all orders", input_schema: { type: "object", properties: {} } }];
 const run = { list_orders: async () => JSON.stringify(orders) };
 
-const cw = contextWeaver({ tools, budget_tokens: BUDGET, onStep });
+const cw = contextWeaver({ tools, budget_tokens: BUDGET, on_step });
 const messages = [{ role: "user", content: QUESTION }];
 for (;;) {
   const { content, stop_reason } = await client.messages.create(cw.fit({ model: "claude-opus-4-5", max_tokens: 1_024, messages }));
@@ -236,7 +236,7 @@ const parameters = { type: "object", properties: {} };
 const tools = [{ type: "function", function: { name: "list_orders", description: "Lists all orders", parameters } }];
 const run = { list_orders: async () => JSON.stringify(orders) };
 
-const cw = contextWeaver({ tools, budget_tokens: BUDGET, onStep });
+const cw = contextWeaver({ tools, budget_tokens: BUDGET, on_step });
 const messages = [{ role: "user", content: QUESTION }];
 for (;;) {
   const { choices } = await client.chat.completions.create(cw.fit({ model: "gpt-5", messages }));

@@ -1,6 +1,6 @@
 // `contextweaver proxy`: one endpoint before the providers of models, on this machine.
 import process from "node:process";
-import type { Proxy, ProxyLogEntry, ProxyOptions, ProxyStats } from "../proxy.js";
+import type { Proxy, ProxyOptions, ProxyStats } from "../proxy.js";
 import { linesFor } from "./agents.js";
 import { isLocal, listen, webRequest } from "./http-server.js";
 import { UsageError, share, wholeNumber } from "./options.js";
@@ -46,7 +46,7 @@ export async function started(values: CommandLine["values"], { host, port, token
     mask: values["mask"] === true,
     ...(thrift !== undefined && { thrift }),
     on_error: (error) => void process.stderr.write(`contextweaver proxy: ${safe(placeOf(error))}\n`),
-    ...(values["verbose"] === true && { on_request: (entry) => void process.stderr.write(`${safe(lineOf(entry))}\n`) }),
+    ...(values["verbose"] === true && { debug: (line) => void process.stderr.write(`${safe(line)}\n`) }),
   });
   const address = await listen(host, port, (incoming, outgoing) => proxy(webRequest(incoming, outgoing)));
   return { proxy, address };
@@ -57,13 +57,6 @@ function placeOf(error: unknown): string {
   const { name, code, stack } = error as { readonly name?: string; readonly code?: string; readonly stack?: string };
   const at = stack?.split("\n").find((line) => /^\s+at /.test(line));
   return `a request passed as it came: ${code ?? name ?? "error"}${at === undefined ? "" : ` ${at.trim()}`}`;
-}
-
-/** Writes the line of a request: no text of it, and no key. */
-function lineOf({ method, path, provider, model, status, sent, reason, tokens, tokens_without, cut }: ProxyLogEntry): string {
-  const size = tokens === undefined ? "" : ` ${tokens}${sent === "shortened" ? ` of ${tokens_without}` : ""} tokens`;
-  const why = reason ?? cut;
-  return `${method} ${path} ${model ?? provider} ${status} ${sent}${size}${why === undefined ? "" : ` (${why})`}`;
 }
 
 /** Says what a proxy was good for. */

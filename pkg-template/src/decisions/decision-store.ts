@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { refuseAborted } from "../boundary/abort.js";
 import { DecisionSession } from "./decision-session.js";
 import type {
   CallDecisionToolOptions,
@@ -72,6 +73,7 @@ export class DecisionStore {
   ): Promise<DecisionToolResult>;
   async callTool(name: string, args?: unknown, options?: CallDecisionToolOptions): Promise<DecisionToolResult> {
     const given = `"name":${encode(text(name, "/name"))},"arguments":${encode(args ?? {}, "/arguments")}`;
+    refuseAborted(options?.signal);
     const more = caller(options);
     return this.#told({ tool: name }, () => this.#session.ask<DecisionToolResult>("call_tool", `${given}${more}`), outcomeOf);
   }
@@ -214,8 +216,8 @@ function outcomeOfRpc(response: JsonRpcResponse | null): Outcome {
 
 /** Who calls, as more fields of an argument. */
 function caller(options: unknown): string {
-  const { agent_id, trace_id, ...others } = fields(options, "/options");
-  refuseUnknown(others, ["agent_id", "trace_id"], "/options");
+  const { agent_id, trace_id, signal: _, ...others } = fields(options, "/options");
+  refuseUnknown(others, ["agent_id", "trace_id", "signal"], "/options");
   const named = [["agent_id", agent_id], ["trace_id", trace_id]] as const;
   return named.flatMap(([key, value]) => (value === undefined ? [] : [`,"${key}":${encode(text(value, `/options/${key}`))}`])).join("");
 }

@@ -1,5 +1,6 @@
 // What goes into a decision store, and what comes out. Names are those of the tools: arguments in snake case, results in
 // camel case, stored records in snake case.
+import type { AbortOptions } from "../boundary/abort.js";
 import type { Embedder } from "../catalog/embedder.js";
 import type { JsonObject, JsonValue } from "../types.js";
 
@@ -147,7 +148,7 @@ export interface DecisionCall {
 }
 
 /** Who calls a tool, as the host knows it. It counts more than what the arguments say. */
-export interface CallDecisionToolOptions {
+export interface CallDecisionToolOptions extends AbortOptions {
   /** The agent: its decisions, its thoughts. */
   readonly agent_id?: string | undefined;
   /** The transport or session: thoughts of calls without an agent are collected by it. */

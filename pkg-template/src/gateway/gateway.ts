@@ -4,6 +4,7 @@ import { ContextManager } from "../manager/context-manager.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import type { ErrorCode } from "../boundary/errors.js";
 import { keepsNumbers, withRounded } from "../boundary/exact-numbers.js";
+import { nearestHint } from "../boundary/nearest.js";
 import { fields } from "../boundary/guard.js";
 import { resultTokens } from "../mcp/result-size.js";
 import type { ResultSizeOptions } from "../mcp/result-size.js";
@@ -43,7 +44,8 @@ import { Upstream } from "./upstream.js";
 import type { UpstreamListing, UpstreamSdk } from "./upstream.js";
 import type { UpstreamReport, UpstreamState } from "./upstream-types.js";
 import { amongHeaders, userNames, valuesIn } from "./user-values.js";
-import { GatewayWatch } from "./watch.js";
+import { GatewayWatch, withLines } from "./watch.js";
+import type { Debug } from "../telemetry/debug.js";
 
 /** The modules of the official SDK of MCP, 2.x, where the gateway shall not import them itself. */
 export interface GatewaySdk {
@@ -91,6 +93,8 @@ export interface GatewayOptions extends GatewayHttpOptions, ResultSizeOptions, O
   readonly on_server?: (event: GatewayServerEvent) => void;
   /** Hear of calls, for logs and telemetry: `otelGateway` of `contextweaver/otel` makes them. Default: nobody. */
   readonly hooks?: GatewayHooks;
+  /** As of adapters: a line for each call that a client made, when it has ended. Default: false. */
+  readonly debug?: Debug;
 }
 
 /** What became of a server. */
@@ -136,7 +140,7 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-const OWN = ["mcpServers", "servers", "env", "store", "manager", "context_tokens", "structured_content", "start_timeout_ms", "auth_provider", "sdk", "on_error", "on_server", "hooks"] as const;
+const OWN = ["mcpServers", "servers", "env", "store", "manager", "context_tokens", "structured_content", "start_timeout_ms", "auth_provider", "sdk", "on_error", "on_server", "hooks", "debug"] as const;
 const HTTP = ["token", "authorize", "origins", "hosts", "path", "protected_resource", "max_body_bytes", "max_sessions", "session_idle_ms"] as const;
 const START_MS = 5_000;
 const STATE_SECONDS = 600;
@@ -229,7 +233,8 @@ class RunningGateway {
     [this.#runtime, this.#runtimeOptions, this.#servers, this.warnings] = [made.runtime, made.options, made.servers, warnings];
     checkStructured(options.structured_content);
     this.#metaAllowed = options.meta_allow ?? ALL_TRACE_KEYS;
-    this.#watch = options.hooks && new GatewayWatch(options.hooks, this.#metaAllowed, this.#onError);
+    const hooks = withLines(options.hooks, options.debug);
+    this.#watch = hooks && new GatewayWatch(hooks, this.#metaAllowed, this.#onError);
   }
 
   readonly fetch = async (request: Request): Promise<Response> => {
@@ -262,7 +267,7 @@ class RunningGateway {
   async reconnect(server: string): Promise<UpstreamReport> {
     const { upstreams } = await this.#started();
     const upstream = upstreams.get(server);
-    if (!upstream) throw new ContextWeaverError("NOT_FOUND", `no server is called \`${server.slice(0, 100)}\``, { path: "/server", hint: `one of ${[...upstreams.keys()].join(", ")}` });
+    if (!upstream) throw new ContextWeaverError("NOT_FOUND", `no server is called \`${server.slice(0, 100)}\``, { path: "/server", hint: nearestHint(server, [...upstreams.keys()]) });
     await upstream.reconnect();
     return upstream.report();
   }

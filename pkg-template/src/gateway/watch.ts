@@ -3,6 +3,8 @@ import { ContextWeaverError } from "../boundary/errors.js";
 import { fields } from "../boundary/guard.js";
 import { refuseUnknown } from "../boundary/guard-errors.js";
 import { ALL_TRACE_KEYS, traceContextIn } from "../tools/trace-context.js";
+import { figure, isDebug, lineWriter } from "../telemetry/debug.js";
+import type { Debug } from "../telemetry/debug.js";
 import { failureOf } from "./failure.js";
 import type {
   GatewayCallCompleted,
@@ -20,6 +22,29 @@ import type { Fields } from "./server-sdk.js";
 const HOOKS = ["gateway_call_started", "upstream_request_started", "upstream_request_completed", "gateway_call_completed"] as const;
 const MAX_CLIENT_CHARS = 100;
 const KINDS: Readonly<Record<GatewayCallMethod, GatewayCallKind>> = { "tools/call": "tool", "resources/read": "resource", "prompts/get": "prompt" };
+
+/** Hooks that write a line of each call, too, as `debug` asks. */
+export function withLines(hooks: GatewayHooks | undefined, debug: Debug | undefined): GatewayHooks | undefined {
+  if (!isDebug(debug)) throw new ContextWeaverError("INVALID_INPUT", "expected true, false or a function", { path: "/debug" });
+  const line = lineWriter(debug);
+  const { gateway_call_completed: told } = hooks ?? {};
+  // What is no hook is refused where hooks are read.
+  const isRefused = (hooks !== undefined && typeof hooks !== "object") || (told !== undefined && typeof told !== "function");
+  if (!line || isRefused) return hooks;
+  const gateway_call_completed = (event: GatewayCallCompleted): unknown => {
+    line(lineOf(event));
+    return told?.(event);
+  };
+  return { ...hooks, gateway_call_completed };
+}
+
+/** Writes a call in one line: names and counts. */
+function lineOf({ method, server, name, error_type, attempts, cache_hit, is_digested, tokens, shown_tokens, duration_ms }: GatewayCallCompleted): string {
+  const about = [server, name].filter((one) => one !== undefined).join("/");
+  const size = tokens === undefined ? [] : [`${figure(tokens)} tokens came, ${figure(shown_tokens ?? tokens)} were shown${is_digested ? " (digested)" : ""}`];
+  const how = cache_hit ? "from the cache" : `${attempts} ${attempts === 1 ? "request" : "requests"}`;
+  return `${[method, about].filter(Boolean).join(" ")}: ${[error_type ?? "ok", ...size, how, `${figure(duration_ms)} ms`].join(", ")}`;
+}
 
 /** Who calls. */
 export interface WatchedClient extends Pick<GatewayCallRef, "caller" | "session" | "client" | "protocol_version"> {

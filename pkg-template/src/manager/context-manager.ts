@@ -1,6 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Catalog } from "../catalog/catalog.js";
 import { HandedOver } from "./conversation.js";
+import { refuseAborted, untilAborted } from "../boundary/abort.js";
+import type { AbortOptions } from "../boundary/abort.js";
 import { ContextWeaverError, movePath } from "../boundary/errors.js";
 import { asMcpWarnings, HALF, wellFormed } from "../boundary/repairs.js";
 import type { Repair } from "../boundary/repairs.js";
@@ -317,11 +319,11 @@ export class ContextManager {
    * const pack = manager.build({ phase: "answer", query });
    * ```
    */
-  async embedMissing(query?: string): Promise<number> {
+  async embedMissing(query?: string, { signal }: AbortOptions = {}): Promise<number> {
     const { vectors } = this.#session;
     if (!vectors) throw new ContextWeaverError("MISSING_FIELD", "there is no embedder", { path: "/embed", hint: "new ContextManager({ embed })" });
     if (query !== undefined) text(query, "/query");
-    return vectors.add(this.events.list({ since: vectors.seen }), query);
+    return untilAborted(signal, () => vectors.add(this.events.list({ since: vectors.seen }), query));
   }
 
   /** Compiles the prompt of a phase. `stats.prompt_tokens` never exceeds the budget. */
@@ -501,13 +503,15 @@ export class ContextManager {
    *
    * Errors: those of `drilldown`; `INVALID_INPUT` at `/bytes` for other bytes than those that were stored.
    */
-  async drilldownAsync(handle: string, selector: Selector, options?: DrilldownOptions): Promise<Slice> {
+  async drilldownAsync(handle: string, selector: Selector, options?: DrilldownOptions & AbortOptions): Promise<Slice> {
+    const { signal, ...how } = fields(options) as DrilldownOptions & AbortOptions;
+    refuseAborted(signal);
     try {
-      return this.#slice(handle, selector, options);
+      return this.#slice(handle, selector, how);
     } catch (error) {
       // In one go with what follows, as another that is loaded may evict it.
-      if (!isAbsence(error) || !(await this.#load(handle))) throw error;
-      return this.#slice(handle, selector, options);
+      if (!isAbsence(error) || !(await this.#load(handle, signal))) throw error;
+      return this.#slice(handle, selector, how);
     }
   }
 
@@ -518,10 +522,10 @@ export class ContextManager {
   }
 
   /** Brings bytes into memory that are elsewhere; tells whether they are there now. */
-  async #load(handle: string): Promise<boolean> {
+  async #load(handle: string, signal?: AbortSignal): Promise<boolean> {
     const { getBlob } = this.#session.callbacks;
     const hash = getBlob && this.#absent(handle);
-    const bytes = hash === undefined ? undefined : ((await getBlob?.(hash)) ?? (await this.#shown(handle, hash)));
+    const bytes = hash === undefined ? undefined : await untilAborted(signal, async () => (await getBlob?.(hash)) ?? this.#shown(handle, hash));
     if (bytes === undefined) return false;
     // Another call may have loaded it.
     if (this.#absent(handle) === hash) this.#session.run("reload_artifact", encode({ handle }), { beside: { bytes: [rawBytes(bytes, "/bytes")] } });
@@ -544,25 +548,27 @@ export class ContextManager {
    * As {@link ContextManager.recall}, of artifacts too whose bytes are not in memory: unless the words stand together in what is, the
    * option `get_blob` is asked for those that were not searched, one after the other and at most eight.
    */
-  async recallAsync(query: string, options?: RecallOptions): Promise<RecallAnswer> {
-    let best = this.recall(query, options);
+  async recallAsync(query: string, options?: RecallOptions & AbortOptions): Promise<RecallAnswer> {
+    const { signal, ...how } = fields(options) as RecallOptions & AbortOptions;
+    refuseAborted(signal);
+    let best = this.recall(query, how);
     if (!this.#session.callbacks.getBlob) return best;
     const scoreOf = ({ excerpts }: RecallAnswer): number => excerpts[0]?.score ?? 0;
     for (const handle of best.unread.slice(0, MAX_LOADED)) {
       if (scoreOf(best) >= ALL_WORDS) break;
       // One that is damaged where it is stays among those that were not searched.
-      if (this.artifacts.exists(handle) || !(await this.#loadWhole(handle))) continue;
+      if (this.artifacts.exists(handle) || !(await this.#loadWhole(handle, signal))) continue;
       // In one go with what was loaded, as the next may evict it.
-      const answer = this.recall(query, options);
+      const answer = this.recall(query, how);
       if (scoreOf(answer) >= scoreOf(best)) best = answer;
     }
     return best;
   }
 
   /** As `#load`, but for bytes that are not those that were stored. */
-  async #loadWhole(handle: string): Promise<boolean> {
+  async #loadWhole(handle: string, signal?: AbortSignal): Promise<boolean> {
     try {
-      return await this.#load(handle);
+      return await this.#load(handle, signal);
     } catch (error) {
       const code = ContextWeaverError.is(error) ? error.code : undefined;
       if (code === "DECODE_FAILED" || code === "INVALID_INPUT") return false;

@@ -1,4 +1,5 @@
 // A manager as a journal: what exportSince returns, and what restore takes.
+import type { Bytes } from "../types.js";
 import type { ContextManagerOptions } from "./options.js";
 
 export type { ForgottenItem } from "../generated.js";
@@ -21,7 +22,7 @@ export interface JournalBlob {
   readonly hash: string;
   readonly size_bytes: number;
   /** Copied when it is read; `ARTIFACT_NOT_FOUND` once the manager has given them up. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Bytes;
 }
 
 /** What is to be stored of a manager. */

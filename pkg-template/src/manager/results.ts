@@ -1,4 +1,5 @@
 // What the methods of a ContextManager return beyond the records of types.ts.
+import type { Bytes } from "../types.js";
 import type { ArtifactInput, EpisodeSearchOptions, EventCountQuery, EventQuery } from "./options.js";
 import type { ChoiceCard, RouteResult } from "../catalog/routing-types.js";
 import type {
@@ -222,7 +223,7 @@ export interface ArtifactView {
   /** Whether bytes are stored under a handle. */
   exists(handle: string): boolean;
   /** A copy of the bytes, for your own use; the policy governs prompts and drilldowns. Counts as a use. */
-  bytes(handle: string): Uint8Array<ArrayBuffer>;
+  bytes(handle: string): Bytes;
   /**
    * Ways to look into an artifact: pages that together show all of it, and what to look at first. Bytes that are no text
    * have none. `POLICY_VIOLATION` as for `drilldown`. Counts as a use.

@@ -2,6 +2,7 @@
 import { DEFAULT_ROOM, findAgainAsync, readOnAsync } from "../adapters/read-on.js";
 import type { DrilldownInput, RecallInput } from "../adapters/read-on.js";
 import type { ContextManager } from "../manager/context-manager.js";
+import type { AbortOptions } from "../boundary/abort.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import { fields } from "../boundary/guard.js";
 import { refuseUnknown } from "../boundary/guard-errors.js";
@@ -110,14 +111,14 @@ class Firewall {
   }
 
   async #call(params: Fields, more: readonly unknown[]): Promise<object> {
-    if (this.#isOwn(params)) return this.#read(params);
+    if (this.#isOwn(params)) return this.#read(params, more);
     return this.#digested(params, (await (this.#client["callTool"] as Method).call(this.#client, params, ...more)) as Fields);
   }
 
   /** A call that runs as a task, which tells how it goes on before it tells its result. */
   async *#stream(tasks: Fields, params: Fields, more: readonly unknown[]): AsyncGenerator<Fields, void, void> {
     if (this.#isOwn(params)) {
-      yield { type: "result", result: await this.#read(params) };
+      yield { type: "result", result: await this.#read(params, more) };
       return;
     }
     for await (const message of (tasks["callToolStream"] as Method).call(tasks, params, ...more) as AsyncIterable<Fields>) {
@@ -147,9 +148,12 @@ class Firewall {
   }
 
   /** Answers a call of a tool that is added. */
-  async #read({ name, arguments: given }: Fields): Promise<object> {
+  async #read({ name, arguments: given }: Fields, more: readonly unknown[]): Promise<object> {
     const input = (given ?? {}) as DrilldownInput & RecallInput;
-    const run = name === this.#names.recall ? () => findAgainAsync(this.#manager, input, DEFAULT_ROOM) : () => readOnAsync(this.#manager, input, DEFAULT_ROOM);
+    // The options of a request stand last, in both versions of the SDK.
+    const { signal } = (more.at(-1) ?? {}) as AbortOptions;
+    const read = name === this.#names.recall ? findAgainAsync : readOnAsync;
+    const run = (): Promise<string> => read(this.#manager, input, DEFAULT_ROOM, signal);
     const { result, error_type } = await this.#manager.runAddedAsync({ name: String(name), input }, run);
     return { content: [{ type: "text", text: result }], ...(error_type !== undefined && { isError: true }) };
   }

@@ -1,6 +1,6 @@
 // What goes into the conversion of MCP results, and what comes out.
 import type { ConversionWarning, McpRevision } from "./mcp-types.js";
-import type { JsonObject, ResultEnvelope, Sensitivity } from "../types.js";
+import type { Bytes, JsonObject, ResultEnvelope, Sensitivity } from "../types.js";
 
 /**
  * The result of a `tools/call`, as it came. Nothing of it is checked by these types: whatever a server sends is taken, and
@@ -50,7 +50,7 @@ export interface McpResultOptions extends McpReadOptions {
 /** Bytes of an MCP result. */
 export interface McpBinary {
   /** A copy of its own. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Bytes;
   /** MIME type of the bytes: of a link `text/uri-list`, whatever it leads to. */
   readonly media_type: string;
   /** A line for people. */

@@ -1,9 +1,10 @@
 // Bodies that are read as far as they may be, and passed on as they come.
+import type { Bytes } from "../types.js";
 import { joined } from "../boundary/bytes.js";
 
 /** A body of which so much was read. */
 export interface ReadBody {
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Bytes;
   /** What comes behind it, where it is more than was to be read. */
   readonly rest?: ReadableStreamDefaultReader<Uint8Array>;
 }
@@ -22,7 +23,7 @@ export async function readUpTo(body: ReadableStream<Uint8Array> | null, most: nu
 }
 
 /** Makes a body of the part that was read and the rest behind it. */
-export function bodyOf({ bytes, rest }: ReadBody): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
+export function bodyOf({ bytes, rest }: ReadBody): Bytes | ReadableStream<Uint8Array> {
   if (!rest) return bytes;
   return streamOf(
     (async function* () {

@@ -1,4 +1,5 @@
 // One request of a conversation: what is sent for it, in as many rounds with the model as it takes, and the one answer that the client gets.
+import type { Bytes } from "../types.js";
 import { joined } from "../boundary/bytes.js";
 import { bodyOf, chunksOf, objectOf, readUpTo, streamOf } from "./bodies.js";
 import { OWN_TOOLS } from "./conversation.js";
@@ -15,7 +16,7 @@ export interface ExchangeContext {
   readonly stats: StatsBook;
   readonly max_rounds: number;
   /** Sends a body to where the request goes. */
-  readonly send: (body: string | Uint8Array<ArrayBuffer>) => Promise<Response>;
+  readonly send: (body: string | Bytes) => Promise<Response>;
   /** Ends what is under way at the provider. */
   readonly abort: (reason: unknown) => void;
   /** Is told what went wrong here. */

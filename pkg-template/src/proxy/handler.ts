@@ -280,7 +280,8 @@ class Handling {
   #log({ request, route }: Passage, entry: Omit<ProxyLogEntry, "method" | "path" | "provider">): void {
     const { pathname } = new URL(request.url);
     const path = route.api === undefined ? "other" : pathname;
-    quietly(() => this.#options.on_request?.({ method: request.method, path, provider: route.provider, ...entry }));
+    const whole = { method: request.method, path, provider: route.provider, ...entry };
+    for (const tell of this.#options.told) quietly(() => tell(whole));
   }
 }
 

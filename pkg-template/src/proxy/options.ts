@@ -1,5 +1,7 @@
 // The options of a proxy, and their check.
 import { ContextWeaverError } from "contextweaver";
+import { figure, isDebug, lineWriter } from "../telemetry/debug.js";
+import type { Debug } from "../telemetry/debug.js";
 import { OFFICIAL } from "./routes.js";
 import type { ProxyProvider, Upstreams } from "./routes.js";
 
@@ -35,6 +37,8 @@ export interface ProxyOptions {
   readonly fetch?: (request: Request) => Promise<Response>;
   /** Is told of each request when its answer begins: names and counts, no text and no key. */
   readonly on_request?: (entry: ProxyLogEntry) => void;
+  /** As of adapters: a line for each request when its answer begins. Default: false. */
+  readonly debug?: Debug;
   /** Is told what went wrong here when a request passes as it came for that. Messages may quote what was said: keep them to yourself. */
   readonly on_error?: (error: unknown) => void;
 }
@@ -75,11 +79,12 @@ export interface CheckedOptions extends Required<Pick<ProxyOptions, "budget_toke
   readonly limits: Required<ProxyLimits>;
   readonly hosts: readonly string[] | undefined;
   readonly send: (request: Request) => Promise<Response>;
-  readonly on_request: ((entry: ProxyLogEntry) => void) | undefined;
+  /** Those who are told of each request. */
+  readonly told: readonly ((entry: ProxyLogEntry) => void)[];
   readonly on_error: ((error: unknown) => void) | undefined;
 }
 
-const NAMES = ["budget_tokens", "upstreams", "thrift", "prices", "mask", "max_rounds", "limits", "token", "origins", "hosts", "fetch", "on_request", "on_error"];
+const NAMES = ["budget_tokens", "upstreams", "thrift", "prices", "mask", "max_rounds", "limits", "token", "origins", "hosts", "fetch", "on_request", "on_error", "debug"];
 const LIMITS = { max_conversations: 200, max_units: 2 ** 28, max_body_bytes: 2 ** 25 };
 const PRICES = ["openai", "anthropic", "gemini", "deepseek"];
 const LEAST_BUDGET = 2_000;
@@ -93,7 +98,7 @@ function refuse(path: string, expected: string, hint?: string): never {
 export function checkedOptions(given: ProxyOptions): CheckedOptions {
   if (typeof given !== "object" || (given as unknown) === null) refuse("", "options", "{ budget_tokens: 60000, token: false }");
   unknown(Object.keys(given), NAMES, "");
-  const { budget_tokens, upstreams = {}, thrift = 0, prices, mask = false, max_rounds = 8, limits = {}, hosts, on_request, on_error } = given;
+  const { budget_tokens, upstreams = {}, thrift = 0, prices, mask = false, max_rounds = 8, limits = {}, hosts, on_request, on_error, debug } = given;
   const send = given.fetch ?? ((request: Request) => fetch(request));
   if (budget_tokens === undefined) throw new ContextWeaverError("MISSING_FIELD", "missing field `budget_tokens`", { path: "/budget_tokens", hint: "the most that a call of a model may have, such as 60000" });
   whole(budget_tokens, "/budget_tokens", LEAST_BUDGET, MOST_BUDGET);
@@ -102,16 +107,26 @@ export function checkedOptions(given: ProxyOptions): CheckedOptions {
   if (prices !== undefined && !PRICES.includes(prices)) refuse("/prices", `one of ${PRICES.join(", ")}`);
   if (typeof mask !== "boolean") refuse("/mask", "true or false");
   for (const [name, value] of [["/fetch", send], ["/on_request", on_request ?? send], ["/on_error", on_error ?? send]] as const) if (typeof value !== "function") refuse(name, "a function");
+  if (!isDebug(debug)) refuse("/debug", "true, false or a function");
+  const line = lineWriter(debug);
+  const told = [...(on_request ? [on_request] : []), ...(line ? [(entry: ProxyLogEntry): void => line(lineOf(entry))] : [])];
   if (hosts !== undefined && !(Array.isArray(hosts) && hosts.every((host) => typeof host === "string"))) refuse("/hosts", "a list of names");
   unknown(Object.keys(limits), Object.keys(LIMITS), "/limits");
   const bounds = { ...LIMITS, ...limits };
   for (const [name, value] of Object.entries(bounds)) whole(value, `/limits/${name}`, 1, Number.MAX_SAFE_INTEGER);
-  return { budget_tokens, thrift, prices, mask, max_rounds, limits: bounds, hosts: hosts?.map((host) => host.toLowerCase()), send, on_request, on_error, upstreams: addresses(upstreams) };
+  return { budget_tokens, thrift, prices, mask, max_rounds, limits: bounds, hosts: hosts?.map((host) => host.toLowerCase()), send, told, on_error, upstreams: addresses(upstreams) };
+}
+
+/** Writes the line of a request: no text of it, and no key. */
+function lineOf({ method, path, provider, model, status, sent, reason, tokens, tokens_without, cut }: ProxyLogEntry): string {
+  const size = tokens === undefined ? "" : ` ${figure(tokens)}${sent === "shortened" ? ` of ${figure(tokens_without ?? tokens)}` : ""} tokens`;
+  const why = reason ?? cut;
+  return `${method} ${path} ${model ?? provider} ${status} ${sent}${size}${why === undefined ? "" : ` (${why})`}`;
 }
 
 function unknown(names: readonly string[], known: readonly string[], path: string): void {
   const name = names.find((one) => !known.includes(one));
-  if (name !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${name}\``, { path: `${path}/${name}`, hint: `there are: ${known.join(", ")}` });
+  if (name !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${name}\``, { path: `${path}/${name}`, unknown: { name, known } });
 }
 
 function whole(value: unknown, path: string, least: number, most: number): void {

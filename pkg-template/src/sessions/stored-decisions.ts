@@ -1,4 +1,5 @@
 // A memory of decisions and the place where it is kept: what changed, as records of a journal.
+import type { AbortOptions } from "../boundary/abort.js";
 import { DecisionStore } from "../decisions/decision-store.js";
 import type { DecisionRecord, DecisionSnapshot, DecisionStoreOptions } from "../decisions/decision-types.js";
 import { decisions } from "../boundary/engines.js";
@@ -120,13 +121,13 @@ export class StoredDecisions {
    *
    * `CONFLICT` where somebody else wrote: open the memory again.
    */
-  save(): Promise<SavedSession> {
-    return this.#turns.run(() => this.#save(this.#journal.isWorthCompacting));
+  save({ signal }: AbortOptions = {}): Promise<SavedSession> {
+    return this.#turns.run(() => this.#save(this.#journal.isWorthCompacting), signal);
   }
 
   /** Stores everything anew. By itself it happens when that pays. */
-  compact(): Promise<SavedSession> {
-    return this.#turns.run(() => this.#save(true));
+  compact({ signal }: AbortOptions = {}): Promise<SavedSession> {
+    return this.#turns.run(() => this.#save(true), signal);
   }
 
   /** Removes the memory from its storage and frees the store. */

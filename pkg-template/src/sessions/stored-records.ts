@@ -1,4 +1,5 @@
 // Small records by name, kept beside sessions in the format of their journals.
+import type { AbortOptions } from "../boundary/abort.js";
 import { context } from "../boundary/engines.js";
 import { encode, fields, text } from "../boundary/guard.js";
 import { refuseUnknown } from "../boundary/guard-errors.js";
@@ -122,13 +123,13 @@ export class StoredRecords<V = JsonValue> {
    * Stores what is new, all or nothing. Resolves when it is durable; where it rejects, the next one stores the same and what came
    * after. `CONFLICT` where somebody else wrote: open the records again.
    */
-  save(): Promise<SavedSession> {
-    return this.#turns.run(() => this.#save(this.#journal.isWorthCompacting));
+  save({ signal }: AbortOptions = {}): Promise<SavedSession> {
+    return this.#turns.run(() => this.#save(this.#journal.isWorthCompacting), signal);
   }
 
   /** Stores everything anew. By itself it happens when that pays. */
-  compact(): Promise<SavedSession> {
-    return this.#turns.run(() => this.#save(true));
+  compact({ signal }: AbortOptions = {}): Promise<SavedSession> {
+    return this.#turns.run(() => this.#save(true), signal);
   }
 
   /** Removes all from the storage. */

@@ -1,6 +1,8 @@
 // A manager and the place where it is kept: opened, saved after each turn, and compacted when that pays.
 import { ContextManager } from "../manager/context-manager.js";
 import { ContextWeaverError } from "../boundary/errors.js";
+import { untilAborted } from "../boundary/abort.js";
+import type { AbortOptions } from "../boundary/abort.js";
 import { fields } from "../boundary/guard.js";
 import { InTurn } from "./in-turn.js";
 import { hashesIn, refuseDamaged } from "../manager/journal.js";
@@ -16,7 +18,7 @@ const CONCURRENT = 16;
 const READS = 10;
 
 /** How a session is opened: options of its manager, in place of those that its journal has. */
-export interface OpenSessionOptions extends Omit<RestoreOptions, "blobs" | "get_blob"> {
+export interface OpenSessionOptions extends Omit<RestoreOptions, "blobs" | "get_blob">, AbortOptions {
   /** Bytes of parts behind the last whole ones before they are written anew, at least. Default: 1 MiB. */
   readonly compact_bytes?: number;
 }
@@ -49,8 +51,8 @@ export interface SavedSession {
  * ```
  */
 export async function openSession(storage: SessionStorage, options?: OpenSessionOptions): Promise<StoredSession> {
-  const { compact_bytes, ...own } = fields(options) as OpenSessionOptions;
-  const { first, parts, findings, blobs, damaged } = await readWhole(storage, own.salvage === true);
+  const { compact_bytes, signal, ...own } = fields(options) as OpenSessionOptions;
+  const { first, parts, findings, blobs, damaged } = await untilAborted(signal, () => readWhole(storage, own.salvage === true));
   const get_blob = (hash: string): Promise<Uint8Array | undefined> => storage.getBlob(hash);
   if (parts.length === 0) {
     const { salvage: _, ...rest } = own;
@@ -156,22 +158,22 @@ export class StoredSession {
    *
    * `CONFLICT` where somebody else wrote to the session: open it again.
    */
-  save(): Promise<SavedSession> {
-    return this.#turns.run(() => this.#save(this.#written.isWorthCompacting));
+  save({ signal }: AbortOptions = {}): Promise<SavedSession> {
+    return this.#turns.run(() => this.#save(this.#written.isWorthCompacting), signal);
   }
 
   /** Stores everything anew, and removes what nothing refers to any more. By itself it happens when that pays. */
-  compact(): Promise<SavedSession> {
-    return this.#turns.run(() => this.#save(true));
+  compact({ signal }: AbortOptions = {}): Promise<SavedSession> {
+    return this.#turns.run(() => this.#save(true), signal);
   }
 
   /** Reads a part of an artifact, as {@link ContextManager.drilldownAsync}. */
-  drilldown(handle: string, selector: Selector, options?: DrilldownOptions): Promise<Slice> {
+  drilldown(handle: string, selector: Selector, options?: DrilldownOptions & AbortOptions): Promise<Slice> {
     return this.manager.drilldownAsync(handle, selector, options);
   }
 
   /** Searches everything that the session holds, as {@link ContextManager.recallAsync}. */
-  recall(query: string, options?: RecallOptions): Promise<RecallAnswer> {
+  recall(query: string, options?: RecallOptions & AbortOptions): Promise<RecallAnswer> {
     return this.manager.recallAsync(query, options);
   }
 

@@ -1,4 +1,5 @@
 // What every storage asks of its arguments before it writes.
+import type { Bytes } from "../types.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import { listed, rawBytes, utf8 } from "../boundary/guard.js";
 import { isWellFormed } from "../boundary/guard-errors.js";
@@ -51,16 +52,16 @@ export function hashesOf(value: unknown): ReadonlySet<string> {
 }
 
 /** Copies the bytes of a blob. Whoever shares it relies on its name, so it is computed: 16 MiB take some 10 ms. */
-export async function blobOf(hash: string, value: unknown): Promise<Uint8Array<ArrayBuffer>> {
+export async function blobOf(hash: string, value: unknown): Promise<Bytes> {
   if (typeof value === "string") throw new ContextWeaverError("INVALID_INPUT", "expected a Uint8Array, got a string", { path: "/bytes" });
-  const bytes = rawBytes(value, "/bytes") as Uint8Array<ArrayBuffer>;
+  const bytes = rawBytes(value, "/bytes") as Bytes;
   if ((await sha256(bytes)) === hash) return bytes;
   throw new ContextWeaverError("INVALID_INPUT", "the bytes have another SHA-256 than `hash` says", { path: "/hash" });
 }
 
 /** The SHA-256 of bytes as hexadecimal digits. */
 export async function sha256(bytes: Uint8Array): Promise<string> {
-  return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>)));
+  return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as Bytes)));
 }
 
 /** Bytes as hexadecimal digits. */

@@ -1,4 +1,5 @@
 // What stores in files do with a file system: whole writes, durable names, and no way that leads out of their directory.
+import type { Bytes } from "../types.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 
 /** A file that is open, as `node:fs/promises` has it. */
@@ -135,7 +136,7 @@ function isLink(path: string, cause?: unknown): ContextWeaverError {
 }
 
 /** Reads a file from a position to its end, or some bytes of it. */
-export async function readFrom(file: StorageFile, position: number, most = Infinity): Promise<Uint8Array<ArrayBuffer>> {
+export async function readFrom(file: StorageFile, position: number, most = Infinity): Promise<Bytes> {
   const bytes = new Uint8Array(Math.min(most, Math.max(0, (await file.stat()).size - position)));
   let length = 0;
   while (length < bytes.length) {

@@ -7,6 +7,7 @@
 // by a line that competes like any other, before the new one takes its name; then it removes what was there before that line.
 //
 // What is damaged is refused by `load` and `append`. Blobs and compactions go on, as they mend it.
+import type { Bytes } from "../types.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import { utf8 } from "../boundary/guard.js";
 import type { JournalFinding } from "../manager/journal-types.js";
@@ -211,7 +212,7 @@ export class FileSessions implements SessionEngine {
     }
   }
 
-  putBlob(id: string, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  putBlob(id: string, hash: string, bytes: Bytes): Promise<void> {
     return this.#inTurn(id, async (session) => {
       for (let attempt = 1; ; attempt += 1) {
         // It may have been deleted, and begin anew.

@@ -1,4 +1,5 @@
 // Signature Version 4 of AWS, as S3 wants it, computed with WebCrypto.
+import type { Bytes } from "../types.js";
 import { utf8 } from "../boundary/guard.js";
 import { hex, sha256 } from "./checks.js";
 
@@ -19,7 +20,7 @@ export interface S3Request {
   readonly query: Readonly<Record<string, string>>;
   /** Further headers, their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array<ArrayBuffer>;
+  readonly body: Bytes;
 }
 
 const ALGORITHM = "AWS4-HMAC-SHA256";
@@ -51,17 +52,17 @@ export async function signed(request: S3Request, { access_key_id, secret_access_
   const names = lines.map(([name]) => name).join(";");
   const canonical = [request.method, request.path, queryOf(request.query), ...lines.map(([name, value]) => `${name}:${value}`), "", names, hash].join("\n");
   const scope = `${day}/${region}/s3/aws4_request`;
-  let key: Uint8Array<ArrayBuffer> = bytesOf(`AWS4${secret_access_key}`);
+  let key: Bytes = bytesOf(`AWS4${secret_access_key}`);
   for (const part of [day, region, "s3", "aws4_request"]) key = await hmac(key, part);
   const signature = hex(await hmac(key, [ALGORITHM, time, scope, await sha256(bytesOf(canonical))].join("\n")));
   return { ...headers, authorization: `${ALGORITHM} Credential=${access_key_id}/${scope},SignedHeaders=${names},Signature=${signature}` };
 }
 
-function bytesOf(text: string): Uint8Array<ArrayBuffer> {
-  return utf8(text) as Uint8Array<ArrayBuffer>;
+function bytesOf(text: string): Bytes {
+  return utf8(text) as Bytes;
 }
 
-async function hmac(key: Uint8Array<ArrayBuffer>, text: string): Promise<Uint8Array<ArrayBuffer>> {
+async function hmac(key: Bytes, text: string): Promise<Bytes> {
   const imported = await crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
   return new Uint8Array(await crypto.subtle.sign("HMAC", imported, bytesOf(text)));
 }

@@ -1,4 +1,5 @@
 // Blobs in a bucket that speaks the protocol of S3, by `fetch`: AWS, R2, MinIO and others.
+import type { Bytes } from "../types.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import { fields } from "../boundary/guard.js";
 import { isWellFormed, refuseUnknown } from "../boundary/guard-errors.js";
@@ -10,7 +11,7 @@ import type { BlobStore } from "./storage-types.js";
 /** What requests are made by: `fetch`, as far as it is used. */
 export type S3Fetch = (
   address: string,
-  init: { method: string; headers: Record<string, string>; body?: Uint8Array<ArrayBuffer>; redirect: "manual" },
+  init: { method: string; headers: Record<string, string>; body?: Bytes; redirect: "manual" },
 ) => Promise<S3Response>;
 
 /** What a request is answered by, as far as it is used. */
@@ -163,7 +164,7 @@ class S3Blobs implements BlobStore {
   }
 
   /** Makes a request, again if need be. Nothing where the service answers by this code of its own. */
-  async #ask(method: string, path: string, query: Readonly<Record<string, string>>, body?: Uint8Array<ArrayBuffer>, absent?: string): Promise<S3Response | undefined> {
+  async #ask(method: string, path: string, query: Readonly<Record<string, string>>, body?: Bytes, absent?: string): Promise<S3Response | undefined> {
     const { origin, host } = this.#endpoint;
     // A runtime's own refuses to be called as a method of something else.
     const request = this.#fetch;

@@ -1,4 +1,5 @@
 // What stores of sessions have in common: the checks of what is given, and the end of sessions that nobody writes to.
+import type { Bytes } from "../types.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import { fields } from "../boundary/guard.js";
 import { refuseUnknown } from "../boundary/guard-errors.js";
@@ -15,7 +16,7 @@ export interface SessionEngine {
   load(id: string, salvage: boolean): Promise<StoredParts>;
   append(id: string, first: number, added: CheckedParts): Promise<void>;
   compact(id: string, first: number, added: CheckedParts, blobs: ReadonlySet<string>): Promise<void>;
-  putBlob(id: string, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
+  putBlob(id: string, hash: string, bytes: Bytes): Promise<void>;
   getBlob(id: string, hash: string): Promise<Uint8Array | undefined>;
   record(id: string): Promise<SessionRecord | undefined>;
   /** In whatever order. */

@@ -15,7 +15,7 @@ use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
-use contextweaver_model::json::{self, Fields};
+use contextweaver_model::json::{self, Fields, there_are};
 use contextweaver_routing::Catalog;
 use contextweaver_routing::cards::{
     CardOptions, CardStyle, ChoiceCard, ProviderOptions, SchemaSource, SelectionSchemaOptions, SkippedCard,
@@ -316,8 +316,11 @@ fn tool_arguments(router: &mut Router, mut fields: Fields) -> Result<String> {
     fields.finish()?;
     let (names, catalog) = router.names();
     let found = catalog.find(&tool).or_else(|| catalog.find(names.resolve(&tool).ok()?));
-    let item = found
-        .ok_or_else(|| Error::new(ErrorCode::NotFound, format!("no tool is called {}", quote(&tool))).at("/tool"))?;
+    let item = found.ok_or_else(|| {
+        let known = names.iter().map(|(name, _)| name);
+        let error = Error::new(ErrorCode::NotFound, format!("no tool is called {}", quote(&tool))).at("/tool");
+        error.hint(there_are(&tool, "tool", known))
+    })?;
     done(&json!({ "arguments": own_arguments(&item.args_schema, &given)? }))
 }
 

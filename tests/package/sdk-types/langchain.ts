@@ -22,7 +22,7 @@ const agent = createAgent({
 });
 // What the agent answers keeps its type.
 export const reason: Promise<string> = agent.invoke({ messages: [{ role: "user", content: "Why?" }] }, { configurable: { thread_id: "t" } }).then(({ structuredResponse }) => structuredResponse.reason);
-export const log: ContextManager | undefined = cw.manager("t");
+export const log: ContextManager | undefined = cw.conversation("t")?.manager;
 export const router = new Router(Catalog.fromLangChain(tools));
 contextWeaver({ budget_tokens: 16_000, manager: (thread) => new ContextManager({ profile: thread === "t" ? "fast" : "balanced" }) });
 // @ts-expect-error a log belongs to one conversation, and an agent has many

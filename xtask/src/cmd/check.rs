@@ -6,25 +6,31 @@ use std::time::Instant;
 use super::build;
 use super::package_tests::{self, Equipment};
 use crate::dirs::Dirs;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::modules;
 use crate::no_arguments;
+use crate::package::Package;
+use crate::release::{self, Release};
 use crate::report::{Counts, Report};
 use crate::run::{self, Step};
 use crate::setup::{npm, wasm_target};
 
 /// The package tests that only look: files against exports, package linters, strict types.
-const STATIC_PACKAGE_TESTS: &[&str] = &["contents", "lint", "page-source", "types"];
+const STATIC_PACKAGE_TESTS: &[&str] = &["contents", "lint", "page-source", "release", "types"];
 
 const BUILD_STAGE: &str = "build, facade types, size limits";
 
 /// Runs the command.
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
-    no_arguments("check", args)?;
+    let is_release = args.first().is_some_and(|arg| arg == "--release");
+    no_arguments("check", &args[usize::from(is_release)..])?;
     let started = Instant::now();
     let dirs = Dirs::find()?;
     npm::node()?;
     let mut report = Report::default();
+    if is_release {
+        complete(&dirs, &mut report)?;
+    }
     stage(&dirs, &mut report, "format", cargo(&dirs, &["fmt", "--all", "--check"]));
     stage(
         &dirs,
@@ -40,6 +46,19 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
     stage(&dirs, &mut report, "architecture", cargo(&dirs, &architecture));
     package(&dirs, &mut report)?;
     Ok(report.finish(started.elapsed()))
+}
+
+/// Refuses to release what does not say where it comes from.
+fn complete(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
+    let started = Instant::now();
+    match Release::read(dirs)?.missing() {
+        missing if missing.is_empty() => report.ran(release::FILE, Counts::ONE_PASSED, started.elapsed(), Vec::new()),
+        missing => {
+            let failure = Failure::new(format!("{} says nothing of: {}", release::FILE, missing.join(", ")));
+            report.broke(release::FILE, &failure, started.elapsed());
+        }
+    }
+    Ok(())
 }
 
 fn clippy_for_wasm(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
@@ -59,14 +78,15 @@ fn clippy_for_wasm(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-fn package(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
+/// Builds the package and looks at it; none where it cannot be built.
+pub fn package(dirs: &Dirs, report: &mut Report) -> Outcome<Option<Package>> {
     let started = Instant::now();
     let package = match build::build_and_measure(dirs) {
         Ok(package) => package,
         Err(failure) => {
             report.broke(BUILD_STAGE, &failure, started.elapsed());
             report.skipped("package", "the build failed");
-            return Ok(());
+            return Ok(None);
         }
     };
     report.ran(BUILD_STAGE, Counts::ONE_PASSED, started.elapsed(), Vec::new());
@@ -74,7 +94,7 @@ fn package(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
     npm::page(dirs)?;
     let equipment = Equipment::only(&package, "not used by static checks");
     package_tests::run(dirs, &equipment, STATIC_PACKAGE_TESTS, report);
-    Ok(())
+    Ok(Some(package))
 }
 
 fn cargo(dirs: &Dirs, args: &[&str]) -> Command {

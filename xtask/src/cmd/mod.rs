@@ -6,5 +6,6 @@ pub mod check;
 pub mod demo;
 pub mod fuzz;
 pub mod package_tests;
+pub mod release;
 pub mod serve;
 pub mod test;

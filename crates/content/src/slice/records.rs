@@ -172,7 +172,9 @@ impl<'a> TabularText<'a> {
             places.get_or_insert(&name.into_owned(), place);
         }
         let place = |name: &String, at: &str| match places.get(name) {
-            None if self.at.separator.is_some() => Err(pager.selector.no_column(name, at)),
+            None if self.at.separator.is_some() => {
+                Err(pager.selector.no_column(name, at, places.keys().map(String::as_str)))
+            }
             found => Ok(found.copied().unwrap_or(0)),
         };
         let picked = columns.iter().map(|name| place(name, "/columns")).collect::<Result<Vec<_>>>()?;
@@ -265,7 +267,7 @@ impl<'a> TabularText<'a> {
         let columns = self.profile();
         let known = WordSet::new(columns.iter().map(|column| column.name.clone()).collect());
         if let Some(name) = wanted.iter().find(|name| !known.contains(name)) {
-            return Err(selector.no_column(name, "/columns"));
+            return Err(selector.no_column(name, "/columns", columns.iter().map(|column| column.name.as_str())));
         }
         let wanted = WordSet::new(wanted.to_vec());
         let open = format!("{} rows, {} columns\n", self.data().len(), columns.len());

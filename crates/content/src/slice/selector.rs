@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::json::JsonPath;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::{Fields, JsonMap, as_number, as_uint, parse_float, wrong_type};
+use contextweaver_model::json::{Fields, JsonMap, as_number, as_uint, parse_float, there_are, wrong_type};
 use contextweaver_text::pattern::{Dialect, Pattern};
 use contextweaver_text::quote::quote;
 
@@ -175,10 +175,10 @@ impl Selector {
     }
 
     /// Makes the error for a column that does not exist.
-    pub(super) fn no_column(&self, name: &str, at: &str) -> Error {
+    pub(super) fn no_column<'a>(&self, name: &str, at: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
         Error::new(ErrorCode::NotFound, format!("no column {}", quote(name)))
             .at(format!("{}{at}", self.path))
-            .hint("the selector `columns` lists them")
+            .hint(there_are(name, "column", known))
     }
 }
 

@@ -175,14 +175,13 @@ pub fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usi
         .iter()
         .enumerate()
         .map(|(index, id)| {
-            let missing =
-                |what| Error::new(ErrorCode::NotFound, format!("{what} {}", quote(id))).at(format!("/pin/{index}"));
-            let at = events.position(id).ok_or_else(|| missing("no item with id"))?;
+            let path = format!("/pin/{index}");
+            let Some(at) = events.position(id) else { return Err(events.missing(id).at(path)) };
             if events.items()[at].is_superseded() {
-                Err(missing("another item stands in the place of"))
-            } else {
-                Ok(at)
+                let message = format!("another item stands in the place of {}", quote(id));
+                return Err(Error::new(ErrorCode::NotFound, message).at(path));
             }
+            Ok(at)
         })
         .collect()
 }

@@ -8,7 +8,7 @@ use super::unknown::{EPISODE, RecordWithRest, write_list};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Episode;
-use contextweaver_model::json::{Fields, JsonMap};
+use contextweaver_model::json::{Fields, JsonMap, there_are};
 use contextweaver_text::quote::quote;
 
 /// Episodes in the order they came; as JSON, `{"episodes": [...]}`.
@@ -72,9 +72,11 @@ impl EpisodicStore {
     /// # Errors
     /// `NOT_FOUND` when there is none.
     pub fn delete(&mut self, id: &str) -> Result<()> {
-        let place = self
-            .place(id)
-            .ok_or_else(|| Error::new(ErrorCode::NotFound, format!("no episode with id {}", quote(id))))?;
+        let place = self.place(id).ok_or_else(|| {
+            let ids = self.episodes.iter().map(|episode| episode.episode_id.as_str());
+            let error = Error::new(ErrorCode::NotFound, format!("no episode with id {}", quote(id)));
+            error.hint(there_are(id, "episode", ids))
+        })?;
         self.take_out(place);
         Ok(())
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::unknown::{ITEM, RecordWithRest, Unknown, write_list};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::Fields;
+use contextweaver_model::json::{Fields, there_are};
 use contextweaver_model::{ContextItem, ItemKind};
 use contextweaver_text::quote::quote;
 
@@ -235,9 +235,13 @@ impl EventLog {
     /// # Errors
     /// `NOT_FOUND` when there is none.
     pub fn get(&self, id: &str) -> Result<&ContextItem> {
-        self.position(id)
-            .map(|position| &self.items[position])
-            .ok_or_else(|| Error::new(ErrorCode::NotFound, format!("no item with id {}", quote(id))))
+        self.position(id).map(|position| &self.items[position]).ok_or_else(|| self.missing(id))
+    }
+
+    /// Makes the error for an id that no item has.
+    pub fn missing(&self, id: &str) -> Error {
+        let ids = self.items.iter().map(|item| item.id.as_str());
+        Error::new(ErrorCode::NotFound, format!("no item with id {}", quote(id))).hint(there_are(id, "item", ids))
     }
 
     /// Returns the last items, oldest first.

@@ -9,7 +9,7 @@ use contextweaver_base::limits;
 use contextweaver_base::order::{SortedMap, sort_distinct};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Fact;
-use contextweaver_model::json::Fields;
+use contextweaver_model::json::{Fields, there_are};
 use contextweaver_text::quote::quote;
 
 /// Facts by id; as JSON, `{"facts": [...]}` sorted by id.
@@ -69,7 +69,7 @@ impl FactStore {
     /// # Errors
     /// `NOT_FOUND` when there is none.
     pub fn get(&self, id: &str) -> Result<&Fact> {
-        self.facts.get(id).ok_or_else(|| missing(id))
+        self.facts.get(id).ok_or_else(|| self.missing(id))
     }
 
     /// Removes the fact with this id.
@@ -77,7 +77,9 @@ impl FactStore {
     /// # Errors
     /// `NOT_FOUND` when there is none.
     pub fn delete(&mut self, id: &str) -> Result<()> {
-        self.facts.remove(id).ok_or_else(|| missing(id))?;
+        if self.facts.remove(id).is_none() {
+            return Err(self.missing(id));
+        }
         self.unknown.forget(id);
         self.changes += 1;
         self.changed.remove(id);
@@ -175,8 +177,11 @@ impl FactStore {
     }
 }
 
-fn missing(id: &str) -> Error {
-    Error::new(ErrorCode::NotFound, format!("no fact with id {}", quote(id)))
+impl FactStore {
+    fn missing(&self, id: &str) -> Error {
+        let ids = self.facts.keys().map(String::as_str);
+        Error::new(ErrorCode::NotFound, format!("no fact with id {}", quote(id))).hint(there_are(id, "fact", ids))
+    }
 }
 
 impl Serialize for FactStore {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::nearest;
+use contextweaver_model::json::there_are;
 use contextweaver_text::quote::quote;
 
 use super::{Gateway, UnmatchedRule};
@@ -140,10 +140,7 @@ impl Gateway {
             let error =
                 Error::new(ErrorCode::NotFound, format!("the server lists no tool {}", quote(name))).at("/tool");
             let known = self.servers[place].tools.iter().map(crate::servers::ServerTool::name);
-            return Err(match nearest(name, known) {
-                Some(meant) => error.hint(format!("did you mean {}?", quote(meant))),
-                None => error,
-            });
+            return Err(error.hint(there_are(name, "tool", known)));
         }
         let before = self.state();
         let accepted = self.servers[place].accept(tool);

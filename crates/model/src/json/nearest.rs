@@ -1,5 +1,7 @@
 //! Which known name a misspelt one was meant to be.
 
+use contextweaver_text::quote::quote;
+
 /// Longest name that is compared: those of fields are shorter, and the work grows with the square.
 const LONGEST: usize = 48;
 /// Characters that a name shares with the beginning of a longer one.
@@ -23,6 +25,40 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         |known: &'a str| plain(known).and_then(|plain| distance(&wanted, &plain)).map(|distance| (distance, known));
     // `min_by_key` keeps the first of equals.
     known.into_iter().filter_map(far).min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+}
+
+/// Names that are compared with one that there is not, at most: it may be a model's, and the newest stand last.
+const MOST_COMPARED: usize = 2_000;
+/// Names that are listed where none is near.
+const LISTED: usize = 5;
+
+/// Says what there is in place of a name that there is not: the one that is nearest, or some, and how many there are. `what` names one
+/// of them.
+///
+/// ```
+/// use contextweaver_model::json::there_are;
+///
+/// let known = ["artifact:result:c1", "artifact:result:c2"];
+/// assert_eq!(there_are("artifact:result:C1", "artifact", known.into_iter()), "did you mean `artifact:result:c1`? there are 2 artifacts");
+/// assert_eq!(there_are("c2", "artifact", known.into_iter()), "did you mean `artifact:result:c2`? there are 2 artifacts");
+/// assert_eq!(there_are("log", "artifact", known.into_iter()), "there are 2 artifacts: `artifact:result:c1`, `artifact:result:c2`");
+/// assert_eq!(there_are("log", "artifact", [].into_iter()), "there is no artifact");
+/// ```
+pub fn there_are<'a>(name: &str, what: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+    let count = known.clone().count();
+    let recent = known.clone().skip(count.saturating_sub(MOST_COMPARED));
+    let part = |known: &&str| known.strip_suffix(name).is_some_and(|before| before.ends_with([':', '/', '.']));
+    let meant = nearest(name, recent.clone()).or_else(|| recent.clone().find(part));
+    let total = match count {
+        0 => return format!("there is no {what}"),
+        1 => format!("there is one {what}"),
+        _ => format!("there are {count} {what}s"),
+    };
+    if let Some(meant) = meant {
+        return format!("did you mean {}? {total}", quote(meant));
+    }
+    let listed: Vec<String> = known.take(LISTED).map(quote).collect();
+    format!("{total}{} {}", if count > LISTED { ", such as" } else { ":" }, listed.join(", "))
 }
 
 /// Returns the letters and digits of a name in lower case; none of one that is too long or has none.
@@ -71,7 +107,7 @@ fn typing_errors(a: &[char], b: &[char]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{LISTED, MOST_COMPARED, nearest, there_are};
 
     #[test]
     fn what_is_near_is_found_and_nothing_else() {
@@ -98,5 +134,17 @@ mod tests {
         }
         assert_eq!(nearest(&"p".repeat(1 << 20), known), None);
         assert_eq!(nearest("phase", []), None);
+    }
+
+    #[test]
+    fn of_many_some_are_listed_and_the_newest_compared() {
+        let names: Vec<String> = (0..MOST_COMPARED + 10).map(|at| format!("item number {at:05}")).collect();
+        let known = names.iter().map(String::as_str);
+        let said = there_are("zzz", "item", known.clone());
+        assert_eq!(said.matches('`').count(), 2 * LISTED);
+        assert!(said.starts_with("there are 2010 items, such as `item number 00000`"), "{said}");
+        assert!(there_are("item number 02009", "item", known.clone()).starts_with("did you mean `item number 02009`?"));
+        assert_eq!(there_are("x", "item", ["only"].into_iter()), "there is one item: `only`");
+        assert_eq!(there_are("c1", "artifact", ["xc1"].into_iter()), "there is one artifact: `xc1`");
     }
 }

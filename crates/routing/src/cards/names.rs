@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 
 use contextweaver_base::order::{SortedMap, WordSet, sort_by};
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::there_are;
 use contextweaver_text::hash::hex;
 use contextweaver_text::quote::quote;
 use contextweaver_text::unicode::prefix;
@@ -124,11 +125,15 @@ impl ToolNames {
     ///
     /// Fails with `NOT_FOUND`.
     pub fn resolve(&self, name: &str) -> Result<&str> {
-        self.ids.get(name).or_else(|| self.by_ids.get(name)).map(String::as_str).ok_or_else(|| unknown_name(name))
+        self.ids
+            .get(name)
+            .or_else(|| self.by_ids.get(name))
+            .map(String::as_str)
+            .ok_or_else(|| unknown_name(name).hint(there_are(name, "tool", self.ids.keys().map(String::as_str))))
     }
 
     /// Returns every name with its tool, sorted by name.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
         self.ids.iter().map(|(name, id)| (name.as_str(), id.as_str()))
     }
 }

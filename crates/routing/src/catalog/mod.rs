@@ -36,7 +36,7 @@ pub use risk::{RISKS, ToolChange, assess, worst};
 
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::{Fields, pointer};
+use contextweaver_model::json::{Fields, pointer, there_are};
 use contextweaver_model::{HydrationResult, SelectableItem};
 use contextweaver_text::quote::quote;
 
@@ -118,8 +118,10 @@ impl Catalog {
     ///
     /// Fails with `NOT_FOUND`.
     pub fn get(&self, id: &str) -> Result<&SelectableItem> {
-        self.find(id)
-            .ok_or_else(|| Error::new(ErrorCode::NotFound, format!("no tool has the id {}", quote(id))).at("/id"))
+        self.find(id).ok_or_else(|| {
+            let error = Error::new(ErrorCode::NotFound, format!("no tool has the id {}", quote(id))).at("/id");
+            error.hint(there_are(id, "tool", self.items.keys().map(String::as_str)))
+        })
     }
 
     /// Returns the tool with an id, none where there is no such tool.

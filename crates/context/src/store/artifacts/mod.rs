@@ -24,6 +24,7 @@ use super::unknown::Unknown;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::ArtifactRef;
+use contextweaver_model::json::there_are;
 use contextweaver_text::hash::hex;
 use contextweaver_text::quote::quote;
 
@@ -269,7 +270,8 @@ impl ArtifactStore {
     fn missing(&self, handle: &str) -> Error {
         let named = quote(handle);
         match self.gone.of(handle) {
-            None => Error::new(ErrorCode::ArtifactNotFound, format!("no artifact with handle {named}")),
+            None => Error::new(ErrorCode::ArtifactNotFound, format!("no artifact with handle {named}"))
+                .hint(there_are(handle, "artifact", self.entries.keys().map(String::as_str))),
             Some(lost) => {
                 let why = match lost {
                     EvictionReason::Ttl => "has expired",

@@ -1,0 +1,34 @@
+// How what waits is given up: by an `AbortSignal`, whose reason is what it rejects with.
+
+/** How to give up what waits. */
+export interface AbortOptions {
+  /**
+   * Gives up: the call rejects with `signal.reason`, has changed nothing, and leaves no listener. Writing that has begun goes on to its
+   * end, and the call resolves with it.
+   */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Throws the reason of a signal that says to stop. @internal */
+export function refuseAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw signal.reason;
+}
+
+/** Waits until something is done, or the signal says to stop. What goes on then is nobody's. @internal */
+export async function untilAborted<T>(signal: AbortSignal | undefined, work: () => PromiseLike<T>): Promise<T> {
+  refuseAborted(signal);
+  if (!signal) return work();
+  let stop: (() => void) | undefined;
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  const done = Promise.resolve(work());
+  try {
+    return await Promise.race([done, stopped]);
+  } finally {
+    signal.removeEventListener("abort", stop as () => void);
+    // Its failure, too, concerns nobody any more.
+    done.catch(() => undefined);
+  }
+}
