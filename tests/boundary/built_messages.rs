@@ -78,7 +78,7 @@ fn requests_that_cannot_be_answered_say_where() {
             "UNSUPPORTED",
             "/thought_signatures",
         ),
-        (json!({ "format": "gemini" }), "MISSING_FIELD", "/phase"),
+        (json!({ "phase": "dance", "format": "gemini" }), "INVALID_INPUT", "/phase"),
         (json!({ "phase": "answer", "format": "gemini", "attachments": true }), "UNKNOWN_FIELD", "/attachments"),
         (json!({ "phase": "answer", "format": "gemini", "budget_tokens": 3 }), "BUDGET_EXCEEDED", ""),
     ] {

@@ -22,7 +22,8 @@ use contextweaver_model::{BuildStats, Phase};
 #[derive(Debug, Clone, PartialEq, Record)]
 #[record(closed, root)]
 pub struct BuildRequest {
-    /// What the prompt is for.
+    /// What the prompt is for; where that is not said, an answer.
+    #[record(with = phase)]
     pub phase: Phase,
     /// Text that relevance is measured against; may be empty.
     #[record(default)]
@@ -112,6 +113,10 @@ impl BuildRequest {
         fields.default_to("phase", phase.as_str());
         Self::from_fields(fields)
     }
+}
+
+fn phase(fields: &mut Fields, key: &'static str) -> Result<Phase> {
+    fields.parsed_or(key, Phase::Answer, Phase::parse)
 }
 
 /// Takes `query_tags` and `hints`.

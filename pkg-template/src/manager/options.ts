@@ -379,8 +379,8 @@ export interface ObservedUsage {
 
 /** What to build. */
 export interface BuildOptions {
-  /** What the prompt is for: which kinds of items it has, and which budget. Without it, `MISSING_FIELD`. */
-  readonly phase: Phase;
+  /** What the prompt is for: which kinds of items it has, and which budget. Default: `answer`. */
+  readonly phase?: Phase;
   /** What the prompt is about. Default: the last turns speak for themselves. */
   readonly query?: string;
   readonly query_tags?: readonly string[];
