@@ -50,7 +50,7 @@ function document() {
       .filter(([entry]) => entry !== "contextweaver" && !PARTS.includes(entry))
       .map(([entry, found]) => section(entry, entry.endsWith("/slim") ? "Besides everything of `contextweaver`." : "", [...found].filter(([name]) => !(entry.endsWith("/slim") && all.has(name))))),
   ];
-  const head = "# Every export\n\nMade by a test of the declarations (`tests/package/api-docs.test.mjs`); do not edit. The first sentence of each; your editor shows the rest.\n";
+  const head = "# Reference: every export\n\nMade by a test of the declarations (`tests/package/api-docs.test.mjs`); do not edit. The first sentence of each; your editor shows the rest.\n";
   return [head, ...sections].join("\n");
 }
 

@@ -12,6 +12,7 @@ import test from "node:test";
 import { gzipSync } from "node:zlib";
 import { build, transform } from "esbuild";
 import { here, manifest, project, root, run } from "./harness.mjs";
+import { pictures } from "../../docs/images/draw.mjs";
 import { bundleWorker } from "./workerd-bundle.mjs";
 
 const folder = await project("readme");
@@ -84,6 +85,23 @@ test("the package has the pictures that its documents show, and no other", async
   const carried = (await readdir(join(installed, "docs"), { recursive: true })).filter(isPicture);
   assert.ok(links(texts.get("README.md")).some(isPicture), "the README shows the page");
   assert.deepEqual(carried.map((file) => join("docs", file)).sort(), [...new Set(shown)].sort());
+});
+
+test("the drawn pictures are as docs/images/draw.mjs draws them", async () => {
+  for (const [name, svg] of Object.entries(pictures())) assert.equal(await readFile(join(root, "docs", "images", name), "utf8"), svg, `${name}: node docs/images/draw.mjs`);
+});
+
+test("every page says which kind it is, and the index lists it there", () => {
+  const sections = texts.get("docs/README.md").split(/^## /m).slice(1);
+  assert.deepEqual(sections.map((section) => section.split("\n", 1)[0]), ["Tutorial", "How-to", "Explanation", "Reference"]);
+  for (const section of sections) {
+    const kind = section.split("\n", 1)[0];
+    for (const page of links(section)) {
+      const text = texts.get(join("docs", page));
+      assert.ok(text.startsWith(`# ${kind}: `), `${page}: ${text.split("\n", 1)[0]}`);
+      if (kind === "Explanation") assert.ok(links(text).some(isPicture), `${page} has no picture`);
+    }
+  }
 });
 
 test("package.json names no address", () => {
