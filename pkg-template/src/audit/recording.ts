@@ -1,7 +1,7 @@
 // A file of recorded sessions in memory: its conversations as events, or what the file is where it has none.
 import type { SessionEvent } from "./events.js";
 import { fieldsOf } from "../boundary/fields.js";
-import { recognised } from "./readers/index.js";
+import { READERS, recognised } from "./readers/index.js";
 import { valuesOf } from "./values.js";
 
 export type { ChatMessage, SessionEvent } from "./events.js";
@@ -44,8 +44,11 @@ const FIELDS = 6;
 export const WHAT_IS_READ =
   "sessions of Claude Code, Codex, OpenCode, Gemini CLI, mini-swe-agent and OpenHands, logs of requests to OpenAI, Anthropic and Gemini, spans of OpenTelemetry, chat messages, and sessions and snapshots of contextweaver";
 
-/** Reads a file. `told` hears how many bytes were read, with each part. */
-export async function readRecording(chunks: AsyncIterable<Uint8Array>, name: string, told?: (bytes: number) => void): Promise<Recording> {
+/** The readers by name, as `readRecording` takes them. */
+export const READER_NAMES: readonly string[] = READERS.map(({ name }) => name);
+
+/** Reads a file. `as` names the reader where its first values do not tell. */
+export async function readRecording(chunks: AsyncIterable<Uint8Array>, name: string, as?: string): Promise<Recording> {
   const problems: RecordingProblem[] = [];
   let problem_count = 0;
   let bytes = 0;
@@ -57,11 +60,10 @@ export async function readRecording(chunks: AsyncIterable<Uint8Array>, name: str
     problem,
     bytes: (count) => {
       bytes += count;
-      told?.(bytes);
     },
     held: () => undefined,
   });
-  const { reader, first, source } = await recognised(values, name);
+  const { reader, first, source } = await recognised(values, name, as);
   if (!reader) return { agent: undefined, conversations: [], problems, problem_count, otherwise: otherwise(bytes, first.map(({ value }) => value), problem_count) };
   const open = new Map<string, { session: string; parent: string | undefined; events: SessionEvent[]; calls: number }>();
   const conversations: RecordedConversation[] = [];
