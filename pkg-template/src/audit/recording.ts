@@ -37,7 +37,8 @@ export interface Recording {
 
 /** Problems that are kept. */
 const MAX_PROBLEMS = 100;
-/** Names of fields that are told. */
+/** Objects of a list whose names of fields are told, and how many names. */
+const LOOKED_AT = 64;
 const FIELDS = 6;
 
 /** What is read, for whoever brought something else. */
@@ -94,6 +95,12 @@ function otherwise(bytes: number, first: readonly unknown[], problems: number): 
   return `This is ${kindOf(first)}; we read ${WHAT_IS_READ}.`;
 }
 
+/** Fields that objects have, each once. */
+function namesOf(objects: readonly unknown[]): readonly string[] {
+  const keys = objects.flatMap((one) => Object.keys(fieldsOf(one)));
+  return [...new Set(keys.map((key) => key.replace(/[^\w $.-]/g, "").slice(0, 40)))].filter((key) => key !== "");
+}
+
 const SERVER: readonly (readonly [keys: readonly string[], what: string])[] = [
   [["openapi"], "a description of an API (OpenAPI)"],
   [["log", "creator"], "a log of a browser (HAR)"],
@@ -111,10 +118,10 @@ function kindOf(first: readonly unknown[]): string {
   const one = first.length === 1;
   const value = first[0];
   const list = one && Array.isArray(value) ? (value as unknown[]) : first;
-  const fields = Object.keys(fieldsOf(list[0])).map((key) => key.replace(/[^\w $.-]/g, "").slice(0, 40)).filter((key) => key !== "");
+  const fields = namesOf(list.slice(0, 1));
   const known = SERVER.find(([keys]) => keys.every((key) => fields.includes(key) || key in fieldsOf(fieldsOf(value)["log"])));
   if (known) return known[1];
   if (fields.length === 0) return one && Array.isArray(value) ? `a list of ${list.length === 0 ? "nothing" : `${typeof list[0]}s`}` : `JSON of ${typeof value}s`;
-  const named = fields.slice(0, FIELDS).map((key) => `\`${key}\``).join(", ");
+  const named = namesOf(list.slice(0, LOOKED_AT)).slice(0, FIELDS).map((key) => `\`${key}\``).join(", ");
   return one && !Array.isArray(value) ? `a document with the fields ${named}` : `a list of objects with the fields ${named}`;
 }
