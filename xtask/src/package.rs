@@ -140,7 +140,9 @@ fn pictures(files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeSet<PathBuf> {
     for (path, bytes) in files.iter().filter(|(path, _)| path.extension().is_some_and(|extension| extension == "md")) {
         let text = String::from_utf8_lossy(bytes);
         let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
-        let shown = targets.filter(|target| target.ends_with(".svg") || target.ends_with(".jpg"));
+        let shown = targets
+            .map(Path::new)
+            .filter(|target| target.extension().is_some_and(|extension| extension == "svg" || extension == "jpg"));
         found.extend(shown.map(|target| path.with_file_name(target)));
     }
     found
