@@ -143,6 +143,28 @@ test("the skill says when to use it", () => {
   assert.ok(fields.description.length > 80 && fields.description.length <= 1024);
 });
 
+test("every section with figures names a benchmark that there is", async () => {
+  const [intro, ...sections] = texts.get("docs/measurements.md").split(/^## /m);
+  assert.match(intro, /Measured between .* 20\d\d on .* cores, Node/);
+  for (const section of [...sections, texts.get("docs/costs.md").split(/^## /m).find((one) => one.startsWith("Beside other ways"))]) {
+    const named = [...section.matchAll(/`(?:cargo xtask bench (\w+)|node benches\/([\w-]+)\.mjs)/g)].map(([, xtask, node]) => xtask ?? node);
+    assert.ok(named.length > 0, section.split("\n", 1)[0]);
+    for (const name of named) assert.ok(existsSync(join(root, "benches", `${name}.mjs`)), name);
+  }
+});
+
+test("what costs.md says of this package is what the report of the benchmark says", async () => {
+  const report = await readFile(join(root, "benches", "QUALITY.md"), "utf8");
+  const measured = (set, what, budget) => Number(new RegExp(`^\\| ${set} \\| ${what} at ${Number(budget.replace(",", "")) / 1000}k \\| \\d+ \\| ([\\d.]+)`, "m").exec(report)[1]);
+  const rows = [...texts.get("docs/costs.md").matchAll(/^\| (.+?), ([\d,]+) \| 1\.00, 100 \| (\.\d+), (\d+) \|/gm)];
+  assert.equal(rows.length, 8);
+  let set;
+  for (const [, about, budget, cost, recall] of rows) {
+    if (about !== "the same") set = about.startsWith("four") ? "swe-mini, 4 joined" : "swe-mini";
+    for (const [stated, what] of [[100 * Number(cost), "cost"], [Number(recall), "recall"]]) assert.ok(Math.abs(stated - measured(set, what, budget)) <= 0.6, `${set} at ${budget}: ${what} is stated as ${stated}, measured ${measured(set, what, budget)}`);
+  }
+});
+
 /** How far a stated size may be from what is measured. */
 const TOLERANCE = 0.1;
 
