@@ -1,8 +1,8 @@
 // What the tab of a session asks for: the file that was opened, its calls in figures, and the prompt of each.
-import { READER_NAMES, type RecordedConversation, type Recording, readRecording } from "contextweaver/recording";
+import { type RecordedConversation, type Recording, readRecording, readerNames } from "contextweaver/recording";
 import { TAPE_BUDGETS, TapePlayer, budgetFor, type Tape, type TapeLeft, type TapeMessage } from "contextweaver/tape";
 import type { ChatMessage, SessionEvent } from "contextweaver/recording";
-import { InputError, line, masked, partOf, safe, type Part } from "./text.ts";
+import { type Format, InputError, line, masked, partOf, safe, type Part } from "./text.ts";
 
 /** A conversation of a file. */
 export interface ConversationView {
@@ -45,7 +45,7 @@ const AGENTS: Readonly<Record<string, string>> = {
 };
 
 /** What the recogniser knows, in words. */
-const FORMATS = READER_NAMES.map((key) => ({ key, title: AGENTS[key] ?? key }));
+const formats = (): readonly Format[] => readerNames().map((key) => ({ key, title: AGENTS[key] ?? key }));
 
 /** Problems that are shown. */
 const MAX_PROBLEMS = 5;
@@ -70,7 +70,7 @@ export async function open({ name, file, as }: { readonly name: string; readonly
   const recording = await readRecording(chunksOf(file), name, as);
   const isUnknown = recording.agent === undefined;
   // What a prompt is made of, such as a snapshot without a turn, may have no call.
-  if (isUnknown || recording.conversations.length === 0) throw new InputError(reasonOf(recording), file.size > 0 ? FORMATS : undefined);
+  if (isUnknown || recording.conversations.length === 0) throw new InputError(reasonOf(recording), file.size > 0 ? formats() : undefined);
   [present, player] = [{ name, file, recording }, undefined];
   const { agent = "", conversations, problems, problem_count } = recording;
   const chosen = Math.max(0, conversations.reduce((best, each, at) => (each.calls > (conversations[best]?.calls ?? 0) ? at : best), 0));

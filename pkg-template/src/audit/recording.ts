@@ -45,8 +45,8 @@ const FIELDS = 6;
 export const WHAT_IS_READ =
   "sessions of Claude Code, Codex, OpenCode, Gemini CLI, mini-swe-agent and OpenHands, logs of requests to OpenAI, Anthropic and Gemini, spans of OpenTelemetry, chat messages, and sessions and snapshots of contextweaver";
 
-/** The readers by name, as `readRecording` takes them. */
-export const READER_NAMES: readonly string[] = READERS.map(({ name }) => name);
+/** The readers by name, as `readRecording` takes them. Not a constant: a bundle that reads nothing would carry them. */
+export const readerNames = (): readonly string[] => READERS.map(({ name }) => name);
 
 /** Reads a file. `as` names the reader where its first values do not tell. */
 export async function readRecording(chunks: AsyncIterable<Uint8Array>, name: string, as?: string): Promise<Recording> {
