@@ -98,6 +98,7 @@ export interface ContextWeaver<Tools extends AiSdkTools> extends ContextWeaverHa
 
 /** How the calls of a model are served, whose tools come with each call. */
 export interface MiddlewareOptions extends AgentLoopOptions {
+  /** They come with each call of the model. */
   readonly tools?: never;
   /**
    * How many times the model is asked again within one call, after it called `drilldown`, `recall` or `find_tools`. The last time it is not

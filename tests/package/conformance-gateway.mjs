@@ -219,7 +219,7 @@ export function conformancePage({ versions, server, legacy, client, reasons, leg
     ...list("Not passed directly, either:", explain(pairs, direct, ({ direct: { status } }) => status !== "pass")),
   ];
   return `${[
-    "# Conformance of the gateway",
+    "# Reference: conformance of the gateway",
     "",
     `Made by a test (\`tests/package/gateway-conformance.test.mjs\`); do not edit. It runs all scenarios of \`@modelcontextprotocol/conformance\` ${versions.join(" and ")} twice: directly, and through \`contextweaver gateway\` in \`firewall\` mode. Each cell shows both, in this order: ✓ passed, (✓) passed with fewer checks than directly, ✗ failed, ! passed with warnings, – nothing to check.`,
     "",

@@ -1,6 +1,6 @@
 // What the page looks like: in three windows, by day and by night, in the system's colours, enlarged, and to axe.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { gunzipSync } from "node:zlib";
@@ -135,6 +135,20 @@ test("Page: everybody can use it", async (t) => {
     }
   });
 
+  await t.test("on 320 pixels, and with letters of twice the size, nothing is wider than the window", async (t) => {
+    for (const [width, letters] of [[320, "100%"], [PHONE.width, "200%"], [DESKTOP.width, "200%"]]) {
+      const tab = await open(t, { viewport: { width, height: 900 } });
+      await tab.evaluate((size) => void (document.documentElement.style.fontSize = size), letters);
+      for (const [part, selector] of Object.entries({ session: "#call-title", context: "#why-answer", tools: ".ranking .link", mcp: "#envelope", decisions: ".ranking .link" })) {
+        if (!["session", "context"].includes(part)) await unfold(tab, "#more");
+        await tab.click(`#tab-tab-${part}`);
+        await shows(tab, `#panel-${part} ${selector}`, /\w/);
+        const wide = await tab.evaluate(() => document.scrollingElement.scrollWidth);
+        assert.ok(wide <= width, `${part}, letters of ${letters}: ${wide} pixels in a window of ${width}`);
+      }
+    }
+  });
+
   await t.test("by keyboard alone, from the skip link to a call, and to the reason of an item", async (t) => {
     const tab = await open(t);
     await tab.keyboard.press("Tab");
@@ -210,6 +224,24 @@ function oklab([r, g, b]) {
   const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
   return [0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s, 1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s, 0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s];
 }
+
+test("Page: colours are named in one file, and what is written in those of kinds can be read", async () => {
+  const styles = await readdir(join(root, "www", "style"));
+  for (const file of styles.filter((name) => name !== "tokens.css")) assert.doesNotMatch(await readFile(join(root, "www", "style", file), "utf8"), /#[0-9a-f]{3,8}\b(?=[^{]*;)/, file);
+  const [tokens, parts] = await Promise.all(["tokens.css", "parts.css"].map((file) => readFile(join(root, "www", "style", file), "utf8")));
+  const [light, dark] = tokens.split("prefers-color-scheme: dark");
+  const [, above, atNight] = /^([^]*?)@media \(prefers-color-scheme: dark\) \{([^]*?)^\}/m.exec(parts);
+  const letters = (css) => [...css.matchAll(/((?:\.kind-\w+,?\s*)+)\{[^}]*--on-kind: var\(--(on-\w+)\)/g)].flatMap(([, names, on]) => [...names.matchAll(/kind-(\w+)/g)].map(([, name]) => [name.replaceAll("_", "-"), on]));
+  const brightness = ([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  for (const [scheme, text] of Object.entries({ light, dark })) {
+    const on = new Map([...letters(above), ...(scheme === "dark" ? letters(atNight) : [])]);
+    const colour = (name) => linear(new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(text)?.[1] ?? new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(light)[1]);
+    for (const name of NAMES) {
+      const [a, b] = [brightness(colour(name)), brightness(colour(on.get(name)))].sort((one, other) => other - one);
+      assert.ok((a + 0.05) / (b + 0.05) >= 4.5, `${scheme}: ${on.get(name)} on ${name}: ${((a + 0.05) / (b + 0.05)).toFixed(2)}`);
+    }
+  }
+});
 
 test("Page: kinds differ in greyscale, and to every kind of eye", async () => {
   const css = await readFile(join(root, "www", "style", "tokens.css"), "utf8");

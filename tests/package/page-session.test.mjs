@@ -1,11 +1,11 @@
 // The session as a tape: real logs of three agents, what the chart says and does, every state that is not the usual one, and what other
 // eyes and hands get of it.
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { gunzipSync } from "node:zlib";
-import { project, root, run } from "./harness.mjs";
+import { here, project, root, run } from "./harness.mjs";
 import { DESKTOP, PHONE, WIDE, accessible, addressed, choose, fits, inFirefox, picture, prepare, shows, until } from "./page.mjs";
 
 const fixtures = join(root, "tests/package/fixtures/audit");
@@ -35,9 +35,92 @@ async function play(tab, name, text) {
   await shows(tab, "#context-status", new RegExp(`^${name.replaceAll(".", "\\.")}`));
 }
 
+test("Page: shows of each call what the provider got", async (t) => {
+  const { open } = (await prepare(t)) ?? {};
+  if (!open) return;
+  const budget = 8_000;
+  const recorded = chat(9, 700);
+  const received = await sentToProvider(recorded, budget);
+  assert.equal(received.length, 10);
+  const tab = await open(t, { viewport: WIDE });
+  await play(tab, "chat.jsonl", lines(recorded));
+  await tab.fill("#tape-budget", String(budget));
+  await tab.locator("#tape-budget").blur();
+  await shows(tab, "#headline", /10 model calls/);
+  let cuts = 0;
+  for (const [at, { messages }] of received.entries()) {
+    await tab.focus("#tape");
+    await tab.keyboard.press(at === 0 ? "Home" : "ArrowRight");
+    cuts += /a cut/.test(await shows(tab, "#call-title", new RegExp(`Call ${at + 1} of`)));
+    const shown = await readPrompt(tab, messages.length);
+    // Ids of calls are the provider's own matter; all that a model reads is here.
+    const sent = messages.map(({ content, tool_calls: calls = [] }) => [content ?? "", ...calls.map(({ function: { name, arguments: given } }) => `${name} ${given}`)].filter((part) => part !== "").join("\n"));
+    assert.deepEqual(shown, sent, `call ${at + 1}`);
+  }
+  assert.ok(cuts >= 1, "there is a cut in it");
+});
+
+/** What OpenAI's own client sends for each call of a conversation, by an adapter with this budget. */
+async function sentToProvider(messages, budget_tokens) {
+  const folder = await project("page-sent");
+  await symlink(join(here, "node_modules", "openai"), join(folder, "node_modules", "openai"));
+  await writeFile(join(folder, "conversation.json"), JSON.stringify(messages));
+  await writeFile(join(folder, "send.mjs"), `
+    import { readFile } from "node:fs/promises";
+    import OpenAI from "openai";
+    import { contextWeaver } from "contextweaver/openai";
+    const messages = JSON.parse(await readFile("conversation.json", "utf8"));
+    const received = [];
+    const answer = { id: "chat", object: "chat.completion", created: 1, model: "gpt-5", choices: [{ index: 0, finish_reason: "stop", logprobs: null, message: { role: "assistant", content: "", refusal: null } }] };
+    const fetch = async (_, { body }) => (received.push(JSON.parse(body)), Response.json(answer));
+    const client = new OpenAI({ apiKey: "none", fetch });
+    const cw = contextWeaver({ tools: [], budget_tokens: ${budget_tokens} });
+    for (const [at, { role }] of messages.entries()) if (role === "assistant") await client.chat.completions.create(cw.fit({ model: "gpt-5", messages: messages.slice(0, at) }));
+    console.log(JSON.stringify(received));
+  `);
+  return JSON.parse((await run("node", ["send.mjs"], { cwd: folder })).stdout);
+}
+
+/** Opens every message of the prompt that is shown, and reads its text from the page. */
+async function readPrompt(tab, count) {
+  const pieces = tab.locator("#prompt-sent .run:not(.left) .piece");
+  await until(async () => {
+    for (const run of await tab.locator("#prompt-sent .run:not(.left) > details:not([open]) > summary").all()) await run.click();
+    return String(await pieces.count());
+  }, new RegExp(`^${count}$`));
+  await tab.locator("#prompt-sent").evaluate((sent) => {
+    for (const piece of sent.querySelectorAll(".run:not(.left) .piece")) piece.open = true;
+  });
+  const texts = () => pieces.locator("pre.text").allTextContents();
+  await until(async () => String((await texts()).length), new RegExp(`^${count}$`));
+  return texts();
+}
+
 test("Page: real sessions of agents", async (t) => {
   const { open } = (await prepare(t)) ?? {};
   if (!open) return;
+
+  await t.test("a file that is not recognised says what was seen, and can be read as what the visitor knows it is", async (t) => {
+    const tab = await open(t);
+    assert.equal(await tab.locator("#context-format").count(), 0, "nobody is asked what is known");
+    await choose(tab, "context", "noted.jsonl", lines([{ about: "exported by hand" }, ...chat(3, 20)]));
+    await shows(tab, "#context-problems", /noted\.jsonl was not loaded\.\s+This is a list of objects with the fields `about`, `role`, `content`/);
+    await shows(tab, "#context-status", /shop\.jsonl/);
+    const known = await tab.locator("#context-format option").allTextContents();
+    for (const name of ["Claude Code", "Codex", "OpenCode", "Gemini CLI", "mini-swe-agent", "OpenHands", "OpenTelemetry", "requests", "contextweaver", "chat messages"]) assert.ok(known.includes(name), `${name}: ${known}`);
+    await tab.selectOption("#context-format", "codex");
+    await tab.click("#context-read-as");
+    await shows(tab, "#context-problems", /There is no message in it/);
+    assert.equal(await tab.inputValue("#context-format"), "codex");
+    await tab.selectOption("#context-format", "chat-messages");
+    await tab.click("#context-read-as");
+    await shows(tab, "#context-status", /^noted\.jsonl, chat messages · 4 calls/);
+    await shows(tab, "#session-problems", /line 1: the line is no message/);
+    assert.equal(await tab.locator("#context-format").count(), 0);
+    await choose(tab, "context", "empty.jsonl", "");
+    await shows(tab, "#context-problems", /It is empty/);
+    assert.equal(await tab.locator("#context-format").count(), 0, "no format makes something of nothing");
+  });
 
   await t.test("open as they are, recognised by what is in them", async (t) => {
     const tab = await open(t);

@@ -11,8 +11,9 @@ const NAMED = /^export (?:type )?\{([^}]*)\}(?: from "(\.[^"]+)")?;/;
 const ALL = /^export (?:type )?\* from "(\.[^"]+)";/;
 const IMPORTED = /^import (?:type )?\{([^}]*)\} from "(\.[^"]+)";/;
 const METHOD = /^ {4}(static )?(?:get )?(\w+)[(<:]/;
+const FIELD = /^ {4}(?:readonly )?(\w+)\??: /;
 
-/** The exports of a declaration file by name: what each is, its comment, and of a class its methods. */
+/** The exports of a declaration file by name: what each is, its comment and signature, of a class its methods, of an interface its fields. */
 export async function exportsOf(file) {
   const lines = (await readFile(file, "utf8")).split("\n");
   const declared = declarations(lines);
@@ -56,15 +57,31 @@ function declarations(lines) {
       const before = found.get(name);
       // A class may be completed by an interface, and a function may have several signatures.
       const kind = before?.kind === "class" ? "class" : KINDS[word];
-      owner = { kind, comment: (word === "class" ? comment || before?.comment : before?.comment || comment) ?? "", methods: before?.methods ?? new Map(), isExported: line.startsWith("export") };
+      owner = { kind, comment: (word === "class" ? comment || before?.comment : before?.comment || comment) ?? "", methods: before?.methods ?? new Map(), signatures: before?.signatures ?? new Map(), fields: before?.fields ?? new Map(), isExported: line.startsWith("export") };
+      if (word === "function" && !before) owner.signatures.set(name, signatureAt(lines, at, name));
       found.set(name, owner);
     } else if (method && method !== "constructor" && owner?.kind === "class") {
       const title = `${isStatic ?? ""}${method}`;
       if (!owner.methods.get(title)) owner.methods.set(title, comment);
+      if (!owner.signatures.has(title)) owner.signatures.set(title, signatureAt(lines, at, method));
+    } else if (owner?.kind === "type" && FIELD.test(line)) {
+      const [, field] = FIELD.exec(line);
+      owner.fields.set(field, { comment, type: signatureAt(lines, at, field).replace(/^\??: /, "") });
     }
     comment = "";
   }
   return found;
+}
+
+/** What stands behind a name, in one line, up to the end of its declaration. */
+function signatureAt(lines, at, name) {
+  let text = "";
+  for (let to = at; to < Math.min(lines.length, at + 60); to += 1) {
+    text += ` ${lines[to].replace(/^ *(?:\/\*\*|\*).*$/, "").trim()}`;
+    const opened = (text.match(/[({[]/g) ?? []).length - (text.match(/[)}\]]/g) ?? []).length;
+    if (opened <= 0 && /;\s*$/.test(text)) break;
+  }
+  return text.slice(text.indexOf(name) + name.length).replaceAll(/\s+/g, " ").trim().replace(/;$/, "");
 }
 
 /** The text of a comment. */

@@ -12,6 +12,7 @@ import test from "node:test";
 import { gzipSync } from "node:zlib";
 import { build, transform } from "esbuild";
 import { here, manifest, project, root, run } from "./harness.mjs";
+import { pictures } from "../../docs/images/draw.mjs";
 import { bundleWorker } from "./workerd-bundle.mjs";
 
 const folder = await project("readme");
@@ -40,7 +41,7 @@ test("every document but the changelog and tables can be read in one go", () => 
   const LONGEST = { "README.md": 160 };
   for (const [file, text] of texts) {
     const lines = text.split("\n").length - 1;
-    if (!["CHANGELOG.md", "docs/messages.md", "docs/api.md", "docs/gateway-conformance.md"].includes(file)) assert.ok(lines <= (LONGEST[file] ?? 120), `${file}: ${lines} lines`);
+    if (!["CHANGELOG.md", "docs/messages.md", "docs/api.md", "docs/options.md", "docs/gateway-conformance.md"].includes(file)) assert.ok(lines <= (LONGEST[file] ?? 120), `${file}: ${lines} lines`);
   }
 });
 
@@ -88,6 +89,23 @@ test("the package has the pictures that its documents show, and no other", async
   assert.deepEqual(carried.map((file) => join("docs", file)).sort(), [...new Set(shown)].sort());
 });
 
+test("the drawn pictures are as docs/images/draw.mjs draws them", async () => {
+  for (const [name, svg] of Object.entries(pictures())) assert.equal(await readFile(join(root, "docs", "images", name), "utf8"), svg, `${name}: node docs/images/draw.mjs`);
+});
+
+test("every page says which kind it is, and the index lists it there", () => {
+  const sections = texts.get("docs/README.md").split(/^## /m).slice(1);
+  assert.deepEqual(sections.map((section) => section.split("\n", 1)[0]), ["Tutorial", "How-to", "Explanation", "Reference"]);
+  for (const section of sections) {
+    const kind = section.split("\n", 1)[0];
+    for (const page of links(section)) {
+      const text = texts.get(join("docs", page));
+      assert.ok(text.startsWith(`# ${kind}: `), `${page}: ${text.split("\n", 1)[0]}`);
+      if (kind === "Explanation") assert.ok(links(text).some(isPicture), `${page} has no picture`);
+    }
+  }
+});
+
 test("package.json names no address", () => {
   assert.doesNotMatch(JSON.stringify(manifest), /https?:/);
   for (const field of ["homepage", "repository", "bugs"]) assert.equal(manifest[field], undefined, field);
@@ -106,11 +124,17 @@ test("the index and llms.txt lead to every document, and entries.md names every 
   }
 });
 
-test("every error code has a cause and a remedy", async () => {
-  const { stdout } = await run("node", ["-p", "JSON.stringify(require('contextweaver').ERROR_CODES)"], { cwd: folder });
-  const rows = new Map([...texts.get("docs/errors.md").matchAll(/^\| `([A-Z_]+)` \| (.*) \| (.*) \|$/gm)].map(([, code, cause, remedy]) => [code, [cause, remedy]]));
-  assert.deepEqual([...rows.keys()], JSON.parse(stdout));
-  for (const [code, [cause, remedy]] of rows) for (const said of [cause, remedy]) assert.ok(said.length > 20, `${code}: ${said}`);
+test("every error code has its place on the page of errors, with what it means and how to mend it, and errors name it", async () => {
+  const script = "const { ERROR_CODES, ContextWeaverError } = require('contextweaver'); JSON.stringify(ERROR_CODES.map((code) => [code, new ContextWeaverError(code, '').docs]))";
+  const codes = JSON.parse((await run("node", ["-p", script], { cwd: folder })).stdout);
+  const page = texts.get("docs/errors.md");
+  const places = new Map([...page.matchAll(/^### `([A-Z_]+)`\n(.*) \*\*Mend:\*\* (.*)$/gm)].map(([, code, meaning, remedy]) => [code, [meaning, remedy]]));
+  assert.deepEqual([...places.keys()], codes.map(([code]) => code));
+  for (const [code, told] of places) for (const said of told) assert.ok(said.length > 20, `${code}: ${said}`);
+  for (const [code, docs] of codes) {
+    const [file, anchor] = docs.split("#");
+    assert.ok(anchors(texts.get(file)).includes(anchor), `${code}: ${docs}`);
+  }
 });
 
 test("the skill says when to use it", () => {
@@ -119,6 +143,28 @@ test("the skill says when to use it", () => {
   assert.deepEqual(Object.keys(fields), ["name", "description"]);
   assert.equal(fields.name, "contextweaver");
   assert.ok(fields.description.length > 80 && fields.description.length <= 1024);
+});
+
+test("every section with figures names a benchmark that there is", async () => {
+  const [intro, ...sections] = texts.get("docs/measurements.md").split(/^## /m);
+  assert.match(intro, /Measured between .* 20\d\d on .* cores, Node/);
+  for (const section of [...sections, texts.get("docs/costs.md").split(/^## /m).find((one) => one.startsWith("Beside other ways"))]) {
+    const named = [...section.matchAll(/`(?:cargo xtask bench (\w+)|node benches\/([\w-]+)\.mjs)/g)].map(([, xtask, node]) => xtask ?? node);
+    assert.ok(named.length > 0, section.split("\n", 1)[0]);
+    for (const name of named) assert.ok(existsSync(join(root, "benches", `${name}.mjs`)), name);
+  }
+});
+
+test("what costs.md says of this package is what the report of the benchmark says", async () => {
+  const report = await readFile(join(root, "benches", "QUALITY.md"), "utf8");
+  const measured = (set, what, budget) => Number(new RegExp(`^\\| ${set} \\| ${what} at ${Number(budget.replace(",", "")) / 1000}k \\| \\d+ \\| ([\\d.]+)`, "m").exec(report)[1]);
+  const rows = [...texts.get("docs/costs.md").matchAll(/^\| (.+?), ([\d,]+) \| 1\.00, 100 \| (\.\d+), (\d+) \|/gm)];
+  assert.equal(rows.length, 8);
+  let set;
+  for (const [, about, budget, cost, recall] of rows) {
+    if (about !== "the same") set = about.startsWith("four") ? "swe-mini, 4 joined" : "swe-mini";
+    for (const [stated, what] of [[100 * Number(cost), "cost"], [Number(recall), "recall"]]) assert.ok(Math.abs(stated - measured(set, what, budget)) <= 0.6, `${set} at ${budget}: ${what} is stated as ${stated}, measured ${measured(set, what, budget)}`);
+  }
 });
 
 /** How far a stated size may be from what is measured. */

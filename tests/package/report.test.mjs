@@ -46,6 +46,21 @@ test("a report is of the very build, and what would have kept an item is true", 
   manager.free();
 });
 
+test("a report shows, byte for byte, the prompt that is sent", async () => {
+  const manager = shop();
+  const { pages } = dataOf(await manager.report({ format: "html", phase: "answer", query, budget_tokens: 6000 }));
+  const sent = Buffer.from(manager.build({ phase: "answer", query, budget_tokens: 6000 }).prompt);
+  let end = 0;
+  for (const piece of pages.flatMap(({ pieces }) => pieces)) {
+    // Between sections stand empty lines alone; a letter that would be invisible is shown by its number.
+    assert.match(sent.subarray(end, piece.start).toString(), /^\n*$/);
+    assert.equal(piece.text, cw.sanitizeText(sent.subarray(piece.start, piece.end).toString().replace(/^\n+|\n+$/g, "")), piece.label);
+    end = piece.end;
+  }
+  assert.equal(end, sent.length);
+  manager.free();
+});
+
 test("a report lists the rules in force, with why, and what became of others", async (t) => {
   const manager = shop();
   manager.ingest({ id: "r1", kind: "user_turn", text: "Never restart the checkout without me. Refunds above 200 euros go to me first." });

@@ -175,16 +175,3 @@ export const TERM = {
   artifact: "The whole of a result as it came, stored by its handle. A prompt shows a part; the model can look up the rest.",
   block: "Items that enter and leave together, such as a call and its results: providers refuse one without the other.",
 } as const;
-
-export const FORMATS = [
-  ["auto", "recognise it"],
-  ["session", "session (JSON Lines)"],
-  ["snapshot", "snapshot of a manager"],
-  ["openai-chat", "OpenAI chat messages"],
-  ["openai-responses", "OpenAI Responses input"],
-  ["anthropic", "Anthropic messages"],
-  ["gemini", "Gemini contents"],
-  ["ai-sdk-ui", "AI SDK UI messages"],
-  ["ai-sdk-model", "AI SDK model messages"],
-] as const;
-export type Format = (typeof FORMATS)[number][0];

@@ -5,6 +5,7 @@ import type { Problem } from "../worker/text.ts";
 import { Failure } from "./ask.ts";
 import type { Brought } from "./brought.ts";
 import { ProblemBox } from "./parts.tsx";
+import { ReadAs } from "./read-as.tsx";
 
 /** Something to be loaded. */
 export interface Given {
@@ -16,6 +17,8 @@ export interface Given {
 export interface GivenFile {
   readonly name: string;
   readonly file: Blob;
+  /** The format to read it in, where the file does not tell. */
+  readonly as?: string;
 }
 
 /** A name in which nothing is hidden and nothing turns around: a file may be called anything. */
@@ -60,8 +63,8 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
     try {
       await loading();
     } catch (error) {
-      const { message, code } = error instanceof Failure ? error.problem : { message: String(error), code: "PAGE" };
-      setProblem({ message: `${visible(name)} was not loaded.\n${message}`, code });
+      const { message, ...more }: Problem = error instanceof Failure ? error.problem : { message: String(error), code: "PAGE" };
+      setProblem({ ...more, message: `${visible(name)} was not loaded.\n${message}` });
     }
     setBusy(false);
   };
@@ -74,13 +77,17 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
       }),
     );
   const [own, setOwn] = useState<GivenFile>();
+  const [tried, setTried] = useState<GivenFile>();
   /** What was brought stays at hand when a sample takes its place. */
-  const given = (name: string, file: Blob): Promise<void> =>
-    attempt(name, async () => {
-      if (onFile) await onFile({ name, file });
+  const given = (name: string, file: Blob, as?: string): Promise<void> => {
+    const one = as === undefined ? { name, file } : { name, file, as };
+    setTried(one);
+    return attempt(name, async () => {
+      if (onFile) await onFile(one);
       else await onGiven?.({ name, bytes: await file.arrayBuffer() });
-      setOwn({ name, file });
+      setOwn(one);
     });
+  };
   const file = (chosen: File): Promise<void> => given(chosen.name.toWellFormed(), chosen);
 
   const first = useRef(false);
@@ -89,6 +96,7 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
     first.current = true;
     if (brought) void attempt(brought.name, async () => {
       const loaded = await brought.load();
+      setTried(loaded);
       await onFile?.(loaded);
       setOwn(loaded);
     });
@@ -127,7 +135,7 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
           <select
             id={`${id}-sample`}
             value={sample}
-            onChange={({ currentTarget: { value } }) => void (value !== "" ? take(value as Sample) : own && given(own.name, own.file))}
+            onChange={({ currentTarget: { value } }) => void (value !== "" ? take(value as Sample) : own && given(own.name, own.file, own.as))}
           >
             {(sample === "" || own) && <option value="">{own ? `yours: ${visible(own.name)}` : "your own"}</option>}
             {samples.map(({ key, title }) => (
@@ -176,6 +184,7 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
         </p>
       )}
       <ProblemBox problem={problem} id={`${id}-problems`} />
+      {tried && problem?.formats && <ReadAs key={tried.name} id={id} formats={problem.formats} asked={tried.as} onFormat={(as) => given(tried.name, tried.file, as)} />}
       {failed !== undefined && (
         <button type="button" id={`${id}-again`} onClick={() => void take(failed)}>
           Try again

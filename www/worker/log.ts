@@ -218,7 +218,7 @@ function told({ redact, rules }: Settings): string[] {
 /** Takes the session that is opened, or says what is wrong with it and keeps the log that is there. */
 export async function load({ conversation, settings }: { readonly conversation: number; readonly settings?: Settings }): Promise<Overview> {
   const from = await source(conversation);
-  const next = new Log("text" in from ? read(from.text, "auto") : ofMessages(from.messages), settings ?? DEFAULTS);
+  const next = new Log("text" in from ? read(from.text) : ofMessages(from.messages), settings ?? DEFAULTS);
   name = from.name;
   of = opened().count;
   return replace(next);

@@ -36,13 +36,12 @@ export function parse(text: string): unknown {
   }
 }
 
-/** Reads a transcript, in the format that is named or else recognised. */
-export function read(text: string, named: TranscriptFormat | "auto"): Transcript {
-  const value = named === "session" ? undefined : whole(text);
-  if (named === "auto" ? value === undefined || isItem(value) : named === "session") return session(text);
-  if (value === undefined) throw new InputError("it is not valid JSON");
+/** Reads a transcript in the format that is recognised. */
+export function read(text: string): Transcript {
+  const value = whole(text);
+  if (value === undefined || isItem(value)) return session(text);
   const found: Partial<FoundMessages> = findMessages(value) ?? {};
-  const format = named === "auto" ? (formOf(value) ?? found.format ?? "openai-chat") : named;
+  const format = formOf(value) ?? found.format ?? "openai-chat";
   if (format === "session") return { ...session(asLines(value)), ...(isRecord(value) && Array.isArray(value["items"]) && { key: ".items" }) };
   if (format === "snapshot") return { format, items: [], warnings: [], snapshot: text };
   const { messages, options, key } = listOf(value, format, found);

@@ -1,8 +1,8 @@
 // What the tab of a session asks for: the file that was opened, its calls in figures, and the prompt of each.
-import { type RecordedConversation, type Recording, readRecording } from "contextweaver/recording";
+import { type RecordedConversation, type Recording, readRecording, readerNames } from "contextweaver/recording";
 import { TAPE_BUDGETS, TapePlayer, budgetFor, type Tape, type TapeLeft, type TapeMessage } from "contextweaver/tape";
 import type { ChatMessage, SessionEvent } from "contextweaver/recording";
-import { InputError, line, masked, partOf, safe, type Part } from "./text.ts";
+import { type Format, InputError, line, masked, partOf, safe, type Part } from "./text.ts";
 
 /** A conversation of a file. */
 export interface ConversationView {
@@ -44,6 +44,9 @@ const AGENTS: Readonly<Record<string, string>> = {
   "chat-messages": "chat messages",
 };
 
+/** What the recogniser knows, in words. */
+const formats = (): readonly Format[] => readerNames().map((key) => ({ key, title: AGENTS[key] ?? key }));
+
 /** Problems that are shown. */
 const MAX_PROBLEMS = 5;
 /** Formats whose items and messages a prompt is made of as they are. */
@@ -62,12 +65,12 @@ let opening = { count: 0, chosen: 0 };
 
 export const opened = (): typeof opening => opening;
 
-/** Opens a file, or says what it is and keeps the one that is there. */
-export async function open({ name, file }: { readonly name: string; readonly file: Blob }): Promise<SessionView> {
-  const recording = await readRecording(chunksOf(file), name);
+/** Opens a file, or says what it is and keeps the one that is there. `as` is the format that was asked for. */
+export async function open({ name, file, as }: { readonly name: string; readonly file: Blob; readonly as?: string | undefined }): Promise<SessionView> {
+  const recording = await readRecording(chunksOf(file), name, as);
   const isUnknown = recording.agent === undefined;
   // What a prompt is made of, such as a snapshot without a turn, may have no call.
-  if (isUnknown || recording.conversations.length === 0) throw new InputError(reasonOf(recording));
+  if (isUnknown || recording.conversations.length === 0) throw new InputError(reasonOf(recording), file.size > 0 ? formats() : undefined);
   [present, player] = [{ name, file, recording }, undefined];
   const { agent = "", conversations, problems, problem_count } = recording;
   const chosen = Math.max(0, conversations.reduce((best, each, at) => (each.calls > (conversations[best]?.calls ?? 0) ? at : best), 0));

@@ -5,10 +5,22 @@ import { ContextWeaverError, redactSecrets, sanitizeText } from "contextweaver/s
 export interface Problem {
   readonly message: string;
   readonly code: string;
+  /** How it may be read all the same, where it was not recognised. */
+  readonly formats?: readonly Format[] | undefined;
+}
+
+/** A format of files that can be asked for. */
+export interface Format {
+  readonly key: string;
+  readonly title: string;
 }
 
 /** Something is wrong with what was given to the page itself. */
-export class InputError extends Error {}
+export class InputError extends Error {
+  constructor(message: string, readonly formats?: readonly Format[]) {
+    super(message);
+  }
+}
 
 /** Text that shows what it is made of. */
 export const safe = (text: string): string => sanitizeText(text);
@@ -60,6 +72,6 @@ export function problemOf(error: unknown): Problem {
     const { message, hint, code } = error;
     return { message: safe(`${message}${hint ? ` (${hint})` : ""}`), code };
   }
-  if (error instanceof InputError) return { message: safe(error.message), code: "INPUT" };
+  if (error instanceof InputError) return { message: safe(error.message), code: "INPUT", formats: error.formats };
   return { message: `The page failed: ${safe(String(error))}`, code: "PAGE" };
 }

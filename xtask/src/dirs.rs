@@ -72,6 +72,11 @@ impl Dirs {
         self.root.join("www")
     }
 
+    /// The npm workspace of the site of the documents.
+    pub fn docs_site(&self) -> PathBuf {
+        self.root.join("docs-site")
+    }
+
     /// The page as it is deployed.
     pub fn site(&self) -> PathBuf {
         self.target.join("site")

@@ -33,6 +33,8 @@ usage: cargo xtask <command>
   build [--www | --quick]        build the npm package into pkg/ and print its sizes; with --www also the page, to be
                                  put on any static host; with --quick into target/pkg-quick, in the shortest time, for tests alone
   serve [--port N] [--no-build]  serve the page on localhost
+  docs [--base /folder/]         build the site of the documents, with search and the page, into target/docs, to be put on
+                                 any static host, at the root or in that folder
   fuzz [target ...] [--minutes N]
                                  look for bytes that break a promise, a minute for each target; targets are folders of
                                  fuzz/seeds, all when none is named
@@ -62,6 +64,7 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
         "release" => cmd::release::main(rest),
         "demo" => cmd::demo::main(rest),
         "serve" => cmd::serve::main(rest),
+        "docs" => cmd::docs::main(rest),
         "fuzz" => cmd::fuzz::main(rest),
         "bench" => cmd::bench::main(rest),
         "help" | "-h" | "--help" => {

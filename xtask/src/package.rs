@@ -43,9 +43,6 @@ const ENTRIES: [&str; 11] = [
 /// The entry that has parts of the page, which is bundled for releases alone.
 const REPORT: &str = "report";
 
-/// The pictures that the README and the documents show.
-const PICTURES: [&str; 2] = ["docs/images/context-1280-light.jpg", "docs/images/cost-openai.svg"];
-
 /// A finished package.
 #[derive(Debug, Clone)]
 pub struct Package {
@@ -109,16 +106,16 @@ pub fn assemble(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<Package
     let readme = String::from_utf8_lossy(&read(&dirs.root.join("README.md"))?).into_owned();
     let readme = Release::read(dirs)?.absolute(&readme, &locked_version(dirs, "contextweaver")?);
     files.insert("README.md".into(), readme.into_bytes());
-    // The other pictures are for the repository: a megabyte that nobody who installs the package looks at.
-    for picture in PICTURES {
-        files.insert(picture.into(), read(&dirs.root.join(picture))?);
-    }
     let docs = dirs.root.join("docs");
     for file in
         files_below(&docs)?.into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "md"))
     {
         let relative = file.strip_prefix(&docs).unwrap_or(&file);
         files.insert(Path::new("docs").join(relative), read(&file)?);
+    }
+    // Other pictures are for the repository: a megabyte that nobody who installs the package looks at.
+    for picture in pictures(&files) {
+        files.insert(picture.clone(), read(&dirs.root.join(picture))?);
     }
     // The recorded session that `contextweaver demo` runs on.
     for name in ["shop.jsonl", "shop.meta.json"] {
@@ -138,6 +135,20 @@ pub fn assemble(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<Package
     let dir = package_dir(variant, dirs);
     write_exactly(&dir, &files)?;
     pack(dirs, variant, dir)
+}
+
+/// The pictures that the documents of a package show.
+fn pictures(files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    for (path, bytes) in files.iter().filter(|(path, _)| path.extension().is_some_and(|extension| extension == "md")) {
+        let text = String::from_utf8_lossy(bytes);
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
+        let shown = targets
+            .map(Path::new)
+            .filter(|target| target.extension().is_some_and(|extension| extension == "svg" || extension == "jpg"));
+        found.extend(shown.map(|target| path.with_file_name(target)));
+    }
+    found
 }
 
 /// Adds the page that `contextweaver inspect` shows, but for what the package has already: `cli/page-files.ts` knows where.

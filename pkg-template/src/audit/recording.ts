@@ -1,7 +1,7 @@
 // A file of recorded sessions in memory: its conversations as events, or what the file is where it has none.
 import type { SessionEvent } from "./events.js";
 import { fieldsOf } from "../boundary/fields.js";
-import { recognised } from "./readers/index.js";
+import { READERS, recognised } from "./readers/index.js";
 import { valuesOf } from "./values.js";
 
 export type { ChatMessage, SessionEvent } from "./events.js";
@@ -37,15 +37,19 @@ export interface Recording {
 
 /** Problems that are kept. */
 const MAX_PROBLEMS = 100;
-/** Names of fields that are told. */
+/** Objects of a list whose names of fields are told, and how many names. */
+const LOOKED_AT = 64;
 const FIELDS = 6;
 
 /** What is read, for whoever brought something else. */
 export const WHAT_IS_READ =
   "sessions of Claude Code, Codex, OpenCode, Gemini CLI, mini-swe-agent and OpenHands, logs of requests to OpenAI, Anthropic and Gemini, spans of OpenTelemetry, chat messages, and sessions and snapshots of contextweaver";
 
-/** Reads a file. `told` hears how many bytes were read, with each part. */
-export async function readRecording(chunks: AsyncIterable<Uint8Array>, name: string, told?: (bytes: number) => void): Promise<Recording> {
+/** The readers by name, as `readRecording` takes them. Not a constant: a bundle that reads nothing would carry them. */
+export const readerNames = (): readonly string[] => READERS.map(({ name }) => name);
+
+/** Reads a file. `as` names the reader where its first values do not tell. */
+export async function readRecording(chunks: AsyncIterable<Uint8Array>, name: string, as?: string): Promise<Recording> {
   const problems: RecordingProblem[] = [];
   let problem_count = 0;
   let bytes = 0;
@@ -57,11 +61,10 @@ export async function readRecording(chunks: AsyncIterable<Uint8Array>, name: str
     problem,
     bytes: (count) => {
       bytes += count;
-      told?.(bytes);
     },
     held: () => undefined,
   });
-  const { reader, first, source } = await recognised(values, name);
+  const { reader, first, source } = await recognised(values, name, as);
   if (!reader) return { agent: undefined, conversations: [], problems, problem_count, otherwise: otherwise(bytes, first.map(({ value }) => value), problem_count) };
   const open = new Map<string, { session: string; parent: string | undefined; events: SessionEvent[]; calls: number }>();
   const conversations: RecordedConversation[] = [];
@@ -92,6 +95,12 @@ function otherwise(bytes: number, first: readonly unknown[], problems: number): 
   return `This is ${kindOf(first)}; we read ${WHAT_IS_READ}.`;
 }
 
+/** Fields that objects have, each once. */
+function namesOf(objects: readonly unknown[]): readonly string[] {
+  const keys = objects.flatMap((one) => Object.keys(fieldsOf(one)));
+  return [...new Set(keys.map((key) => key.replace(/[^\w $.-]/g, "").slice(0, 40)))].filter((key) => key !== "");
+}
+
 const SERVER: readonly (readonly [keys: readonly string[], what: string])[] = [
   [["openapi"], "a description of an API (OpenAPI)"],
   [["log", "creator"], "a log of a browser (HAR)"],
@@ -109,10 +118,10 @@ function kindOf(first: readonly unknown[]): string {
   const one = first.length === 1;
   const value = first[0];
   const list = one && Array.isArray(value) ? (value as unknown[]) : first;
-  const fields = Object.keys(fieldsOf(list[0])).map((key) => key.replace(/[^\w $.-]/g, "").slice(0, 40)).filter((key) => key !== "");
+  const fields = namesOf(list.slice(0, 1));
   const known = SERVER.find(([keys]) => keys.every((key) => fields.includes(key) || key in fieldsOf(fieldsOf(value)["log"])));
   if (known) return known[1];
   if (fields.length === 0) return one && Array.isArray(value) ? `a list of ${list.length === 0 ? "nothing" : `${typeof list[0]}s`}` : `JSON of ${typeof value}s`;
-  const named = fields.slice(0, FIELDS).map((key) => `\`${key}\``).join(", ");
+  const named = namesOf(list.slice(0, LOOKED_AT)).slice(0, FIELDS).map((key) => `\`${key}\``).join(", ");
   return one && !Array.isArray(value) ? `a document with the fields ${named}` : `a list of objects with the fields ${named}`;
 }

@@ -116,6 +116,11 @@ export class ContextWeaverError extends Error {
     if (init.details) this.details = init.details;
   }
 
+  /** Where the package's documents say what the code means and how to mend it, such as `docs/errors.md#budget_exceeded`. */
+  get docs(): string {
+    return `docs/errors.md#${this.code.toLowerCase()}`;
+  }
+
   /** Tells whether `value` is an error of this package, of whatever copy or realm. */
   static is(value: unknown): value is ContextWeaverError {
     try {

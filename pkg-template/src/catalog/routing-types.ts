@@ -204,7 +204,9 @@ export interface RouteOptions {
   readonly pin_ids?: readonly string[];
   /** Most tools of one namespace, pinned ones not counted. */
   readonly namespace_quota?: number;
+  /** What was called before, and counts for or against a tool. */
   readonly history?: RouteHistory;
+  /** How earlier calls of tools went, and what that weighs. */
   readonly feedback?: { readonly records: readonly ToolFeedback[]; readonly weights?: FeedbackWeights };
   /** Your vector of the query, as long as those of the tools. */
   readonly query_embedding?: Vector;
@@ -474,6 +476,7 @@ export interface NormalizedTools {
 
 /** How the routes before and after a change of tools are compared. */
 export interface RoutingImpactOptions {
+  /** Queries to compare, with the tool that is right for each, if there is one. */
   readonly probes?: readonly { readonly query: string; readonly expected?: string | null }[];
   /** Tools a route returns. Default: 5. */
   readonly top_k?: number;

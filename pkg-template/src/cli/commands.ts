@@ -108,6 +108,6 @@ function report(error: unknown): number {
   if (!ContextWeaverError.is(error)) throw error;
   const at = error.path ? ` at ${error.path}` : "";
   const hint = error.hint ? `\n  ${error.hint}` : "";
-  process.stderr.write(`contextweaver: ${safe(`${error.code}${at}: ${error.message}${hint}`)}\n`);
+  process.stderr.write(`contextweaver: ${safe(`${error.code}${at}: ${error.message}${hint}\n  ${error.docs}`)}\n`);
   return REFUSED.includes(error.code) ? 2 : 1;
 }

@@ -662,7 +662,9 @@ export interface DecisionContextOptions {
   readonly budget_tokens?: number;
   /** Default: decisions, guardrails, calibration, ready and patterns. */
   readonly include?: readonly SessionSection[];
+  /** Who asks, as in `callTool`. */
   readonly agent_id?: string;
+  /** The task that it belongs to, as in `callTool`. */
   readonly trace_id?: string;
 }
 

@@ -43,6 +43,7 @@ export interface PolicyRule {
 export interface ToolPolicy {
   /** For calls that no rule matches. Default: `allow`. */
   readonly default?: PolicyAction | "require_approval";
+  /** In the order in which they are asked. Default: none. */
   readonly rules?: readonly PolicyRule[];
 }
 
@@ -88,6 +89,7 @@ export interface CachePolicy {
   readonly ttl_seconds?: number;
   /** Default: 256. */
   readonly max_entries?: number;
+  /** Bytes of what is kept. Default: 8 MiB. */
   readonly max_bytes?: number;
   /** Names or globs. Default: all tools that change nothing. */
   readonly tools?: readonly string[];

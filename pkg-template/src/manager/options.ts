@@ -204,10 +204,15 @@ export interface ContextManagerOptions {
    * profile's scoring are not read.
    */
   readonly profile?: "fast" | "balanced" | "accurate" | JsonObject;
+  /** Tokens of a prompt by phase. Default: 2000 for route, 3000 for call, 4000 for interpret, 6000 for answer. */
   readonly budget?: ContextBudget;
+  /** Which items may be in a prompt, and what no model may read. */
   readonly policy?: ContextPolicy;
+  /** What counts how much when items are ranked. */
   readonly scoring?: Bm25nScoring;
+  /** From which size on results are shortened, and to what. */
   readonly firewall?: FirewallOptions;
+  /** How much is kept, and what happens beyond. Without `eviction`, a full store is `QUOTA_EXCEEDED`. */
   readonly limits?: Limits;
   /** Time for memories and artifacts that expire or age. The engine itself has no clock. Default: none. */
   readonly clock?: Clock;
@@ -278,6 +283,7 @@ export interface ContextManagerOptions {
   readonly extractor?: "structured" | Extractor | NamedExtractor;
   /** Redaction hooks by name; `policy.redaction_hooks` says which apply. */
   readonly redaction_hooks?: Readonly<Record<string, RedactionHook>>;
+  /** Functions of yours that are told what a build does. */
   readonly hooks?: Hooks;
 }
 
@@ -383,7 +389,9 @@ export interface BuildOptions {
   readonly phase?: Phase;
   /** What the prompt is about. Default: the last turns speak for themselves. */
   readonly query?: string;
+  /** Tags of what the prompt is about: items that have one count more. */
   readonly query_tags?: readonly string[];
+  /** More of `query_tags`. */
   readonly hints?: readonly string[];
   /** Text above the items; counts against the budget. */
   readonly header?: string;
@@ -440,7 +448,9 @@ export type BuildCallOptions = ToolChoice & CallPromptOptions;
 export interface CallPromptOptions extends Omit<BuildOptions, "phase"> {
   /** Replaces the tool's own; empty removes it. */
   readonly schema?: JsonObject;
+  /** Calls of the tool that stand below its schema. Default: its own. */
   readonly examples?: readonly string[];
+  /** What arguments must keep to, as it stands below the schema. Default: its own. */
   readonly constraints?: JsonObject;
 }
 
@@ -448,6 +458,7 @@ export interface CallPromptOptions extends Omit<BuildOptions, "phase"> {
 export interface BuildRouteOptions extends Omit<BuildOptions, "phase"> {
   /** What is wanted; it is routed, and the prompt is compiled for it. */
   readonly query: string;
+  /** Ranks the tools, and has their cards. */
   readonly router: Router;
   /** What stands below `[GOAL]` at the head of the prompt. Default: the query. */
   readonly goal?: string;
@@ -496,6 +507,7 @@ export interface HandoffOptions {
 
 /** How facts that sessions have in common are found. */
 export interface ConsolidateOptions {
+  /** How often and how alike facts must be. */
   readonly policy?: {
     /** Default: 3. */
     readonly min_occurrences?: number;
@@ -516,10 +528,15 @@ export interface ConsolidateOptions {
 
 /** Which memories are chosen, and for what. */
 export interface SelectMemoryOptions {
+  /** What there is to choose from. */
   readonly entries: readonly MemoryEntry[];
+  /** What the prompt is for. */
   readonly phase: Phase;
+  /** Most tokens of what is chosen. */
   readonly budget_tokens: number;
+  /** What it is about. */
   readonly query?: string;
+  /** Most entries that are chosen. Default: as many as fit the budget. */
   readonly max_entries?: number;
   /** In the unit of the entries' `timestamp`. Default: the manager's clock; without either, nothing expires. */
   readonly now?: number;
@@ -529,7 +546,9 @@ export interface SelectMemoryOptions {
 
 /** What a report on a prompt is made of. */
 export interface InspectOptions {
+  /** What a build returned. */
   readonly pack: ContextPack;
+  /** The record of a build with `explain: true`. Default: that of the pack. */
   readonly explanation?: Explanation;
   /** Tokens. Default: the budget of the pack. */
   readonly budget?: number;

@@ -89,6 +89,7 @@ export interface SignatureOptions {
 
 /** A prompt as messages: what {@link BuildOptions} say, and for whom. */
 export interface BuildMessagesOptions<F extends MessageFormat = MessageFormat> extends BuildOptions, SignatureOptions {
+  /** Whose messages are made. */
   readonly format: F;
   /** Answers calls at the end that have no result yet, for requests that are not a tool's turn; what waits for an approval stays open. Default: false, and true with `running: false`. */
   readonly close_calls?: boolean;

@@ -9,6 +9,7 @@ import type { Problem } from "./problems.js";
 export interface SessionClientOptions {
   /** Such as `https://sessions.example`. */
   readonly url: string;
+  /** The token of the service. */
   readonly token: string;
   /** Default: that of the runtime. */
   readonly fetch?: (url: string, init: ClientInit) => Promise<ClientResponse>;

@@ -110,6 +110,7 @@ export interface SessionHandlerOptions<R extends AccessRequest = ServiceRequest>
   readonly manager?: ContextManagerOptions;
   /** Options of every memory of decisions. */
   readonly decisions?: DecisionStoreOptions;
+  /** How many sessions, and how large. */
   readonly limits?: ServiceLimits;
   /** Open sessions whose journal is damaged as far as it can be read; `findings` of a session names the rest. Default: false, 500. */
   readonly salvage?: boolean;

@@ -26,10 +26,13 @@ export interface S3Response {
 export interface S3BlobsOptions {
   /** The address of the service, without the bucket: `https://s3.eu-central-1.amazonaws.com`. */
   readonly endpoint: string;
+  /** Its name. */
   readonly bucket: string;
   /** The region that requests are signed for; `auto` for R2. */
   readonly region: string;
+  /** Who signs the requests. */
   readonly access_key_id: string;
+  /** What they are signed with; it is not sent. */
   readonly secret_access_key: string;
   /** For credentials that expire. */
   readonly session_token?: string;

@@ -16,7 +16,9 @@ export interface OtelSpan {
 
 /** How a span begins. */
 export interface OtelSpanOptions {
+  /** A `SpanKind` of OpenTelemetry. */
   kind?: number;
+  /** What is known of the span when it begins. */
   attributes?: Record<string, OtelValue>;
   /** Milliseconds since 1970. */
   startTime?: number;

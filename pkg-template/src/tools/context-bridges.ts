@@ -38,7 +38,9 @@ export interface AiSdkOptions {
   readonly context?: unknown;
   /** Until version 6. */
   readonly experimental_context?: unknown;
+  /** The id of the call, as the SDK has it. */
   readonly toolCallId?: string;
+  /** Ends the call of the tool, as far as the tool listens to it. */
   readonly abortSignal?: AbortSignalLike;
 }
 

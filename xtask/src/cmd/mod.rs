@@ -4,6 +4,7 @@ pub mod bench;
 pub mod build;
 pub mod check;
 pub mod demo;
+pub mod docs;
 pub mod fuzz;
 pub mod package_tests;
 pub mod release;

@@ -88,7 +88,7 @@ impl Installed {
                 wasm_target::ensure(dirs)?;
                 wasm_bindgen::ensure(dirs).map(drop)
             });
-            let tools = npm::tools(dirs);
+            let tools = npm::tools(dirs).and_then(|()| npm::docs(dirs));
             let chromium = CHROMIUM.ensure(dirs);
             let firefox = FIREFOX.ensure(dirs);
             let runtimes = npm::runtimes(dirs);

@@ -40,6 +40,11 @@ pub fn page(dirs: &Dirs) -> Outcome<()> {
     install(dirs, &dirs.page(), "npm-page", "npm packages of the page", &["ci"])
 }
 
+/// Installs the generator of the site of the documents.
+pub fn docs(dirs: &Dirs) -> Outcome<()> {
+    install(dirs, &dirs.docs_site(), "npm-docs", "npm packages of the site of the documents", &["ci"])
+}
+
 /// Installs Deno, Bun, Vite and the conformance suite, which are large and which the tests can do without.
 pub fn runtimes(dirs: &Dirs) -> Outcome<()> {
     install(

@@ -125,7 +125,7 @@ fn cost(messages: &Value, format: Format) -> &'static str {
 fn table() -> String {
     let mut faults = Vec::new();
     let mut out = String::from(
-        "# What of one message format reaches another\n\n\
+        "# Reference: what of one message format reaches another\n\n\
          Made by a test out of one message for each row (`crates/convert/tests/it/carried.rs`); do not edit.\n\n\
          | | |\n|---|---|\n\
          | yes | it arrives: as the same kind of part, or as text where it is text |\n\

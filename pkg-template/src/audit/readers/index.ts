@@ -25,10 +25,10 @@ export interface Recognised {
   readonly source: Source;
 }
 
-/** Finds the reader of a file by its first values: notes may stand before what tells whose it is. */
-export async function recognised(values: AsyncGenerator<FileValue>, path: string): Promise<Recognised> {
+/** Finds the reader of a file by its first values, as notes may stand before what tells whose it is; or takes the one that `as` names. */
+export async function recognised(values: AsyncGenerator<FileValue>, path: string, as?: string): Promise<Recognised> {
   const first: FileValue[] = [];
-  let reader: Reader | undefined;
+  let reader = READERS.find(({ name }) => name === as);
   while (!reader && first.length < FIRST) {
     const next = await values.next();
     if (next.done) break;
