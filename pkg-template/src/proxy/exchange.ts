@@ -20,6 +20,8 @@ export interface ExchangeContext {
   readonly abort: (reason: unknown) => void;
   /** Is told what went wrong here. */
   readonly failed: (error: unknown) => void;
+  /** Stores what an answer has added to the conversation, where that outlives the process. */
+  readonly save: () => Promise<void>;
   /** Is called once, when the client has all or went. */
   readonly ended: () => void;
 }
@@ -98,6 +100,7 @@ export class Exchange {
     if (!said) return;
     this.#maker.whole(said.body);
     this.#observe(this.#maker.end());
+    await this.#context.save();
   }
 
   /** Passes a stream on byte for byte, and reads what it cost behind it. */
@@ -113,7 +116,9 @@ export class Exchange {
         isRead = false;
       }
     }
-    if (isRead) this.#observe(this.#maker.end());
+    if (!isRead) return;
+    this.#observe(this.#maker.end());
+    await this.#context.save();
   }
 
   #observe(end: RoundEnd): void {
@@ -194,7 +199,7 @@ export class Exchange {
 
   /** Takes the end of a round: the answer to the next one, or nothing where the client has all. */
   async #next(end: RoundEnd): Promise<Response | undefined> {
-    const { conversation, request, stats, max_rounds, send } = this.#context;
+    const { conversation, request, stats, max_rounds, send, save } = this.#context;
     const { dialect } = conversation;
     this.#observe(end);
     const isLast = this.#rounds > max_rounds;
@@ -204,13 +209,16 @@ export class Exchange {
     if (!end.isOpen || isLast) {
       const hasMore = this.#said.length > 0 || results.length > 0;
       if (hasMore) conversation.keep(request, this.#maker.visible, [...this.#said, ...end.said], results);
+      await save();
       return undefined;
     }
     this.#said = [...this.#said, ...end.said, ...results];
     conversation.remember(request, this.#said);
     this.#rounds += 1;
     stats.inner_rounds += 1;
-    return send(this.#following(request));
+    const body = this.#following(request);
+    await save();
+    return send(body);
   }
 
   /** The body of the next round: the request as it came where what was read does not fit. */

@@ -5,6 +5,7 @@ import { bodyOf, objectOf, readUpTo } from "./bodies.js";
 import type { ReadBody } from "./bodies.js";
 import { CHAT } from "./chat-dialect.js";
 import { Conversations } from "./conversations.js";
+import type { Place } from "./conversations.js";
 import { Unchangeable } from "./conversation.js";
 import type { Conversation, Outgoing, Request as Asked } from "./conversation.js";
 import type { Dialect } from "./dialect.js";
@@ -20,6 +21,7 @@ import type { ProxyApi, Route } from "./routes.js";
 import { groupOf, headOf, nearestPrints, printsOf } from "./sessions.js";
 import { StatsBook } from "./stats.js";
 import type { ProxyStats } from "./stats.js";
+import { StoredConversations } from "./stored-conversations.js";
 import { quietly } from "../telemetry/quietly.js";
 import { ContextWeaverError } from "contextweaver";
 
@@ -47,7 +49,7 @@ const CORS = { methods: "GET, POST", request: "*", response: STATUS_HEADER };
 export function proxy(given: ProxyOptions): Proxy {
   const options = checkedOptions(given);
   const access = new Access(given.token, given.origins, CORS);
-  const handling = new Handling(options, access, given.token !== false);
+  const handling = new Handling(options, access, given.token);
   const handler = (request: Request): Promise<Response> => handling.handle(request);
   return Object.assign(handler, { stats: () => handling.stats(), free: () => handling.free() });
 }
@@ -70,16 +72,20 @@ interface Prepared {
 class Handling {
   readonly #options: CheckedOptions;
   readonly #access: Access;
-  readonly #hasToken: boolean;
+  readonly #token: string | false;
   readonly #stats = new StatsBook();
   readonly #conversations: Conversations;
+  readonly #stored: StoredConversations | undefined;
   /** Without it nobody can tell whose conversations there are. */
   #secret: string | undefined;
 
-  constructor(options: CheckedOptions, access: Access, hasToken: boolean) {
-    [this.#options, this.#access, this.#hasToken] = [options, access, hasToken];
-    const { budget_tokens, thrift, mask, prices, limits } = options;
-    this.#conversations = new Conversations({ budget_tokens, thrift, mask, prices }, limits, this.#stats);
+  constructor(options: CheckedOptions, access: Access, token: string | false) {
+    [this.#options, this.#access, this.#token] = [options, access, token];
+    const { budget_tokens, thrift, mask, prices, limits, store } = options;
+    const own = { budget_tokens, thrift, mask, prices };
+    this.#conversations = new Conversations(own, limits, this.#stats);
+    const { max_conversations } = limits;
+    this.#stored = store && new StoredConversations(this.#conversations, { store, options: own, max_conversations, failed: (error) => this.#failed(error) });
   }
 
   stats(): ProxyStats {
@@ -119,7 +125,7 @@ class Handling {
   #refusal(request: Request, url: URL, mayPageAsk: boolean): Response | undefined {
     const host = hostName(request.headers.get("host") ?? url.host).toLowerCase();
     const { hosts } = this.#options;
-    const isKnown = hosts ? hosts.includes(host) : this.#hasToken || isLoopback(host);
+    const isKnown = hosts ? hosts.includes(host) : this.#token !== false || isLoopback(host);
     if (!isKnown) return told(403, "the proxy does not answer by this name");
     if (!mayPageAsk) return told(403, "pages of this origin may not ask");
     const headers = { get: (name: string) => (name === "authorization" ? `Bearer ${request.headers.get(TOKEN_HEADER) ?? ""}` : request.headers.get(name)) };
@@ -139,6 +145,7 @@ class Handling {
     const read = await readUpTo(request.body, this.#options.limits.max_body_bytes).catch(() => undefined);
     if (!read) return told(CLIENT_GONE, "the request broke off");
     if (read.rest) return this.#passed(passage, bodyOf(read), "too_large");
+    if (this.#options.forward) return this.#forwarded(passage, dialect, read.bytes);
     if (isCount) return this.#counted(passage, dialect, read.bytes);
     const prepared = await this.#prepared(passage, dialect, read);
     return typeof prepared === "string" ? this.#passed(passage, read.bytes, prepared) : this.#exchanged(passage, read, prepared);
@@ -147,7 +154,7 @@ class Handling {
   /** Counts what is sent of a conversation that is shortened; another is counted as it came. */
   async #counted(passage: Passage, dialect: Dialect, bytes: Uint8Array<ArrayBuffer>): Promise<Response> {
     const read = await this.#read(passage, dialect, bytes).catch(() => "unread");
-    const text = typeof read === "string" ? undefined : this.#conversations.find(read.group, dialect, read.asked)?.counted(read.asked);
+    const text = typeof read === "string" ? undefined : this.#conversations.find(read)?.counted(read.asked);
     if (text === undefined) return this.#passed(passage, bytes);
     const response = await this.#sent(passage, text);
     if (REFUSALS.includes(response.status)) {
@@ -159,17 +166,40 @@ class Handling {
   }
 
   /** Reads a request and whose it is; a text says why it cannot be changed. */
-  async #read({ request, route }: Passage, dialect: Dialect, bytes: Uint8Array): Promise<{ readonly group: string; readonly asked: Asked } | string> {
+  async #read({ request, route }: Passage, dialect: Dialect, bytes: Uint8Array): Promise<Place | string> {
     const said = objectOf(bytes);
     const asked = said && dialect.read(said.body);
     if (!said || !asked) return "unread";
     if (typeof asked === "string") return asked;
     const body = route.model === undefined ? said.body : { ...said.body, model: route.model };
-    this.#secret ??= crypto.randomUUID();
-    const group = await groupOf(request.headers, route.target, said.body, dialect.format, this.#secret);
+    const group = await groupOf(request.headers, route.target, said.body, dialect.format, await this.#secretOf());
     const texts = elementTexts(said.text, dialect.field);
     const prints = printsOf(asked.messages, texts, nearestPrints(this.#conversations.prints(group), texts));
-    return { group, asked: { text: said.text, body, asked, prints, head: headOf(said.body) } };
+    return { group, dialect, asked: { text: said.text, body, asked, prints, head: headOf(said.body) } };
+  }
+
+  /** The secret is of the process, of the store, or of all that have the token. */
+  async #secretOf(): Promise<string> {
+    if (this.#options.forward) return String(this.#token);
+    this.#secret ??= (await this.#stored?.secret()) ?? crypto.randomUUID();
+    return this.#secret;
+  }
+
+  /** Hands a call on to whoever has its conversation; one that belongs to none passes from here. */
+  async #forwarded(passage: Passage, dialect: Dialect, bytes: Uint8Array<ArrayBuffer>): Promise<Response> {
+    const { request, gone } = passage;
+    try {
+      const read = await this.#read(passage, dialect, bytes);
+      if (typeof read === "string") return await this.#passed(passage, bytes, read);
+      const init = { method: request.method, headers: request.headers, body: bytes, signal: gone.signal };
+      const response = await this.#options.forward?.(read.group).fetch(new Request(request.url, init as RequestInit));
+      if (!response) return await this.#passed(passage, bytes, "internal");
+      this.#stats.forwarded += 1;
+      return new Response(response.body, response);
+    } catch (error) {
+      if (gone.signal.aborted) return told(CLIENT_GONE, "the client has gone");
+      return this.#passed(passage, bytes, this.#reason(error));
+    }
   }
 
   /** Says what is sent, or why it is what came. */
@@ -177,8 +207,8 @@ class Handling {
     try {
       const read = await this.#read(passage, dialect, bytes);
       if (typeof read === "string") return read;
-      const conversation = this.#conversations.of(read.group, dialect, read.asked);
-      return conversation.isRefused ? "refused" : this.#begun(conversation, read.asked);
+      const begin = (conversation: Conversation): Prepared | string => (conversation.isRefused ? "refused" : this.#begun(conversation, read.asked));
+      return this.#stored ? await this.#stored.begin(read, begin) : begin(this.#opened(read));
     } catch (error) {
       return this.#reason(error);
     } finally {
@@ -186,13 +216,20 @@ class Handling {
     }
   }
 
+  /** Finds the conversation of a request in memory. */
+  #opened(place: Place): Conversation {
+    const conversation = this.#conversations.of(place);
+    if (!conversation.isOpen) conversation.open();
+    return conversation;
+  }
+
   /** Begins with a request of a conversation, which stays in memory until it is answered. */
   #begun(conversation: Conversation, asked: Asked): Prepared {
-    conversation.busy += 1;
+    conversation.hold();
     try {
       return { conversation, asked, outgoing: conversation.begin(asked) };
     } catch (error) {
-      conversation.busy -= 1;
+      conversation.release();
       throw error;
     }
   }
@@ -202,7 +239,7 @@ class Handling {
     const send = (body: string | Uint8Array<ArrayBuffer>): Promise<Response> => this.#sent(passage, body);
     let isOver = false;
     const ended = (): void => {
-      if (!isOver) conversation.busy -= 1;
+      if (!isOver) conversation.release();
       isOver = true;
     };
     // A client that goes before anything comes reads nothing to its end.
@@ -210,10 +247,11 @@ class Handling {
     const response = await send(outgoing.isWhole ? bytes : outgoing.text);
     if (!outgoing.isWhole && REFUSALS.includes(response.status)) {
       await response.body?.cancel();
-      ended();
       const original = await this.#passed(passage, bytes, "refused");
       // What is refused as it came, too, was not refused for what was changed.
       conversation.isRefused = original.ok;
+      await this.#stored?.save(conversation);
+      ended();
       return original;
     }
     const exchange = new Exchange({
@@ -224,6 +262,7 @@ class Handling {
       send,
       abort: (reason) => passage.gone.abort(reason),
       failed: (error) => this.#failed(error),
+      save: async () => this.#stored?.save(conversation),
       ended,
     });
     const { isWhole, tokens, tokens_without, cut } = outgoing;

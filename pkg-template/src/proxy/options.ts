@@ -1,6 +1,7 @@
 // The options of a proxy, and their check.
 import { ContextWeaverError } from "contextweaver";
 import { OFFICIAL } from "./routes.js";
+import type { SessionStore } from "../storage/storage-types.js";
 import type { ProxyProvider, Upstreams } from "./routes.js";
 
 /** How a proxy is made. */
@@ -23,6 +24,18 @@ export interface ProxyOptions {
   /** What is kept in memory. */
   readonly limits?: ProxyLimits;
   /**
+   * Where conversations are kept that outlive the process, such as `durableObjectStore(…)` of `contextweaver/cloudflare` or `fileStore(…)`
+   * of `contextweaver/node`. It holds what was said in them, as every store of sessions does, and no key. Several proxies may share
+   * it. Default: they live in memory.
+   */
+  readonly store?: SessionStore;
+  /**
+   * Hands calls of models on to whoever has the conversation, by a name that is the same for all requests of one credential, API,
+   * provider and session: in Workers to a Durable Object, whose proxy has the `store`. What does not concern a conversation is answered
+   * here. Needs a `token`, as names are made with it.
+   */
+  readonly forward?: (name: string) => ForwardedProxy;
+  /**
    * What clients must send as `x-contextweaver-token`; `false` serves whoever reaches the handler. There is no default: with an unset
    * environment variable, nothing is served.
    */
@@ -39,9 +52,14 @@ export interface ProxyOptions {
   readonly on_error?: (error: unknown) => void;
 }
 
+/** Where a call of a model is handed on to: a proxy, or what stands before one. */
+export interface ForwardedProxy {
+  fetch(request: Request): Promise<Response>;
+}
+
 /** Bounds of what a proxy keeps. */
 export interface ProxyLimits {
-  /** Conversations; the one that was idle longest leaves. Default: 200. */
+  /** Conversations; the one that was idle longest leaves. In a store, those that begin alike. Default: 200. */
   readonly max_conversations?: number;
   /** UTF-16 units of all that was said in them. Default: 268,435,456. */
   readonly max_units?: number;
@@ -74,12 +92,14 @@ export interface CheckedOptions extends Required<Pick<ProxyOptions, "budget_toke
   readonly prices: ProxyOptions["prices"];
   readonly limits: Required<ProxyLimits>;
   readonly hosts: readonly string[] | undefined;
+  readonly store: SessionStore | undefined;
+  readonly forward: ProxyOptions["forward"];
   readonly send: (request: Request) => Promise<Response>;
   readonly on_request: ((entry: ProxyLogEntry) => void) | undefined;
   readonly on_error: ((error: unknown) => void) | undefined;
 }
 
-const NAMES = ["budget_tokens", "upstreams", "thrift", "prices", "mask", "max_rounds", "limits", "token", "origins", "hosts", "fetch", "on_request", "on_error"];
+const NAMES = ["budget_tokens", "upstreams", "thrift", "prices", "mask", "max_rounds", "limits", "store", "forward", "token", "origins", "hosts", "fetch", "on_request", "on_error"];
 const LIMITS = { max_conversations: 200, max_units: 2 ** 28, max_body_bytes: 2 ** 25 };
 const PRICES = ["openai", "anthropic", "gemini", "deepseek"];
 const LEAST_BUDGET = 2_000;
@@ -93,7 +113,7 @@ function refuse(path: string, expected: string, hint?: string): never {
 export function checkedOptions(given: ProxyOptions): CheckedOptions {
   if (typeof given !== "object" || (given as unknown) === null) refuse("", "options", "{ budget_tokens: 60000, token: false }");
   unknown(Object.keys(given), NAMES, "");
-  const { budget_tokens, upstreams = {}, thrift = 0, prices, mask = false, max_rounds = 8, limits = {}, hosts, on_request, on_error } = given;
+  const { budget_tokens, upstreams = {}, thrift = 0, prices, mask = false, max_rounds = 8, limits = {}, hosts, store, forward, on_request, on_error } = given;
   const send = given.fetch ?? ((request: Request) => fetch(request));
   if (budget_tokens === undefined) throw new ContextWeaverError("MISSING_FIELD", "missing field `budget_tokens`", { path: "/budget_tokens", hint: "the most that a call of a model may have, such as 60000" });
   whole(budget_tokens, "/budget_tokens", LEAST_BUDGET, MOST_BUDGET);
@@ -101,12 +121,15 @@ export function checkedOptions(given: ProxyOptions): CheckedOptions {
   if (typeof thrift !== "number" || !(thrift >= 0 && thrift <= 1)) refuse("/thrift", "a number from 0 to 1");
   if (prices !== undefined && !PRICES.includes(prices)) refuse("/prices", `one of ${PRICES.join(", ")}`);
   if (typeof mask !== "boolean") refuse("/mask", "true or false");
-  for (const [name, value] of [["/fetch", send], ["/on_request", on_request ?? send], ["/on_error", on_error ?? send]] as const) if (typeof value !== "function") refuse(name, "a function");
+  for (const [name, value] of [["/fetch", send], ["/on_request", on_request ?? send], ["/on_error", on_error ?? send], ["/forward", forward ?? send]] as const) if (typeof value !== "function") refuse(name, "a function");
   if (hosts !== undefined && !(Array.isArray(hosts) && hosts.every((host) => typeof host === "string"))) refuse("/hosts", "a list of names");
+  if (store !== undefined && typeof (store as { readonly session?: unknown } | null)?.session !== "function") refuse("/store", "a store of sessions", "durableObjectStore(ctx.storage, { blobs }), fileStore(folder), memoryStore()");
+  if (forward && store) refuse("/store", "no store beside `forward`", "the proxy that calls are handed on to has it");
+  if (forward && given.token === false) refuse("/token", "a token beside `forward`", "conversations are named by a hash that is made with it");
   unknown(Object.keys(limits), Object.keys(LIMITS), "/limits");
   const bounds = { ...LIMITS, ...limits };
   for (const [name, value] of Object.entries(bounds)) whole(value, `/limits/${name}`, 1, Number.MAX_SAFE_INTEGER);
-  return { budget_tokens, thrift, prices, mask, max_rounds, limits: bounds, hosts: hosts?.map((host) => host.toLowerCase()), send, on_request, on_error, upstreams: addresses(upstreams) };
+  return { budget_tokens, thrift, prices, mask, max_rounds, limits: bounds, hosts: hosts?.map((host) => host.toLowerCase()), store, forward, send, on_request, on_error, upstreams: addresses(upstreams) };
 }
 
 function unknown(names: readonly string[], known: readonly string[], path: string): void {
