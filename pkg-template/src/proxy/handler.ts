@@ -178,9 +178,10 @@ class Handling {
     return { group, dialect, asked: { text: said.text, body, asked, prints, head: headOf(said.body) } };
   }
 
-  /** The secret is of the process, of the store, or of all that have the token. */
+  /** The secret is of the process; where what it tells apart outlives that, it is the token, or one of the store. */
   async #secretOf(): Promise<string> {
-    if (this.#options.forward) return String(this.#token);
+    const { forward, store } = this.#options;
+    if ((forward ?? store) && this.#token !== false) return this.#token;
     this.#secret ??= (await this.#stored?.secret()) ?? crypto.randomUUID();
     return this.#secret;
   }

@@ -75,7 +75,7 @@ export class StoredConversations {
     [this.#known, this.#given] = [known, given];
   }
 
-  /** The secret by which credentials are told apart, which all have that share the store. */
+  /** The secret by which credentials are told apart where there is no token, which all have that share the store. */
   secret(): Promise<string> {
     this.#secret ??= this.#readSecret();
     this.#secret.catch(() => (this.#secret = undefined));
@@ -85,12 +85,11 @@ export class StoredConversations {
   async #readSecret(): Promise<string> {
     for (let attempt = 1; ; attempt += 1) {
       const records = await openRecords<string>(this.#given.store.session(`${PREFIX}${SECRET}`), { salvage: true });
-      const known = records.get(SECRET);
-      if (typeof known === "string") return known;
-      const made = crypto.randomUUID();
+      const known = records.get(SECRET) ?? crypto.randomUUID();
       try {
-        await records.set(SECRET, made).save();
-        return made;
+        // Written each time, as `prune` removes what nobody writes to.
+        await records.set(SECRET, known).compact();
+        return known;
       } catch (error) {
         if (!isConflict(error) || attempt === TRIES) throw error;
       }
