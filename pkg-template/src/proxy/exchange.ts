@@ -44,6 +44,8 @@ export class Exchange {
   /** Messages of earlier rounds, with the results. */
   #said: readonly object[];
   #rounds = 1;
+  /** Bytes of events that were read. */
+  #bytes = 0;
   #isOver = false;
 
   constructor(context: ExchangeContext) {
@@ -110,11 +112,7 @@ export class Exchange {
     for await (const part of chunksOf(body)) {
       yield part;
       if (!isRead) continue;
-      try {
-        for (const event of events.take(part)) this.#maker.event(event);
-      } catch {
-        isRead = false;
-      }
+      isRead = this.#read(events, part) !== undefined;
     }
     if (!isRead) return;
     this.#observe(this.#maker.end());
@@ -134,8 +132,9 @@ export class Exchange {
       for await (const part of chunksOf(body)) {
         const text = isRead ? this.#read(events, part) : undefined;
         if (text === undefined) {
-          yield isRead ? ENCODER.encode(events.rest()) : part;
+          if (isRead) yield ENCODER.encode(this.#unread() + events.rest());
           isRead = false;
+          yield part;
         } else if (text !== "") yield ENCODER.encode(text);
       }
       const torn = events.rest();
@@ -154,16 +153,19 @@ export class Exchange {
     }
   }
 
-  /** Returns the text that the client gets for a part; undefined for an event that is too long to be read, which passes as it comes. */
+  /** Returns the text that the client gets for a part; undefined for what is too long to be read, which passes as it comes. */
   #read(events: EventReader, part: Uint8Array): string | undefined {
-    try {
-      let text = "";
-      for (const event of events.take(part)) text += this.#maker.event(event);
-      return text;
-    } catch (error) {
-      if (error instanceof RangeError) return undefined;
-      throw error;
-    }
+    this.#bytes += part.length;
+    if (this.#bytes > MOST_ANSWER || events.isFull) return undefined;
+    let text = "";
+    for (const event of events.take(part)) text += this.#maker.event(event);
+    return text;
+  }
+
+  /** What was held of a stream that is read no further. */
+  #unread(): string {
+    this.#maker.end();
+    return this.#maker.close();
   }
 
   async #failure(response: Response): Promise<string> {
