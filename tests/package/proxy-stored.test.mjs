@@ -243,3 +243,45 @@ test("Proxy, stored: of conversations that begin alike those that were idle long
   assert.deepEqual(shared.errors, []);
   shared.free();
 });
+
+test("Proxy, forward: calls go by the name of their conversation, what is none passes, and one that nobody answers goes on as it came", async () => {
+  const provider = scriptedProvider(() => ({ text: "Go on." }));
+  const errors = [];
+  const given = { budget_tokens: 4_000, token: "t0ken", fetch: provider.answer, on_error: (error) => errors.push(error) };
+  const objects = new Map();
+  let isDown = false;
+  const front = proxy({
+    ...given,
+    forward: (name) => {
+      if (isDown) throw new Error("no object");
+      if (!objects.has(name)) objects.set(name, proxy({ ...given, store: memoryStore() }));
+      return { fetch: objects.get(name) };
+    },
+  });
+  const ask = (path, body, headers = {}) => front(new Request(`https://proxy.example${path}`, { method: "POST", headers: { "x-contextweaver-token": "t0ken", "x-api-key": "key-a", ...headers }, body: JSON.stringify(body) }));
+  const call = async (body, headers) => {
+    const response = await ask("/v1/messages", { model: "m", max_tokens: 9, ...body }, headers);
+    return { status: statusOf(response), text: await response.text() };
+  };
+  const agents = [["one", {}], ["two", { "x-api-key": "key-b" }], ["three", { "x-contextweaver-session": "s3" }]].map(([name, headers]) => new Agent(name, call, { task: "Read all of it.", headers }));
+  for (let step = 0; step < 9; step += 1) for (const agent of agents) await agent.step();
+  assert.equal(objects.size, 3);
+  assert.ok([...objects.keys()].every((name) => /^[0-9a-f]{64}$/.test(name)));
+  assert.ok([...objects.values()].every((object) => object.stats().shortened > 0));
+  // The count of tokens is of the same conversation.
+  const counted = await ask("/v1/messages/count_tokens", { model: "m", system: agents[0].system, messages: agents[0].messages });
+  assert.equal(statusOf(counted), "shortened");
+  await counted.text();
+  assert.equal(objects.size, 3);
+  assert.deepEqual([front.stats().forwarded, front.stats().conversations], [28, 0]);
+  assert.equal(statusOf(await ask("/v1/embeddings", {})), "passed");
+  assert.equal(statusOf(await ask("/v1/messages", { messages: 7 })), "bypassed; reason=unread");
+  assert.equal((await front(new Request("https://proxy.example/v1/messages", { method: "POST", body: "{}" }))).status, 401);
+  isDown = true;
+  const text = JSON.stringify({ model: "m", messages: [{ role: "user", content: "hi" }] });
+  const passed = await ask("/v1/messages", JSON.parse(text));
+  assert.equal(statusOf(passed), "bypassed; reason=internal");
+  assert.equal(provider.sent.at(-1).text, text);
+  assert.deepEqual(errors.map(({ message }) => message), ["no object"]);
+  [front, ...objects.values()].forEach((one) => one.free());
+});

@@ -1,5 +1,5 @@
 // One conversation behind the proxy: what was sent of it, and what the client's history lacks.
-import { AgentLoop, drilldownOffer, framedTokens, pricesOf, recallOffer, usageOf } from "../adapters/agent-loop.js";
+import { AgentLoop, drilldownOffer, framedTokens, pricesOf, recallOffer } from "../adapters/agent-loop.js";
 import { CacheMarks } from "../adapters/cache-marks.js";
 import type { CachePlanState } from "../adapters/cache-plan.js";
 import { TextHash } from "../adapters/text-hash.js";
@@ -10,8 +10,9 @@ import { commonPrints } from "./sessions.js";
 import type { Print } from "./sessions.js";
 import { NO_COSTS, costsBetween } from "./stats.js";
 import type { ProxyCosts } from "./stats.js";
+import { countsOf } from "./usage.js";
 import { ContextManager, ContextWeaverError } from "contextweaver";
-import type { ContextManagerOptions, RunningStep, StoredItem } from "contextweaver";
+import type { ContextManagerOptions, Hooks, RunningStep, StoredItem } from "contextweaver";
 
 /** The tools that are added. */
 const OFFERS = [drilldownOffer(), recallOffer()];
@@ -24,11 +25,13 @@ export interface ConversationOptions {
   readonly thrift: number;
   readonly mask: boolean;
   readonly prices: "openai" | "anthropic" | "gemini" | "deepseek" | undefined;
+  /** Are told of each prompt, and of each call that is answered. */
+  readonly hooks: Hooks | undefined;
 }
 
 /** Options of the log of a conversation. */
-export function logOptions({ thrift, mask, prices }: ConversationOptions): ContextManagerOptions {
-  return { redact_secrets: mask, limits: { eviction: "lru" }, thrift, ...(prices && { prices }) };
+export function logOptions({ thrift, mask, prices, hooks }: ConversationOptions): ContextManagerOptions {
+  return { redact_secrets: mask, limits: { eviction: "lru" }, thrift, ...(prices && { prices }), ...(hooks && { hooks }) };
 }
 
 /** What is kept of a conversation beside its log, where it outlives the process. */
@@ -383,9 +386,7 @@ export class Conversation {
   /** Takes what a round cost. */
   observe(body: Fields, { usage }: Pick<RoundEnd, "usage">): void {
     if (!usage) return;
-    const { prompt_tokens: chat, input_tokens: read = chat, cache_creation_input_tokens: written, cache_read_input_tokens: cached } = usageOf({ usage });
-    const tokens = typeof read === "number" ? read + Number(written ?? 0) + Number(cached ?? 0) : undefined;
-    this.#log.observe(String(body["model"] ?? "model"), tokens, usage);
+    this.#log.observe(String(body["model"] ?? "model"), countsOf(usage).input_tokens, usage);
   }
 }
 

@@ -6,6 +6,7 @@ import type { Conversation, Outgoing, Request as Asked } from "./conversation.js
 import type { AnswerMaker, Fields, RoundEnd } from "./dialect.js";
 import { EventReader } from "./event-stream.js";
 import { responseHeaders } from "./headers.js";
+import type { ModelCalls } from "./model-calls.js";
 import type { StatsBook } from "./stats.js";
 
 /** A request's surroundings: its conversation, the counts, and the ways to send, end and report. */
@@ -18,6 +19,8 @@ export interface ExchangeContext {
   readonly send: (body: string | Uint8Array<ArrayBuffer>) => Promise<Response>;
   /** Ends what is under way at the provider. */
   readonly abort: (reason: unknown) => void;
+  /** Tells of each call of the model. */
+  readonly calls: ModelCalls;
   /** Is told what went wrong here. */
   readonly failed: (error: unknown) => void;
   /** Stores what an answer has added to the conversation, where that outlives the process. */
@@ -71,19 +74,25 @@ export class Exchange {
   #over(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#context.calls.end();
     this.#context.ended();
   }
 
   #stream(parts: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> {
     const over = (): void => this.#over();
+    const { calls } = this.#context;
     const watched = (async function* () {
       try {
         yield* parts;
+      } catch (error) {
+        calls.end({ error_type: "broken_off" });
+        throw error;
       } finally {
         over();
       }
     })();
     return streamOf(watched, (reason) => {
+      calls.end({ error_type: "cancelled" });
       this.#context.abort(reason);
       over();
     });
@@ -120,7 +129,8 @@ export class Exchange {
   }
 
   #observe(end: RoundEnd): void {
-    const { conversation, request } = this.#context;
+    const { conversation, request, calls } = this.#context;
+    calls.end(end);
     conversation.observe(request.body, end);
   }
 

@@ -1,6 +1,7 @@
 // The options of a proxy, and their check.
 import { ContextWeaverError } from "contextweaver";
 import { OFFICIAL } from "./routes.js";
+import type { ProxyHooks } from "./hook-types.js";
 import type { SessionStore } from "../storage/storage-types.js";
 import type { ProxyProvider, Upstreams } from "./routes.js";
 
@@ -48,6 +49,8 @@ export interface ProxyOptions {
   readonly fetch?: (request: Request) => Promise<Response>;
   /** Is told of each request when its answer begins: names and counts, no text and no key. */
   readonly on_request?: (entry: ProxyLogEntry) => void;
+  /** Are told of each call of a model, each prompt that is built and each call that is answered inside: `otelProxy(tracer)`. */
+  readonly hooks?: ProxyHooks;
   /** Is told what went wrong here when a request passes as it came for that. Messages may quote what was said: keep them to yourself. */
   readonly on_error?: (error: unknown) => void;
 }
@@ -94,12 +97,13 @@ export interface CheckedOptions extends Required<Pick<ProxyOptions, "budget_toke
   readonly hosts: readonly string[] | undefined;
   readonly store: SessionStore | undefined;
   readonly forward: ProxyOptions["forward"];
+  readonly hooks: ProxyHooks | undefined;
   readonly send: (request: Request) => Promise<Response>;
   readonly on_request: ((entry: ProxyLogEntry) => void) | undefined;
   readonly on_error: ((error: unknown) => void) | undefined;
 }
 
-const NAMES = ["budget_tokens", "upstreams", "thrift", "prices", "mask", "max_rounds", "limits", "store", "forward", "token", "origins", "hosts", "fetch", "on_request", "on_error"];
+const NAMES = ["budget_tokens", "upstreams", "thrift", "prices", "mask", "max_rounds", "limits", "store", "forward", "token", "origins", "hosts", "fetch", "on_request", "on_error", "hooks"];
 const LIMITS = { max_conversations: 200, max_units: 2 ** 28, max_body_bytes: 2 ** 25 };
 const PRICES = ["openai", "anthropic", "gemini", "deepseek"];
 const LEAST_BUDGET = 2_000;
@@ -113,7 +117,7 @@ function refuse(path: string, expected: string, hint?: string): never {
 export function checkedOptions(given: ProxyOptions): CheckedOptions {
   if (typeof given !== "object" || (given as unknown) === null) refuse("", "options", "{ budget_tokens: 60000, token: false }");
   unknown(Object.keys(given), NAMES, "");
-  const { budget_tokens, upstreams = {}, thrift = 0, prices, mask = false, max_rounds = 8, limits = {}, hosts, store, forward, on_request, on_error } = given;
+  const { budget_tokens, upstreams = {}, thrift = 0, prices, mask = false, max_rounds = 8, limits = {}, hosts, store, forward, on_request, on_error, hooks } = given;
   const send = given.fetch ?? ((request: Request) => fetch(request));
   if (budget_tokens === undefined) throw new ContextWeaverError("MISSING_FIELD", "missing field `budget_tokens`", { path: "/budget_tokens", hint: "the most that a call of a model may have, such as 60000" });
   whole(budget_tokens, "/budget_tokens", LEAST_BUDGET, MOST_BUDGET);
@@ -123,13 +127,14 @@ export function checkedOptions(given: ProxyOptions): CheckedOptions {
   if (typeof mask !== "boolean") refuse("/mask", "true or false");
   for (const [name, value] of [["/fetch", send], ["/on_request", on_request ?? send], ["/on_error", on_error ?? send], ["/forward", forward ?? send]] as const) if (typeof value !== "function") refuse(name, "a function");
   if (hosts !== undefined && !(Array.isArray(hosts) && hosts.every((host) => typeof host === "string"))) refuse("/hosts", "a list of names");
+  if (hooks !== undefined && (typeof hooks !== "object" || (hooks as unknown) === null)) refuse("/hooks", "an object of functions", "otelProxy(tracer)");
   if (store !== undefined && typeof (store as { readonly session?: unknown } | null)?.session !== "function") refuse("/store", "a store of sessions", "durableObjectStore(ctx.storage, { blobs }), fileStore(folder), memoryStore()");
   if (forward && store) refuse("/store", "no store beside `forward`", "the proxy that calls are handed on to has it");
   if (forward && given.token === false) refuse("/token", "a token beside `forward`", "conversations are named by a hash that is made with it");
   unknown(Object.keys(limits), Object.keys(LIMITS), "/limits");
   const bounds = { ...LIMITS, ...limits };
   for (const [name, value] of Object.entries(bounds)) whole(value, `/limits/${name}`, 1, Number.MAX_SAFE_INTEGER);
-  return { budget_tokens, thrift, prices, mask, max_rounds, limits: bounds, hosts: hosts?.map((host) => host.toLowerCase()), store, forward, send, on_request, on_error, upstreams: addresses(upstreams) };
+  return { budget_tokens, thrift, prices, mask, max_rounds, limits: bounds, hosts: hosts?.map((host) => host.toLowerCase()), store, forward, hooks, send, on_request, on_error, upstreams: addresses(upstreams) };
 }
 
 function unknown(names: readonly string[], known: readonly string[], path: string): void {
