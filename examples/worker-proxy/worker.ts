@@ -39,8 +39,7 @@ export class ConversationObject extends DurableObject<Env> {
   /** Removes what nobody went on with for a month. */
   override async alarm(): Promise<void> {
     await this.store.prune({ idle_ms: 30 * DAY_MS });
-    const { length } = await this.store.sessions();
-    if (length > 0) await this.ctx.storage.setAlarm(Date.now() + DAY_MS);
+    if ((await this.store.sessions()).length > 0) await this.ctx.storage.setAlarm(Date.now() + DAY_MS);
   }
 }
 
@@ -48,11 +47,8 @@ let front: Proxy | undefined;
 
 export default {
   fetch(request: Request, env: Env): Promise<Response> {
-    front ??= proxy({
-      ...settings(env),
-      limits: { max_body_bytes: 8_000_000 },
-      forward: (name) => env.CONVERSATIONS.get(env.CONVERSATIONS.idFromName(name)),
-    });
+    const forward = (name: string) => env.CONVERSATIONS.get(env.CONVERSATIONS.idFromName(name));
+    front ??= proxy({ ...settings(env), limits: { max_body_bytes: 8_000_000 }, forward });
     return front(request);
   },
 };
