@@ -4,10 +4,14 @@ import type { ContextBuilt, DecisionCall, DecisionChange, DecisionStoreOptions, 
 import { extractTraceContext } from "./telemetry/otel-context.js";
 import { CLIENT, ERROR, INTERNAL, SERVER, ofMcp } from "./telemetry/otel-types.js";
 import type { OtelApi, OtelMeter, OtelOptions, OtelSpan, OtelTracer, OtelValue } from "./telemetry/otel-types.js";
+import { modelCallHook } from "./telemetry/otel-proxy.js";
+import type { OtelProxyOptions } from "./telemetry/otel-proxy.js";
 import { quietly } from "./telemetry/quietly.js";
+import type { ProxyHooks } from "./proxy/hook-types.js";
 
 export { extractTraceContext, injectTraceContext } from "./telemetry/otel-context.js";
 export type { TraceContextOptions } from "./telemetry/otel-context.js";
+export type { OtelProxyOptions } from "./telemetry/otel-proxy.js";
 export { otelGateway } from "./telemetry/otel-gateway.js";
 export type { OtelGatewayOptions } from "./telemetry/otel-gateway.js";
 export type { OtelApi, OtelAttributes, OtelMeter, OtelOptions, OtelSpan, OtelSpanOptions, OtelTraceApi, OtelTracer, OtelValue } from "./telemetry/otel-types.js";
@@ -63,6 +67,20 @@ export function otel(tracer: OtelTracer, options: OtelOptions = {}): Hooks {
       });
     },
   };
+}
+
+/**
+ * Makes the hooks of a proxy: of each call of a model a span of kind `CLIENT`, such as `chat gpt-5`, of each prompt that is built and of
+ * each call that is answered inside those of {@link otel}. With `api` the span of a client's `traceparent` is the parent of its calls.
+ * What was said is never told.
+ *
+ * ```js
+ * const handler = proxy({ budget_tokens: 60_000, token: false, hooks: otelProxy(trace.getTracer("proxy")) });
+ * ```
+ */
+export function otelProxy<Context>(tracer: OtelTracer, options: OtelProxyOptions<Context> = {}): ProxyHooks {
+  const { meter } = options;
+  return { ...otel(tracer, meter ? { meter } : {}), ...modelCallHook(tracer, options) };
 }
 
 function metricsOf(meter: OtelMeter) {

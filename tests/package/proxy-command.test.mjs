@@ -3,44 +3,17 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
-import { has, packageDir, run } from "./harness.mjs";
+import { has, run } from "./harness.mjs";
 import { listening } from "./proxy-listening.mjs";
+import { PROGRAM, raw, started } from "./proxy-program.mjs";
 
-const PROGRAM = join(packageDir, "bin/contextweaver.js");
 const KEY = "sk-live-not-to-be-told-0123456789";
-
-/** Starts the proxy; `stop` ends it and returns what it has said. */
-async function started(t, args) {
-  const child = spawn(process.execPath, [PROGRAM, "proxy", "--port", "0", "--verbose", ...args], { env: { ...process.env, CONTEXTWEAVER_TOKEN: undefined } });
-  t.after(() => child.kill("SIGKILL"));
-  let [stdout, stderr] = ["", ""];
-  child.stderr.on("data", (text) => (stderr += text));
-  const address = await new Promise((done, fail) => {
-    child.stdout.on("data", (text) => {
-      stdout += text;
-      const [, found] = /^listening on (\S+)\n/.exec(stdout) ?? [];
-      if (found) done(found);
-    });
-    child.on("close", () => fail(new Error(stderr)));
-  });
-  const stop = () => new Promise((done) => (child.on("close", (code) => done({ code, stdout, stderr })), child.kill("SIGTERM")));
-  return { address, stop };
-}
-
-const raw = (address, text) =>
-  new Promise((done) => {
-    const { hostname, port } = new URL(address);
-    const socket = connect(Number(port), hostname, () => socket.write(text));
-    let said = "";
-    socket.on("data", (part) => (said += part)).on("close", () => done(said)).on("error", () => done(said));
-  });
 
 test("contextweaver proxy: the official SDKs of three providers, streams, counts, and what it says at the end", async (t) => {
   const gemini = { candidates: [{ content: { role: "model", parts: [{ text: "ciao" }] }, finishReason: "STOP" }], usageMetadata: { promptTokenCount: 3 } };

@@ -5,15 +5,12 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { project } from "./harness.mjs";
 import { scriptedProvider } from "./proxy-provider.mjs";
+import { Agent, result } from "./proxy-reader.mjs";
 
 const folder = await project("proxy-conversations", { "entry.mjs": `export * from "contextweaver/proxy";` });
 const { proxy } = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 const BUDGET = 4_000;
-const WORDS = "harbour letter garden window refund account morning carrier".split(" ");
-/** A result that no other is like. */
-const result = (name, n, lines = 60) => Array.from({ length: lines }, (_, at) => `${name} ${n}.${at} ${WORDS[(at * 3 + n) % 8]} ${(at * 7919 + n) % 10007} of ${WORDS[(at + n) % 8]}`).join("\n");
-
 /** A proxy in which every model says the next step of its agent, by name. */
 function setting(options = {}, says = () => undefined) {
   const provider = scriptedProvider((body) => says(body) ?? { text: "Go on." });
@@ -24,20 +21,6 @@ function setting(options = {}, says = () => undefined) {
     return { status: response.headers.get("x-contextweaver"), answer: JSON.parse(text), sent: provider.sent.at(-1).text };
   };
   return { ...provider, handler, ask };
-}
-
-/** An agent that reads on and on, as its client holds the conversation. */
-class Agent {
-  constructor(name, ask, { system = "Be brief.", task = `Read all of ${name}.`, headers, body } = {}) {
-    Object.assign(this, { name, call: ask, system, headers, body, messages: [{ role: "user", content: task }], steps: 0 });
-  }
-
-  async step() {
-    const done = await this.call({ system: this.system, messages: this.messages, ...this.body }, this.headers);
-    const n = (this.steps += 1);
-    this.messages = [...this.messages, { role: "assistant", content: [{ type: "tool_use", id: `${this.name}_${n}`, name: "read", input: { n } }] }, { role: "user", content: [{ type: "tool_result", tool_use_id: `${this.name}_${n}`, content: result(this.name, n) }] }];
-    return done;
-  }
 }
 
 const shortened = ({ status }) => status.startsWith("shortened");

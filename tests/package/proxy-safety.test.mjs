@@ -1,9 +1,10 @@
 // Attacks on the proxy: by pages and clients, by what is in requests, and what it must never tell.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
-import { project } from "./harness.mjs";
+import { project, root } from "./harness.mjs";
 import { scriptedProvider } from "./proxy-provider.mjs";
 
 const folder = await project("proxy-safety", { "entry.mjs": `export * from "contextweaver/proxy";` });
@@ -46,6 +47,39 @@ test("Proxy, safety: no key and no word of a conversation is in logs, counts or 
   const response = await down(new Request(`http://127.0.0.1/v1/messages?key=${SECRET}`, { method: "POST", headers: { "x-api-key": SECRET }, body: "{}" }));
   assert.doesNotMatch(await response.text(), new RegExp(`${SECRET}|${CANARY}`));
   down.free();
+});
+
+test("Proxy, safety: the counts and the refusals are those of docs/proxy-operations.md", async () => {
+  const page = await readFile(join(root, "docs", "proxy-operations.md"), "utf8");
+  const named = (heading) => [...new RegExp(`## ${heading}\n[^]*?(?=\n## |$)`).exec(page)[0].matchAll(/^\| ([^|]*)\|/gm)].flatMap(([, cell]) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
+  const { ask, handler } = before(undefined, { token: "t0ken" });
+  assert.deepEqual(named("Counts: `/stats`").sort(), Object.keys(handler.stats()).sort());
+  const headers = { "x-contextweaver-token": "t0ken" };
+  const gone = new AbortController();
+  const refusals = [
+    [400, "path_refused", await ask("/v1/..%2fadmin", { headers, method: "GET" })],
+    [401, "token_needed", await ask()],
+    [403, "origin_refused", await ask("/v1/messages", { headers: { ...headers, origin: "https://evil.example" } })],
+  ];
+  const open = proxy({ ...OPTIONS, fetch: () => Promise.reject(new Error("down")) });
+  const post = (init = {}, host = "127.0.0.1", body = "{}") => open(new Request(`http://${host}/v1/messages`, { method: "POST", body, ...init }));
+  refusals.push([403, "host_refused", await post({}, "evil.example")], [502, "unreachable", await post()], [502, "unreachable", await post({}, "127.0.0.1", JSON.stringify({ messages: [{ role: "user", content: "hi" }] }))]);
+  gone.abort();
+  refusals.push([499, "client_gone", await post({ signal: gone.signal })]);
+  for (const [status, reason, response] of refusals) {
+    assert.deepEqual([response.status, response.headers.get("x-contextweaver"), (await response.json()).error.reason], [status, `failed; reason=${reason}`, reason]);
+    assert.ok(page.includes(`\`${reason}\``), reason);
+  }
+  [handler, open].forEach((one) => one.free());
+});
+
+test("Proxy, safety: a provider that says it is the proxy is not believed", async () => {
+  const { handler, ask } = before(() => new Response("{}", { status: 502, headers: { "x-contextweaver": "failed; reason=host_refused", "x-contextweaver-token": "t" } }));
+  const response = await ask();
+  assert.match(response.headers.get("x-contextweaver"), /^whole/);
+  assert.equal(response.headers.get("x-contextweaver-token"), null);
+  await response.text();
+  handler.free();
 });
 
 test("Proxy, safety: who is told of a request and fails, fails alone", async () => {
@@ -149,6 +183,12 @@ test("Proxy, safety: options that are not as described are refused with their pl
     [{ fetch: 1 }, "INVALID_INPUT", "/fetch"],
     [{ hosts: "x" }, "INVALID_INPUT", "/hosts"],
     [{ token: "" }, "INVALID_INPUT", "/token"],
+    [{ store: {} }, "INVALID_INPUT", "/store"],
+    [{ store: null }, "INVALID_INPUT", "/store"],
+    [{ forward: "x", token: "t" }, "INVALID_INPUT", "/forward"],
+    [{ forward: () => undefined }, "INVALID_INPUT", "/token"],
+    [{ forward: () => undefined, token: "t", store: { session: () => undefined } }, "INVALID_INPUT", "/store"],
+    [{ hooks: null }, "INVALID_INPUT", "/hooks"],
   ];
   for (const [options, code, path] of cases) assert.throws(() => proxy({ ...OPTIONS, ...options }), (error) => (assert.deepEqual([error.code, error.path], [code, path]), true));
 });

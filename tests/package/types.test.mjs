@@ -34,7 +34,7 @@ if (hasExamples) {
   await cp(examples, join(folder, "examples"), {
     recursive: true,
     // What runs in an object of Cloudflare is compiled with the types of its runtime, below.
-    filter: (path) => !path.includes("node_modules") && !path.includes("worker-gateway"),
+    filter: (path) => !path.includes("node_modules") && !path.includes("worker-gateway") && !path.includes("worker-proxy"),
   });
 }
 
@@ -54,9 +54,9 @@ test("the SDKs of providers", () =>
 
 // Their globals are not those of a browser.
 await cp(join(here, "worker-types"), join(folder, "workers"), { recursive: true });
-if (hasExamples) await cp(join(examples, "worker-gateway", "worker.ts"), join(folder, "workers", "gateway.ts"));
+if (hasExamples) for (const name of ["gateway", "proxy"]) await cp(join(examples, `worker-${name}`, "worker.ts"), join(folder, "workers", `${name}.ts`));
 const roots = [join(folder, "node_modules", "@types"), join(folder, "node_modules")];
-test("chat agents and a gateway on Cloudflare", () =>
+test("chat agents, a gateway and a proxy on Cloudflare", () =>
   compile({ ...resolutions.bundler, lib: ["ES2023", "ESNext.Disposable"], types: ["@cloudflare/workers-types", "node"], typeRoots: roots, skipLibCheck: true }, ["workers"]));
 
 for (const [resolution, how] of Object.entries(resolutions)) {

@@ -432,6 +432,8 @@ export class AgentLoop {
     const completion = this.#named(query, list.completion);
     this.#estimated = built.tokens + tokens + reserved_tokens;
     this.#forecast = built.step?.repeated_tokens ?? 0;
+    // A log that was there before knows what calls of this model cost.
+    if (!this.#isOwn && model !== undefined && !this.#factors.has(model)) this.#factors.set(model, built.pack.stats.calibration?.factor ?? 1);
     if (factor !== 1 && built.pack.stats.calibration === undefined) {
       this.#calibrates = false;
       this.#factors.clear();

@@ -1,6 +1,6 @@
 // `cache_control` of Anthropic: the marks of the caller, and those at what the next call finds in the provider's cache.
 import { CachePlan, MOST_MARKS } from "./cache-plan.js";
-import type { PromptBlock } from "./cache-plan.js";
+import type { CachePlanState, PromptBlock } from "./cache-plan.js";
 import type { MessageWarning } from "contextweaver";
 
 /** A block, a tool or a message, as a record. */
@@ -37,6 +37,15 @@ export class CacheMarks {
 
   constructor(isWanted: boolean) {
     this.#isWanted = isWanted;
+  }
+
+  /** What the next process goes on with. */
+  state(): CachePlanState {
+    return this.#plan.state();
+  }
+
+  resume(state: CachePlanState): void {
+    this.#plan.resume(state);
   }
 
   /** Takes off the marks of the caller, which move on from call to call, so that a block is the same with one and without. */

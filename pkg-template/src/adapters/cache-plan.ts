@@ -10,6 +10,8 @@ export const MOST_MARKS = 4;
 const LOOK_BACK = 20;
 /** Places of earlier calls that are remembered. More calls than that take longer than an entry is kept. */
 const MOST_PLACES = 256;
+/** Those of them that outlive the process: four calls' worth. */
+const RESUMED_PLACES = 4 * MOST_MARKS;
 
 /** A block of a prompt, in the order in which the provider caches: tools, instructions, messages. */
 export interface PromptBlock {
@@ -55,6 +57,13 @@ interface MarkedPlace {
   isSure: boolean;
 }
 
+/** What a plan goes on with after the process that made it has ended. */
+export interface CachePlanState {
+  readonly places: readonly Readonly<MarkedPlace>[];
+  readonly before: readonly string[];
+  readonly kept: number;
+}
+
 /** Plans the marks of the calls of one conversation. */
 export class CachePlan {
   /** Where calls were marked, the newest last. */
@@ -66,6 +75,15 @@ export class CachePlan {
   #settings = "";
   /** The end of what stayed when the prompt was last made anew, which is likely to stay again. */
   #kept = -1;
+
+  /** The newest places, which are those that a call may read. */
+  state(): CachePlanState {
+    return { places: this.#places.slice(-RESUMED_PLACES).map((place) => ({ ...place })), before: this.#before, kept: this.#kept };
+  }
+
+  resume({ places, before, kept }: CachePlanState): void {
+    [this.#places, this.#before, this.#kept] = [places.map((place) => ({ ...place })), before, kept];
+  }
 
   plan({ blocks, head, settings, isAutomatic, isWanted }: PlannedCall): Plan {
     const hashes = this.#hashes(blocks, head, settings);

@@ -30,14 +30,14 @@ export function listen(host: string, port: number, handler: (incoming: Incoming,
 }
 
 async function answer(handler: (incoming: Incoming, outgoing: Outgoing) => Promise<Response>, incoming: Incoming, outgoing: Outgoing): Promise<void> {
-  if (!isAddress(addressOf(incoming))) {
+  if (!isAsked(incoming)) {
     outgoing.writeHead(400, {});
     outgoing.end();
     return;
   }
   try {
     const response = await handler(incoming, outgoing);
-    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    outgoing.writeHead(response.status, headersOf(response.headers));
     const reader = response.body?.getReader();
     outgoing.on("close", () => void reader?.cancel().catch(() => undefined));
     let read = reader?.read();
@@ -128,6 +128,21 @@ export function webRequest(incoming: Incoming, outgoing: Outgoing): Request {
 function headerOf({ headers }: Incoming, name: string): string | null {
   const value = headers[name.toLowerCase()];
   return value === undefined ? null : String(value);
+}
+
+/** Methods that no `Request` has. */
+const UNASKED = ["CONNECT", "TRACE", "TRACK"];
+
+/** Whether a request is one that can be answered: of two hosts another reader may take the other. */
+function isAsked(incoming: Incoming): boolean {
+  const hosts = incoming.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host");
+  return hosts.length <= 1 && !UNASKED.includes(incoming.method ?? "") && isAddress(addressOf(incoming));
+}
+
+/** The headers of an answer, of which cookies are as many as there are. */
+function headersOf(headers: Headers): Readonly<Record<string, string | readonly string[]>> {
+  const cookies = headers.getSetCookie();
+  return { ...Object.fromEntries(headers), ...(cookies.length > 0 && { "set-cookie": cookies }) };
 }
 
 /** Whether a request can be for an address: its client says the host, and may say anything. */

@@ -106,12 +106,14 @@ declare module "node:http" {
     readonly method?: string;
     readonly url?: string;
     readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+    /** Names and values in turn, as they came. */
+    readonly rawHeaders: readonly string[];
   }
   /** The answer to it. */
   export interface Outgoing {
     readonly destroyed: boolean;
     readonly headersSent: boolean;
-    writeHead(status: number, headers: Readonly<Record<string, string>>): void;
+    writeHead(status: number, headers: Readonly<Record<string, string | readonly string[]>>): void;
     flushHeaders(): void;
     write(chunk: Uint8Array | undefined): boolean;
     end(chunk?: Uint8Array): void;

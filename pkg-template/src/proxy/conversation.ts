@@ -1,14 +1,18 @@
 // One conversation behind the proxy: what was sent of it, and what the client's history lacks.
-import { AgentLoop, drilldownOffer, framedTokens, pricesOf, recallOffer, usageOf } from "../adapters/agent-loop.js";
-import type { LoopCosts } from "../adapters/agent-loop.js";
+import { AgentLoop, drilldownOffer, framedTokens, pricesOf, recallOffer } from "../adapters/agent-loop.js";
 import { CacheMarks } from "../adapters/cache-marks.js";
+import type { CachePlanState } from "../adapters/cache-plan.js";
 import { TextHash } from "../adapters/text-hash.js";
 import type { AnsweredCall, Asked, Dialect, Fields, KeptAnswer, OwnCall, RoundEnd, Visible } from "./dialect.js";
 import { objectsOf } from "./dialect.js";
 import { memberText, withMembers } from "./json-members.js";
 import { commonPrints } from "./sessions.js";
 import type { Print } from "./sessions.js";
-import type { RunningStep, StoredItem } from "contextweaver";
+import { NO_COSTS, costsBetween } from "./stats.js";
+import type { ProxyCosts } from "./stats.js";
+import { countsOf } from "./usage.js";
+import { ContextManager, ContextWeaverError } from "contextweaver";
+import type { ContextManagerOptions, Hooks, RunningStep, StoredItem } from "contextweaver";
 
 /** The tools that are added. */
 const OFFERS = [drilldownOffer(), recallOffer()];
@@ -21,6 +25,28 @@ export interface ConversationOptions {
   readonly thrift: number;
   readonly mask: boolean;
   readonly prices: "openai" | "anthropic" | "gemini" | "deepseek" | undefined;
+  /** Are told of each prompt, and of each call that is answered. */
+  readonly hooks: Hooks | undefined;
+}
+
+/** Options of the log of a conversation. */
+export function logOptions({ thrift, mask, prices, hooks }: ConversationOptions): ContextManagerOptions {
+  return { redact_secrets: mask, limits: { eviction: "lru" }, thrift, ...(prices && { prices }), ...(hooks && { hooks }) };
+}
+
+/** What is kept of a conversation beside its log, where it outlives the process. */
+export interface ConversationState {
+  /** Hashes of the client's messages of the last request. */
+  readonly prints: readonly string[];
+  readonly head: string;
+  readonly units: number;
+  readonly is_refused: boolean;
+  readonly is_cut: boolean;
+  readonly gap: number;
+  readonly head_sent?: string;
+  readonly marks: CachePlanState;
+  readonly kept: readonly KeptAnswer[];
+  readonly pending?: Pending;
 }
 
 /** A request of a conversation. */
@@ -68,7 +94,7 @@ interface Pending {
 /** The log of a conversation and what goes with it. */
 export class Conversation {
   readonly dialect: Dialect;
-  readonly #loop: AgentLoop;
+  #loop: AgentLoop | undefined;
   readonly #options: ConversationOptions;
   readonly #marks = new CacheMarks(true);
   /** The client's messages of the last request. */
@@ -77,7 +103,11 @@ export class Conversation {
   /** Requests that are not answered yet. */
   busy = 0;
   /** UTF-16 units that were ever said, which is what its log holds. */
-  units = 0;
+  #units = 0;
+  /** Whether it has left the others, and ends with its last request. */
+  #isLeft = false;
+  /** What it had cost when its log was opened. */
+  #costsBefore = NO_COSTS;
   /** Whether the provider refused what was changed: from then on nothing is. */
   isRefused = false;
   #isCut = false;
@@ -97,18 +127,57 @@ export class Conversation {
   #headCosts = 0;
   #same = 0;
 
-  constructor(dialect: Dialect, options: ConversationOptions) {
+  /** Begins a conversation, or one that was kept; its log is opened before it takes a request. */
+  constructor(dialect: Dialect, options: ConversationOptions, state?: ConversationState) {
     this.dialect = dialect;
     this.#options = options;
     this.#own = framedTokens(OFFERS.map((tool) => JSON.stringify(dialect.offer(tool))));
-    const { budget_tokens, thrift, mask, prices } = options;
-    this.#loop = new AgentLoop({
-      budget_tokens,
-      thrift,
-      pin: isFixed,
-      manager: { redact_secrets: mask, limits: { eviction: "lru" } },
-      ...(prices && { prices }),
-    });
+    if (state) this.#resume(state);
+  }
+
+  #resume({ prints, head, units, is_refused, is_cut, gap, head_sent, marks, kept, pending }: ConversationState): void {
+    // Of what was kept no text is known: the first request reads its messages anew.
+    this.prints = prints.map((hash) => ({ hash, text: "" }));
+    [this.head, this.#units, this.isRefused, this.#isCut, this.#gap] = [head, units, is_refused, is_cut, gap];
+    [this.#headSent, this.#kept, this.#pending] = [head_sent, kept, pending];
+    this.#marks.resume(marks);
+  }
+
+  /** What is kept of it beside its log. */
+  state(): ConversationState {
+    return {
+      prints: this.prints.map(({ hash }) => hash),
+      head: this.head,
+      units: this.#units,
+      is_refused: this.isRefused,
+      is_cut: this.#isCut,
+      gap: this.#gap,
+      ...(this.#headSent !== undefined && { head_sent: this.#headSent }),
+      marks: this.#marks.state(),
+      kept: this.#kept,
+      ...(this.#pending && { pending: this.#pending }),
+    };
+  }
+
+  /** Goes on with a log, which ends with the conversation. */
+  open(manager: ContextManager = new ContextManager(logOptions(this.#options))): void {
+    this.#loop = new AgentLoop({ budget_tokens: this.#options.budget_tokens, pin: isFixed, manager });
+    this.#costsBefore = this.#costs(this.#loop);
+  }
+
+  /** Whether its log is in memory. */
+  get isOpen(): boolean {
+    return this.#loop !== undefined;
+  }
+
+  /** UTF-16 units of its log, where that is in memory. */
+  get units(): number {
+    return this.isOpen ? this.#units : 0;
+  }
+
+  get #log(): AgentLoop {
+    if (this.#loop) return this.#loop;
+    throw new ContextWeaverError("INTERNAL", "the log of the conversation is not open");
   }
 
   /** Whether what is sent is not what came any more. */
@@ -116,10 +185,14 @@ export class Conversation {
     return this.#isCut;
   }
 
-  /** Sums the calls' costs by the log's account, corrected by what is known here alone. */
-  costs(): LoopCosts {
-    const costs = this.#loop.costs();
-    return { ...costs, cost: costs.cost - this.#headCosts, cost_without: costs.cost_without - this.#same };
+  /** Sums the costs of the calls since its log was opened, by the account of that, corrected by what is known here alone. */
+  costs(): ProxyCosts {
+    return this.#loop ? costsBetween(this.#costsBefore, this.#costs(this.#loop)) : NO_COSTS;
+  }
+
+  #costs(loop: AgentLoop): ProxyCosts {
+    const { steps, cuts, cost, cost_without, observed } = loop.costs();
+    return { steps, cuts, cost: cost - this.#headCosts, cost_without: cost_without - this.#same, cached_tokens: observed?.cached_tokens ?? 0 };
   }
 
   /** Takes what the account of the log cannot know of a step: that all was sent as it came, and that a cut leaves what stands before the dialogue. */
@@ -133,8 +206,27 @@ export class Conversation {
     this.#headSent = isWhole ? undefined : head?.hash;
   }
 
+  /** Begins with a request. */
+  hold(): void {
+    this.busy += 1;
+  }
+
+  /** Ends with a request. */
+  release(): void {
+    this.busy -= 1;
+    if (this.#isLeft && this.busy === 0) this.free();
+  }
+
+  /** Leaves the others: it ends with the requests that are under way. */
+  leave(): void {
+    this.#isLeft = true;
+    if (this.busy === 0) this.free();
+  }
+
   free(): void {
-    this.#loop.free();
+    const manager = this.#loop?.manager;
+    this.#loop?.free();
+    manager?.free();
   }
 
   /** Goes on from another that begins alike: what was put back there is put back here. */
@@ -147,7 +239,7 @@ export class Conversation {
   begin(request: Request): Outgoing {
     const { prints, head } = request;
     const common = commonPrints(this.prints, prints);
-    this.units += prints.slice(common).reduce((sum, { text }) => sum + text.length, 0);
+    this.#units += prints.slice(common).reduce((sum, { text }) => sum + text.length, 0);
     this.#kept = this.#kept.filter(({ at }) => at <= common);
     const isAgain = common === prints.length && this.prints.length === prints.length;
     if (!isAgain) this.#pending = undefined;
@@ -192,7 +284,7 @@ export class Conversation {
     const { body, asked } = request;
     const model = String(body["model"] ?? "model");
     const beside = this.#besideOf(request);
-    const step = this.#loop.step(this.dialect.format, messages, {
+    const step = this.#log.step(this.dialect.format, messages, {
       query: asked.query,
       called: [],
       model,
@@ -209,7 +301,7 @@ export class Conversation {
 
   /** Tokens of the estimator that a request may have. */
   #room(body: Fields): number {
-    return Math.floor(this.#options.budget_tokens / this.#loop.factorOf(String(body["model"] ?? "model")));
+    return Math.floor(this.#options.budget_tokens / this.#log.factorOf(String(body["model"] ?? "model")));
   }
 
   /** Tokens of what stands beside the dialogue, those of the tools that are added among them, and what tells it from another. */
@@ -268,7 +360,7 @@ export class Conversation {
   async answer(calls: readonly OwnCall[], isLast: boolean): Promise<readonly AnsweredCall[]> {
     const answered: AnsweredCall[] = [];
     for (const call of calls) {
-      const output = isLast ? ENOUGH : await this.#loop.answerAsync(call.name, call.input, call.id);
+      const output = isLast ? ENOUGH : await this.#log.answerAsync(call.name, call.input, call.id);
       answered.push({ ...call, output: output ?? ENOUGH });
     }
     return answered;
@@ -294,9 +386,7 @@ export class Conversation {
   /** Takes what a round cost. */
   observe(body: Fields, { usage }: Pick<RoundEnd, "usage">): void {
     if (!usage) return;
-    const { prompt_tokens: chat, input_tokens: read = chat, cache_creation_input_tokens: written, cache_read_input_tokens: cached } = usageOf({ usage });
-    const tokens = typeof read === "number" ? read + Number(written ?? 0) + Number(cached ?? 0) : undefined;
-    this.#loop.observe(String(body["model"] ?? "model"), tokens, usage);
+    this.#log.observe(String(body["model"] ?? "model"), countsOf(usage).input_tokens, usage);
   }
 }
 

@@ -2,7 +2,7 @@
 import { Conversation } from "./conversation.js";
 import type { ConversationOptions, Request } from "./conversation.js";
 import type { Dialect } from "./dialect.js";
-import { commonPrints } from "./sessions.js";
+import { beginningOf, commonPrints } from "./sessions.js";
 import type { Print } from "./sessions.js";
 import type { StatsBook } from "./stats.js";
 
@@ -11,6 +11,14 @@ export interface ConversationLimits {
   readonly max_conversations: number;
   /** UTF-16 units of all that was said in them. */
   readonly max_units: number;
+}
+
+/** A request with what its conversation is found by. */
+export interface Place {
+  /** The credential, the API and what the client says of its session. */
+  readonly group: string;
+  readonly dialect: Dialect;
+  readonly asked: Request;
 }
 
 /** Keeps conversations by the group that they are of: the credential, the API and what the client says of its session. */
@@ -44,20 +52,37 @@ export class Conversations {
   }
 
   /** Finds the conversation that a request goes on with. */
-  find(group: string, dialect: Dialect, request: Request): Conversation | undefined {
-    const near = this.#nearest(group, dialect, request);
-    return near && isContinued(near, request) ? near : undefined;
+  find(place: Place): Conversation | undefined {
+    const near = this.#nearest(place);
+    return near && isContinued(near, place.asked) ? near : undefined;
   }
 
-  /** Finds the conversation that a request goes on with, or begins one. */
-  of(group: string, dialect: Dialect, request: Request): Conversation {
-    const near = this.#nearest(group, dialect, request);
-    const goesOn = near !== undefined && isContinued(near, request);
+  /** Finds the conversation that a request goes on with, or begins one. Its log may have to be opened. */
+  of(place: Place): Conversation {
+    const { group, dialect, asked } = place;
+    const near = this.#nearest(place);
+    const goesOn = near !== undefined && isContinued(near, asked);
     const conversation = goesOn ? near : new Conversation(dialect, this.#options);
-    if (near && !goesOn) conversation.inherit(request, near);
+    if (near && !goesOn) conversation.inherit(asked, near);
+    this.add(conversation, group);
+    return conversation;
+  }
+
+  /** Takes a conversation, as the one that went on last. */
+  add(conversation: Conversation, group: string): void {
     this.#known.delete(conversation);
     this.#known.set(conversation, group);
-    return conversation;
+  }
+
+  has(conversation: Conversation): boolean {
+    return this.#known.has(conversation);
+  }
+
+  /** Lets a conversation go, whose requests that are under way come to their end. */
+  remove(conversation: Conversation): void {
+    if (!this.#known.delete(conversation)) return;
+    this.#stats.left(conversation.costs());
+    conversation.leave();
   }
 
   /** Lets those go that were idle longest, until what is left keeps to the limits. Those that wait for an answer stay. */
@@ -67,23 +92,17 @@ export class Conversations {
       if (this.#known.size <= this.#limits.max_conversations && units <= this.#limits.max_units) return;
       if (conversation.busy > 0) continue;
       units -= conversation.units;
-      this.#remove(conversation);
+      this.remove(conversation);
     }
   }
 
   free(): void {
-    for (const conversation of [...this.#known.keys()]) this.#remove(conversation);
-  }
-
-  #remove(conversation: Conversation): void {
-    this.#stats.left(conversation.costs());
-    this.#known.delete(conversation);
-    conversation.free();
+    for (const conversation of [...this.#known.keys()]) this.remove(conversation);
   }
 
   /** The one that begins most alike; of several the one that went on last. */
-  #nearest(group: string, dialect: Dialect, { prints, asked }: Request): Conversation | undefined {
-    const first = asked.messages.findIndex((message) => (message as { readonly role?: unknown }).role === "user");
+  #nearest({ group, dialect, asked: { prints, asked } }: Place): Conversation | undefined {
+    const first = beginningOf(asked.messages);
     let found: Conversation | undefined;
     let most = first;
     for (const [conversation, of] of this.#known) {

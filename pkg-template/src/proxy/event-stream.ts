@@ -25,7 +25,12 @@ export class EventReader {
   #units = 0;
   #last = "";
 
-  /** Takes bytes, and returns the events that are whole. Throws where one is too long to wait for: {@link EventReader.rest} has it. */
+  /** Whether an event is too long to wait for its end: {@link EventReader.rest} has what came of it. */
+  get isFull(): boolean {
+    return this.#units > MOST_UNITS;
+  }
+
+  /** Takes bytes, and returns the events that are whole. */
   take(bytes: Uint8Array): StreamEvent[] {
     const piece = this.#decoder.decode(bytes, { stream: true });
     this.#pieces.push(piece);
@@ -43,7 +48,6 @@ export class EventReader {
       const rest = text.slice(at);
       [this.#pieces, this.#units, this.#last] = [[rest], rest.length, rest.slice(-(LONGEST_END - 1))];
     }
-    if (this.#units > MOST_UNITS) throw new RangeError("an event is too long");
     return events;
   }
 

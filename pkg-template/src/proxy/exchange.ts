@@ -7,6 +7,7 @@ import type { Conversation, Outgoing, Request as Asked } from "./conversation.js
 import type { AnswerMaker, Fields, RoundEnd } from "./dialect.js";
 import { EventReader } from "./event-stream.js";
 import { responseHeaders } from "./headers.js";
+import type { ModelCalls } from "./model-calls.js";
 import type { StatsBook } from "./stats.js";
 
 /** A request's surroundings: its conversation, the counts, and the ways to send, end and report. */
@@ -19,8 +20,12 @@ export interface ExchangeContext {
   readonly send: (body: string | Bytes) => Promise<Response>;
   /** Ends what is under way at the provider. */
   readonly abort: (reason: unknown) => void;
+  /** Tells of each call of the model. */
+  readonly calls: ModelCalls;
   /** Is told what went wrong here. */
   readonly failed: (error: unknown) => void;
+  /** Stores what an answer has added to the conversation, where that outlives the process. */
+  readonly save: () => Promise<void>;
   /** Is called once, when the client has all or went. */
   readonly ended: () => void;
 }
@@ -43,6 +48,8 @@ export class Exchange {
   /** Messages of earlier rounds, with the results. */
   #said: readonly object[];
   #rounds = 1;
+  /** Bytes of events that were read. */
+  #bytes = 0;
   #isOver = false;
 
   constructor(context: ExchangeContext) {
@@ -68,19 +75,25 @@ export class Exchange {
   #over(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#context.calls.end();
     this.#context.ended();
   }
 
   #stream(parts: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> {
     const over = (): void => this.#over();
+    const { calls } = this.#context;
     const watched = (async function* () {
       try {
         yield* parts;
+      } catch (error) {
+        calls.end({ error_type: "broken_off" });
+        throw error;
       } finally {
         over();
       }
     })();
     return streamOf(watched, (reason) => {
+      calls.end({ error_type: "cancelled" });
       this.#context.abort(reason);
       over();
     });
@@ -99,6 +112,7 @@ export class Exchange {
     if (!said) return;
     this.#maker.whole(said.body);
     this.#observe(this.#maker.end());
+    await this.#context.save();
   }
 
   /** Passes a stream on byte for byte, and reads what it cost behind it. */
@@ -108,17 +122,16 @@ export class Exchange {
     for await (const part of chunksOf(body)) {
       yield part;
       if (!isRead) continue;
-      try {
-        for (const event of events.take(part)) this.#maker.event(event);
-      } catch {
-        isRead = false;
-      }
+      isRead = this.#read(events, part) !== undefined;
     }
-    if (isRead) this.#observe(this.#maker.end());
+    if (!isRead) return;
+    this.#observe(this.#maker.end());
+    await this.#context.save();
   }
 
   #observe(end: RoundEnd): void {
-    const { conversation, request } = this.#context;
+    const { conversation, request, calls } = this.#context;
+    calls.end(end);
     conversation.observe(request.body, end);
   }
 
@@ -130,8 +143,9 @@ export class Exchange {
       for await (const part of chunksOf(body)) {
         const text = isRead ? this.#read(events, part) : undefined;
         if (text === undefined) {
-          yield isRead ? ENCODER.encode(events.rest()) : part;
+          if (isRead) yield ENCODER.encode(this.#unread() + events.rest());
           isRead = false;
+          yield part;
         } else if (text !== "") yield ENCODER.encode(text);
       }
       const torn = events.rest();
@@ -150,16 +164,19 @@ export class Exchange {
     }
   }
 
-  /** Returns the text that the client gets for a part; undefined for an event that is too long to be read, which passes as it comes. */
+  /** Returns the text that the client gets for a part; undefined for what is too long to be read, which passes as it comes. */
   #read(events: EventReader, part: Uint8Array): string | undefined {
-    try {
-      let text = "";
-      for (const event of events.take(part)) text += this.#maker.event(event);
-      return text;
-    } catch (error) {
-      if (error instanceof RangeError) return undefined;
-      throw error;
-    }
+    this.#bytes += part.length;
+    if (this.#bytes > MOST_ANSWER || events.isFull) return undefined;
+    let text = "";
+    for (const event of events.take(part)) text += this.#maker.event(event);
+    return text;
+  }
+
+  /** What was held of a stream that is read no further. */
+  #unread(): string {
+    this.#maker.end();
+    return this.#maker.close();
   }
 
   async #failure(response: Response): Promise<string> {
@@ -195,7 +212,7 @@ export class Exchange {
 
   /** Takes the end of a round: the answer to the next one, or nothing where the client has all. */
   async #next(end: RoundEnd): Promise<Response | undefined> {
-    const { conversation, request, stats, max_rounds, send } = this.#context;
+    const { conversation, request, stats, max_rounds, send, save } = this.#context;
     const { dialect } = conversation;
     this.#observe(end);
     const isLast = this.#rounds > max_rounds;
@@ -205,13 +222,16 @@ export class Exchange {
     if (!end.isOpen || isLast) {
       const hasMore = this.#said.length > 0 || results.length > 0;
       if (hasMore) conversation.keep(request, this.#maker.visible, [...this.#said, ...end.said], results);
+      await save();
       return undefined;
     }
     this.#said = [...this.#said, ...end.said, ...results];
     conversation.remember(request, this.#said);
     this.#rounds += 1;
     stats.inner_rounds += 1;
-    return send(this.#following(request));
+    const body = this.#following(request);
+    await save();
+    return send(body);
   }
 
   /** The body of the next round: the request as it came where what was read does not fit. */

@@ -152,8 +152,8 @@ class GeminiAnswer implements AnswerMaker {
     const isOpen = own.length > 0 && namesOf(shown).length === 0;
     this.#shown.push(...shown);
     this.#sum = this.#sum ? sumOf(this.#sum, this.#usage) : this.#usage;
-    const { promptTokenCount: prompt_tokens, cachedContentTokenCount } = this.#usage ?? {};
-    const usage = this.#usage && { prompt_tokens, cachedContentTokenCount };
+    const { promptTokenCount: prompt_tokens, candidatesTokenCount: completion_tokens, cachedContentTokenCount } = this.#usage ?? {};
+    const usage = this.#usage && { prompt_tokens, completion_tokens, cachedContentTokenCount };
     this.#told = this.#end;
     [this.#parts, this.#hasOwn, this.#end, this.#reason, this.#usage] = [[], false, undefined, undefined, undefined];
     this.#round += 1;

@@ -3,6 +3,8 @@ import { ContextWeaverError } from "contextweaver";
 import { figure, isDebug, lineWriter } from "../telemetry/debug.js";
 import type { Debug } from "../telemetry/debug.js";
 import { OFFICIAL } from "./routes.js";
+import type { ProxyHooks } from "./hook-types.js";
+import type { SessionStore } from "../storage/storage-types.js";
 import type { ProxyProvider, Upstreams } from "./routes.js";
 
 /** How a proxy is made. */
@@ -25,6 +27,18 @@ export interface ProxyOptions {
   /** What is kept in memory. */
   readonly limits?: ProxyLimits;
   /**
+   * Where conversations are kept that outlive the process, such as `durableObjectStore(…)` of `contextweaver/cloudflare` or `fileStore(…)`
+   * of `contextweaver/node`. It holds what was said in them, as every store of sessions does, and no key. Several proxies may share
+   * it. Default: they live in memory.
+   */
+  readonly store?: SessionStore;
+  /**
+   * Hands calls of models on to whoever has the conversation, by a name that is the same for all requests of one credential, API,
+   * provider and session: in Workers to a Durable Object, whose proxy has the `store`. What does not concern a conversation is answered
+   * here. Needs a `token`, as names are made with it.
+   */
+  readonly forward?: (name: string) => ForwardedProxy;
+  /**
    * What clients must send as `x-contextweaver-token`; `false` serves whoever reaches the handler. There is no default: with an unset
    * environment variable, nothing is served.
    */
@@ -37,15 +51,22 @@ export interface ProxyOptions {
   readonly fetch?: (request: Request) => Promise<Response>;
   /** Is told of each request when its answer begins: names and counts, no text and no key. */
   readonly on_request?: (entry: ProxyLogEntry) => void;
+  /** Are told of each call of a model, each prompt that is built and each call that is answered inside: `otelProxy(tracer)`. */
+  readonly hooks?: ProxyHooks;
   /** As of adapters: a line for each request when its answer begins. Default: false. */
   readonly debug?: Debug;
   /** Is told what went wrong here when a request passes as it came for that. Messages may quote what was said: keep them to yourself. */
   readonly on_error?: (error: unknown) => void;
 }
 
+/** Where a call of a model is handed on to: a proxy, or what stands before one. */
+export interface ForwardedProxy {
+  fetch(request: Request): Promise<Response>;
+}
+
 /** Bounds of what a proxy keeps. */
 export interface ProxyLimits {
-  /** Conversations; the one that was idle longest leaves. Default: 200. */
+  /** Conversations; the one that was idle longest leaves. In a store, those that begin alike. Default: 200. */
   readonly max_conversations?: number;
   /** UTF-16 units of all that was said in them. Default: 268,435,456. */
   readonly max_units?: number;
@@ -78,13 +99,16 @@ export interface CheckedOptions extends Required<Pick<ProxyOptions, "budget_toke
   readonly prices: ProxyOptions["prices"];
   readonly limits: Required<ProxyLimits>;
   readonly hosts: readonly string[] | undefined;
+  readonly store: SessionStore | undefined;
+  readonly forward: ProxyOptions["forward"];
+  readonly hooks: ProxyHooks | undefined;
   readonly send: (request: Request) => Promise<Response>;
   /** Those who are told of each request. */
   readonly told: readonly ((entry: ProxyLogEntry) => void)[];
   readonly on_error: ((error: unknown) => void) | undefined;
 }
 
-const NAMES = ["budget_tokens", "upstreams", "thrift", "prices", "mask", "max_rounds", "limits", "token", "origins", "hosts", "fetch", "on_request", "on_error", "debug"];
+const NAMES = ["budget_tokens", "upstreams", "thrift", "prices", "mask", "max_rounds", "limits", "store", "forward", "token", "origins", "hosts", "fetch", "on_request", "on_error", "debug", "hooks"];
 const LIMITS = { max_conversations: 200, max_units: 2 ** 28, max_body_bytes: 2 ** 25 };
 const PRICES = ["openai", "anthropic", "gemini", "deepseek"];
 const LEAST_BUDGET = 2_000;
@@ -98,7 +122,7 @@ function refuse(path: string, expected: string, hint?: string): never {
 export function checkedOptions(given: ProxyOptions): CheckedOptions {
   if (typeof given !== "object" || (given as unknown) === null) refuse("", "options", "{ budget_tokens: 60000, token: false }");
   unknown(Object.keys(given), NAMES, "");
-  const { budget_tokens, upstreams = {}, thrift = 0, prices, mask = false, max_rounds = 8, limits = {}, hosts, on_request, on_error, debug } = given;
+  const { budget_tokens, upstreams = {}, thrift = 0, prices, mask = false, max_rounds = 8, limits = {}, hosts, store, forward, on_request, on_error, debug, hooks } = given;
   const send = given.fetch ?? ((request: Request) => fetch(request));
   if (budget_tokens === undefined) throw new ContextWeaverError("MISSING_FIELD", "missing field `budget_tokens`", { path: "/budget_tokens", hint: "the most that a call of a model may have, such as 60000" });
   whole(budget_tokens, "/budget_tokens", LEAST_BUDGET, MOST_BUDGET);
@@ -106,15 +130,19 @@ export function checkedOptions(given: ProxyOptions): CheckedOptions {
   if (typeof thrift !== "number" || !(thrift >= 0 && thrift <= 1)) refuse("/thrift", "a number from 0 to 1");
   if (prices !== undefined && !PRICES.includes(prices)) refuse("/prices", `one of ${PRICES.join(", ")}`);
   if (typeof mask !== "boolean") refuse("/mask", "true or false");
-  for (const [name, value] of [["/fetch", send], ["/on_request", on_request ?? send], ["/on_error", on_error ?? send]] as const) if (typeof value !== "function") refuse(name, "a function");
+  for (const [name, value] of [["/fetch", send], ["/on_request", on_request ?? send], ["/on_error", on_error ?? send], ["/forward", forward ?? send]] as const) if (typeof value !== "function") refuse(name, "a function");
   if (!isDebug(debug)) refuse("/debug", "true, false or a function");
   const line = lineWriter(debug);
   const told = [...(on_request ? [on_request] : []), ...(line ? [(entry: ProxyLogEntry): void => line(lineOf(entry))] : [])];
   if (hosts !== undefined && !(Array.isArray(hosts) && hosts.every((host) => typeof host === "string"))) refuse("/hosts", "a list of names");
+  if (hooks !== undefined && (typeof hooks !== "object" || (hooks as unknown) === null)) refuse("/hooks", "an object of functions", "otelProxy(tracer)");
+  if (store !== undefined && typeof (store as { readonly session?: unknown } | null)?.session !== "function") refuse("/store", "a store of sessions", "durableObjectStore(ctx.storage, { blobs }), fileStore(folder), memoryStore()");
+  if (forward && store) refuse("/store", "no store beside `forward`", "the proxy that calls are handed on to has it");
+  if (forward && given.token === false) refuse("/token", "a token beside `forward`", "conversations are named by a hash that is made with it");
   unknown(Object.keys(limits), Object.keys(LIMITS), "/limits");
   const bounds = { ...LIMITS, ...limits };
   for (const [name, value] of Object.entries(bounds)) whole(value, `/limits/${name}`, 1, Number.MAX_SAFE_INTEGER);
-  return { budget_tokens, thrift, prices, mask, max_rounds, limits: bounds, hosts: hosts?.map((host) => host.toLowerCase()), send, told, on_error, upstreams: addresses(upstreams) };
+  return { budget_tokens, thrift, prices, mask, max_rounds, limits: bounds, hosts: hosts?.map((host) => host.toLowerCase()), store, forward, hooks, send, told, on_error, upstreams: addresses(upstreams) };
 }
 
 /** Writes the line of a request: no text of it, and no key. */

@@ -78,6 +78,8 @@ class ResponsesAnswer implements AnswerMaker {
   /** Events that were told. */
   #told = 0;
   #items: Fields[] = [];
+  /** Where those stand. */
+  readonly #done = new Set<number>();
   /** Ends of reasoning, told once something of the client's follows: by itself the provider does not take it back. */
   #held: { readonly event: StreamEvent; readonly data: Fields; readonly place: Fields }[] = [];
   #isStream = false;
@@ -116,6 +118,9 @@ class ResponsesAnswer implements AnswerMaker {
       if (item["type"] !== "reasoning") before = this.#release();
     }
     if (type === "response.output_item.done") {
+      // What ends a second time was told, and is not run again.
+      if (this.#done.has(index)) return "";
+      this.#done.add(index);
       this.#items.push(item);
       if (item["type"] === "reasoning") {
         this.#held.push({ event, data, place: this.#placed(data) });
@@ -174,6 +179,7 @@ class ResponsesAnswer implements AnswerMaker {
     const usage = this.#response["usage"] as Fields | undefined;
     this.#sum = this.#sum ? sumOf(this.#sum, usage) : (usage ?? undefined);
     [this.#items, this.#places] = [[], new Map()];
+    this.#done.clear();
     this.#round += 1;
     return { own: own.map(callOf), isOpen, said, usage: usage ?? undefined };
   }

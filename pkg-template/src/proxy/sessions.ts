@@ -65,6 +65,11 @@ export function nearestPrints(candidates: Iterable<readonly Print[]>, texts: rea
   return found;
 }
 
+/** Where the first message of the user stands, up to which a conversation begins as it always did; -1 where there is none. */
+export function beginningOf(messages: readonly object[]): number {
+  return messages.findIndex((message) => (message as { readonly role?: unknown }).role === "user");
+}
+
 /** How many messages two conversations begin with alike. */
 export function commonPrints(one: readonly Print[], other: readonly Print[]): number {
   const most = Math.min(one.length, other.length);

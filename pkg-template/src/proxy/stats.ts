@@ -1,5 +1,4 @@
 // The counts of a proxy: no text, no key, no address of a client.
-import type { LoopCosts } from "../adapters/agent-loop.js";
 
 /** What a proxy has counted since it began. */
 export interface ProxyStats {
@@ -13,6 +12,8 @@ export interface ProxyStats {
   readonly bypassed: Readonly<Record<string, number>>;
   /** Those that are no call of a model that is read. */
   readonly passed: number;
+  /** Those that were handed on by `forward`: what became of them is counted there. */
+  readonly forwarded: number;
   /** Calls of `drilldown` and `recall` that were answered. */
   readonly inner_calls: number;
   /** Calls of a model beside the one that a request is, for these answers. */
@@ -35,50 +36,65 @@ export interface ProxyCosts {
   readonly cached_tokens: number;
 }
 
+/** Nothing was asked yet. */
+export const NO_COSTS: ProxyCosts = { steps: 0, cuts: 0, cost: 0, cost_without: 0, cached_tokens: 0 };
+
 /** Counts. */
 export class StatsBook {
   requests = 0;
   whole = 0;
   shortened = 0;
   passed = 0;
+  forwarded = 0;
   inner_calls = 0;
   inner_rounds = 0;
   readonly #bypassed = new Map<string, number>();
-  #left: ProxyCosts = { steps: 0, cuts: 0, cost: 0, cost_without: 0, cached_tokens: 0 };
+  #left = NO_COSTS;
 
   bypassed(reason: string): void {
     this.#bypassed.set(reason, (this.#bypassed.get(reason) ?? 0) + 1);
   }
 
   /** Takes what a conversation cost that leaves memory. */
-  left(costs: LoopCosts): void {
+  left(costs: ProxyCosts): void {
     this.#left = added(this.#left, costs);
   }
 
   /** Everything, with what conversations in memory cost. */
-  read(conversations: readonly { readonly units: number; costs(): LoopCosts }[]): ProxyStats {
-    const { requests, whole, shortened, passed, inner_calls, inner_rounds } = this;
+  read(conversations: readonly { readonly isOpen: boolean; readonly units: number; costs(): ProxyCosts }[]): ProxyStats {
+    const { requests, whole, shortened, passed, forwarded, inner_calls, inner_rounds } = this;
     return {
       requests,
       whole,
       shortened,
       bypassed: Object.fromEntries(this.#bypassed),
       passed,
+      forwarded,
       inner_calls,
       inner_rounds,
-      conversations: conversations.length,
+      conversations: conversations.filter(({ isOpen }) => isOpen).length,
       units: conversations.reduce((sum, { units }) => sum + units, 0),
       costs: conversations.reduce((sum, conversation) => added(sum, conversation.costs()), this.#left),
     };
   }
 }
 
-function added(one: ProxyCosts, { steps, cuts, cost, cost_without, observed }: LoopCosts): ProxyCosts {
+/** Adds, or subtracts. */
+function combined(one: ProxyCosts, other: ProxyCosts, sign: 1 | -1): ProxyCosts {
   return {
-    steps: one.steps + steps,
-    cuts: one.cuts + cuts,
-    cost: one.cost + cost,
-    cost_without: one.cost_without + cost_without,
-    cached_tokens: one.cached_tokens + (observed?.cached_tokens ?? 0),
+    steps: one.steps + sign * other.steps,
+    cuts: one.cuts + sign * other.cuts,
+    cost: one.cost + sign * other.cost,
+    cost_without: one.cost_without + sign * other.cost_without,
+    cached_tokens: one.cached_tokens + sign * other.cached_tokens,
   };
+}
+
+/** What was added since. */
+export function costsBetween(before: ProxyCosts, now: ProxyCosts): ProxyCosts {
+  return combined(now, before, -1);
+}
+
+function added(one: ProxyCosts, other: ProxyCosts): ProxyCosts {
+  return combined(one, other, 1);
 }

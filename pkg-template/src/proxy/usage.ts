@@ -1,0 +1,23 @@
+// What providers say that a call of a model cost, whatever they call it.
+import { cachedOf } from "../adapters/agent-loop.js";
+import type { Fields } from "./dialect.js";
+
+/** Tokens of a call as the provider counts them; absent what it does not say. */
+export interface CallUsage {
+  /** Of what was sent, those among them that it had in its cache. */
+  readonly input_tokens?: number;
+  readonly output_tokens?: number;
+  readonly cached_tokens?: number;
+}
+
+/** Reads the usage of an answer. */
+export function countsOf(usage: Fields): CallUsage {
+  const { prompt_tokens: chat, input_tokens: read = chat, cache_creation_input_tokens: written, cache_read_input_tokens: cached } = usage;
+  const { completion_tokens: said, output_tokens: output = said } = usage;
+  const kept = cachedOf(usage);
+  return {
+    ...(typeof read === "number" && { input_tokens: read + Number(written ?? 0) + Number(cached ?? 0) }),
+    ...(typeof output === "number" && { output_tokens: output }),
+    ...(typeof kept === "number" && { cached_tokens: kept }),
+  };
+}
