@@ -11,6 +11,7 @@ import type { Entry } from "./ledger.js";
 import type { ModelPrice } from "./model-prices.js";
 import { PriceBook } from "./pricing.js";
 import type { RecordedConversation } from "./recording.js";
+import { Replay } from "./replay.js";
 import type { Played, ReplayWatch, Step } from "./replay.js";
 import { Session } from "./session.js";
 import type { SessionReport } from "./types.js";
@@ -197,10 +198,12 @@ export class TapePlayer {
       calls.push({ call, entry, recorded: { shared, tail: call.messages.slice(shared) }, copied: 0, shown: 0 });
     };
     const book = new PriceBook(prices);
-    const played = new Session({ file, agent, session, parent }, { book, factors: new Factors(), budgets: [budget], counted: new Set(), result: none, broke: none, repeated: none, model: none, entered, watch });
+    const replay = new Replay([budget], watch);
+    const played = new Session({ file, agent, session, parent }, { book, factors: new Factors(), counted: new Set(), result: none, broke: none, repeated: none, model: none, entered }, replay);
     const isUnpriced = (name: string | undefined): boolean => book.of(name).model === undefined;
     for (const event of events) played.take(event.kind === "call" && model !== undefined && isUnpriced(event.call.model) ? { ...event, call: { ...event.call, model } } : event);
-    const report = played.end();
+    const outcomes = replay.end();
+    const report = played.end()?.(outcomes);
     this.#calls = calls.filter(({ step }) => step !== undefined);
     this.tape = figures(this.#calls, budget, report);
   }
