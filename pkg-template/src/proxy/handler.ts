@@ -1,4 +1,5 @@
 // The proxy as a handler of requests: who may ask, where a request goes, and what happens when something goes wrong here.
+import { utf8 } from "../boundary/guard.js";
 import { Access, hostName, isLoopback } from "../mcp/mcp-access.js";
 import { ANTHROPIC } from "./anthropic-dialect.js";
 import { bodyOf, objectOf, readUpTo } from "./bodies.js";
@@ -13,11 +14,11 @@ import { GEMINI } from "./gemini-dialect.js";
 import { BYPASS_HEADER, STATUS_HEADER, TOKEN_HEADER, requestHeaders, responseHeaders } from "./headers.js";
 import { checkedOptions } from "./options.js";
 import type { CheckedOptions, ProxyLogEntry, ProxyOptions } from "./options.js";
-import { elementTexts } from "./json-members.js";
+import { JsonMembers } from "./json-members.js";
 import { RESPONSES } from "./responses-dialect.js";
 import { routeOf } from "./routes.js";
 import type { ProxyApi, Route } from "./routes.js";
-import { groupOf, headOf, nearestPrints, printsOf } from "./sessions.js";
+import { credentialOf, groupOf, headOf, nearestPrints, printsOf } from "./sessions.js";
 import { StatsBook } from "./stats.js";
 import type { ProxyStats } from "./stats.js";
 import { quietly } from "../telemetry/quietly.js";
@@ -58,6 +59,12 @@ interface Passage {
   readonly route: Route;
   /** Ends what is under way at the provider. */
   readonly gone: AbortController;
+}
+
+/** A call of a model that is read. */
+interface Call extends Passage {
+  /** Names whose it is. */
+  readonly credential: Promise<string>;
 }
 
 /** A request whose conversation is known. */
@@ -136,16 +143,20 @@ class Handling {
     const own = request.headers.get(BYPASS_HEADER);
     if (own !== null && own !== "0") return this.#passed(passage, request.body, "requested");
     if (request.headers.has("content-encoding")) return this.#passed(passage, request.body, "encoded");
+    this.#secret ??= crypto.randomUUID();
+    // While the body comes.
+    const call: Call = { ...passage, credential: credentialOf(request.headers, route.target, this.#secret) };
+    void call.credential.catch(() => undefined);
     const read = await readUpTo(request.body, this.#options.limits.max_body_bytes).catch(() => undefined);
     if (!read) return told(CLIENT_GONE, "the request broke off");
     if (read.rest) return this.#passed(passage, bodyOf(read), "too_large");
-    if (isCount) return this.#counted(passage, dialect, read.bytes);
-    const prepared = await this.#prepared(passage, dialect, read);
+    if (isCount) return this.#counted(call, dialect, read.bytes);
+    const prepared = await this.#prepared(call, dialect, read);
     return typeof prepared === "string" ? this.#passed(passage, read.bytes, prepared) : this.#exchanged(passage, read, prepared);
   }
 
   /** Counts what is sent of a conversation that is shortened; another is counted as it came. */
-  async #counted(passage: Passage, dialect: Dialect, bytes: Uint8Array<ArrayBuffer>): Promise<Response> {
+  async #counted(passage: Call, dialect: Dialect, bytes: Uint8Array<ArrayBuffer>): Promise<Response> {
     const read = await this.#read(passage, dialect, bytes).catch(() => "unread");
     const text = typeof read === "string" ? undefined : this.#conversations.find(read.group, dialect, read.asked)?.counted(read.asked);
     if (text === undefined) return this.#passed(passage, bytes);
@@ -159,21 +170,20 @@ class Handling {
   }
 
   /** Reads a request and whose it is; a text says why it cannot be changed. */
-  async #read({ request, route }: Passage, dialect: Dialect, bytes: Uint8Array): Promise<{ readonly group: string; readonly asked: Asked } | string> {
+  async #read({ request, route, credential }: Call, dialect: Dialect, bytes: Uint8Array): Promise<{ readonly group: string; readonly asked: Asked } | string> {
     const said = objectOf(bytes);
     const asked = said && dialect.read(said.body);
     if (!said || !asked) return "unread";
     if (typeof asked === "string") return asked;
     const body = route.model === undefined ? said.body : { ...said.body, model: route.model };
-    this.#secret ??= crypto.randomUUID();
-    const group = await groupOf(request.headers, route.target, said.body, dialect.format, this.#secret);
-    const texts = elementTexts(said.text, dialect.field);
-    const prints = printsOf(asked.messages, texts, nearestPrints(this.#conversations.prints(group), texts));
-    return { group, asked: { text: said.text, body, asked, prints, head: headOf(said.body) } };
+    const group = groupOf(await credential, request.headers, said.body, dialect.format);
+    const members = new JsonMembers(said.text, dialect.field);
+    const prints = printsOf(asked.messages, members.elements, nearestPrints(this.#conversations.prints(group), members.elements));
+    return { group, asked: { text: said.text, members, body, asked, prints, head: headOf(said.body) } };
   }
 
   /** Says what is sent, or why it is what came. */
-  async #prepared(passage: Passage, dialect: Dialect, { bytes }: ReadBody): Promise<Prepared | string> {
+  async #prepared(passage: Call, dialect: Dialect, { bytes }: ReadBody): Promise<Prepared | string> {
     try {
       const read = await this.#read(passage, dialect, bytes);
       if (typeof read === "string") return read;
@@ -257,7 +267,7 @@ class Handling {
     const { method, headers } = request;
     const hasBody = method !== "GET" && method !== "HEAD" && body !== null;
     // A redirect is the client's to follow: its key is for this address.
-    const init = { method, headers: requestHeaders(headers), signal: gone.signal, redirect: "manual", ...(hasBody && { body, duplex: "half" }) };
+    const init = { method, headers: requestHeaders(headers), signal: gone.signal, redirect: "manual", ...(hasBody && { body: typeof body === "string" ? utf8(body) : body, duplex: "half" }) };
     try {
       return await this.#options.send(new Request(route.target, init as RequestInit));
     } catch {
