@@ -1,12 +1,11 @@
 // The command line program. An agent waits for its hook: that loads nothing of the other commands.
 import module from "node:module";
-import { isMainThread } from "node:worker_threads";
 
 /** Runs the program; returns the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   // From Node 22.8 on it keeps what it has compiled.
   module.enableCompileCache?.();
-  if (!isMainThread && args.length === 0) {
+  if (args.length === 0 && !(await import("node:worker_threads")).isMainThread) {
     // A thread that an audit has started.
     (await import("../audit/replay-thread.js")).replayThread();
     return 0;
