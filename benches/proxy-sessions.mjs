@@ -7,7 +7,7 @@
 // through the handler, in the messages of three APIs; the provider is a function that keeps what it was sent. Marks of a cache count as
 // nothing, as they are no part of a prompt. A token is four characters; prices are those of cost/prices.mjs.
 //   same        calls whose prompt, tools and instructions among it, begins with all of the one before: of those where the whole
-//               conversation is within the budget, and of all but those that the proxy says to be cut
+//               conversation is within the budget with room for the tools of the proxy, and of all but those that the proxy says to be cut
 //   cost        of all sessions, and of the dearest, where sending everything is 1
 //   failed      calls that the proxy passed on as it could not change them
 import { dirname, join, resolve } from "node:path";
@@ -30,6 +30,8 @@ const { values: args } = parseArgs({
   },
 });
 const SAME = 0.99;
+/** Tokens of the two tools that a cut adds, for which there is room from the beginning. */
+const OWN_TOOLS = 500;
 const [DEARER, WORST] = [1.02, 1.1];
 const DEARER_SHARE = 1 / 40;
 const from = (name) => import(pathToFileURL(join(resolve(args.package), "dist", name)));
@@ -57,7 +59,8 @@ function callsOf(messages, format) {
   return written.flatMap((message, at) => (at > 0 && isAnswer(message) && !isAnswer(written[at - 1]) ? [written.slice(0, at)] : []));
 }
 
-const bare = (value) => JSON.parse(JSON.stringify(value, (key, one) => (key === "cache_control" ? undefined : one)));
+/** Without marks of a cache; a text stands for the block that a mark is put on. */
+const bare = (value) => JSON.parse(JSON.stringify(value, (key, one) => (key === "cache_control" ? undefined : key === "content" && typeof one === "string" ? [{ type: "text", text: one }] : one)));
 
 /** A prompt as a list whose first element is what stands before the messages. */
 function promptOf(body, field) {
@@ -85,7 +88,7 @@ async function played(calls, { path, field, prices, rest }, budget) {
     const isSame = same.messages === before.length;
     sum.calls += 1;
     if (status === "bypassed") sum.failed += 1;
-    const isBelow = Number(says.without ?? says.tokens) <= budget;
+    const isBelow = Number(says.without ?? says.tokens) + OWN_TOOLS <= budget;
     if (sum.calls > 1 && isBelow) [sum.below, sum.below_same] = [sum.below + 1, sum.below_same + (isSame ? 1 : 0)];
     if (sum.calls > 1 && says.cut === undefined) [sum.uncut, sum.uncut_same] = [sum.uncut + 1, sum.uncut_same + (isSame ? 1 : 0)];
     sum.cost += PRICES[prices](tokensOf(lengthOf(now)), same);

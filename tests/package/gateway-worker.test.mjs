@@ -2,12 +2,11 @@
 // The second is made from an empty folder with what docs/gateway-cloudflare.md shows.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { called, connected, loadHttp } from "./gateway-load.mjs";
-import { has, here, project, root } from "./harness.mjs";
+import { has, here, project, root, temporaryFolder } from "./harness.mjs";
 import { bundleWorker } from "./workerd-bundle.mjs";
 
 const installed = existsSync(join(here, "node_modules", "workerd"));
@@ -34,7 +33,7 @@ async function folderWith(name, files) {
 async function deployed(t, entry, options) {
   const { Miniflare } = await import("miniflare");
   const modules = await bundleWorker(entry);
-  const persist = await mkdtemp(join(tmpdir(), "contextweaver-worker-"));
+  const persist = await temporaryFolder("worker");
   const make = () => new Miniflare({ modules, modulesRoot: "/", durableObjectsPersist: join(persist, "objects"), r2Persist: join(persist, "blobs"), ...options });
   const running = { worker: make() };
   t.after(async () => {

@@ -33,7 +33,7 @@ export class Pricing {
   static of(cache: CachePrices, model: ModelPrice | undefined): Pricing {
     if (!model) return new Pricing(cache, model);
     const share = (price: number | undefined, otherwise: number): number => (price === undefined || model.input === 0 ? otherwise : price / model.input);
-    return new Pricing({ ...cache, cached: share(model.cached, cache.cached), written: share(model.written, cache.written), step_tokens: model.step_tokens ?? cache.step_tokens }, model);
+    return new Pricing({ ...cache, cached: share(model.cached, cache.cached), written: share(model.written, cache.written), step_tokens: model.step_tokens ?? cache.step_tokens, least_tokens: model.least_tokens ?? cache.least_tokens }, model);
   }
 
   /** The same for a cache that is kept for an hour. */
