@@ -370,6 +370,19 @@ test("the same files give the same bytes", async () => {
   assert.ok(!one.stdout.includes(folder));
 });
 
+test("the least prefix that is cached is that of the model", async () => {
+  const text = Array.from({ length: 1_700 }, (_, at) => `word${at % 97}`).join(" ");
+  const repeated = async (model) => {
+    const first = [{ role: "user", content: text }];
+    const calls = [first, [...first, { role: "assistant", content: "Yes." }, { role: "user", content: "And now?" }]];
+    const log = calls.map((messages, at) => ({ timestamp: `2026-11-01T10:00:0${at}Z`, request: { model, messages }, response: { choices: [{ message: { role: "assistant", content: "Yes." } }] } }));
+    return (await report([await file(lines(log)), "--budgets", "none"])).total;
+  };
+  const [third, second] = [await repeated("gemini-3-pro"), await repeated("gemini-2.5-pro")];
+  assert.ok(second.tokens / 2 > 2_048 && second.tokens / 2 < 4_096, String(second.tokens));
+  assert.deepEqual([third.repeated_tokens, second.repeated_tokens], [0, 2_048]);
+});
+
 test("many conversations are replayed on threads, with the figures of one", async () => {
   const text = await readFile(join(folder, "long.jsonl"), "utf8");
   const names = Array.from({ length: 8 }, (_, copy) => `many/rollout-${copy}.jsonl`);
