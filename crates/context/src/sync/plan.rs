@@ -1,5 +1,7 @@
 //! Where further messages of a conversation begin in a log, and the ids that they may speak of.
 
+use serde_json::Value;
+
 use crate::source_message::source_message;
 use crate::store::EventLog;
 use contextweaver_convert::providers::{Format, approval_requests, call_id};
@@ -43,8 +45,8 @@ impl MessagePlan {
     fn read(&mut self, item: &ContextItem, format: Format) {
         let message = source_message(&item.metadata);
         if let Some(message) = message
-            && message.get("format").and_then(|name| name.as_str()) == Some(format.as_str())
-            && let Some(at) = message.get("message").and_then(serde_json::Value::as_u64)
+            && message.get("format").and_then(Value::as_str) == Some(format.as_str())
+            && let Some(at) = message.get("message").and_then(Value::as_u64)
         {
             self.next = self.next.max(at as usize + 1);
         }
