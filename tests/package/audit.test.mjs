@@ -370,6 +370,37 @@ test("the same files give the same bytes", async () => {
   assert.ok(!one.stdout.includes(folder));
 });
 
+test("the least prefix that is cached is that of the model", async () => {
+  const text = Array.from({ length: 1_700 }, (_, at) => `word${at % 97}`).join(" ");
+  const repeated = async (model) => {
+    const first = [{ role: "user", content: text }];
+    const calls = [first, [...first, { role: "assistant", content: "Yes." }, { role: "user", content: "And now?" }]];
+    const log = calls.map((messages, at) => ({ timestamp: `2026-11-01T10:00:0${at}Z`, request: { model, messages }, response: { choices: [{ message: { role: "assistant", content: "Yes." } }] } }));
+    return (await report([await file(lines(log)), "--budgets", "none"])).total;
+  };
+  const [third, second] = [await repeated("gemini-3-pro"), await repeated("gemini-2.5-pro")];
+  assert.ok(second.tokens / 2 > 2_048 && second.tokens / 2 < 4_096, String(second.tokens));
+  assert.deepEqual([third.repeated_tokens, second.repeated_tokens], [0, 2_048]);
+});
+
+test("many conversations are replayed on threads, with the figures of one", async () => {
+  const text = await readFile(join(folder, "long.jsonl"), "utf8");
+  const names = Array.from({ length: 8 }, (_, copy) => `many/rollout-${copy}.jsonl`);
+  for (const [copy, name] of names.entries()) await file(text.replaceAll('"response_id":"', `"response_id":"${copy}-`), name);
+  // Threads are there from two megabytes on.
+  const few = await report(names.slice(0, 4));
+  const [many, again] = [await report(["many"]), await report(["many"])];
+  assert.ok(few.bytes < 2e6 && many.bytes > 2e6);
+  assert.deepEqual(many, again);
+  const by = new Map(many.sessions.map((session) => [session.file, session]));
+  assert.deepEqual([...by.keys()].sort(), names);
+  for (const session of few.sessions) assert.deepEqual(by.get(session.file), session);
+  for (const { name, budget, shown } of many.total.strategies) {
+    const all = many.sessions.map(({ strategies }) => strategies.find((one) => one.name === name && one.budget === budget));
+    assert.equal(shown, sum(all.map((one) => one.shown)), name);
+  }
+});
+
 test("a long log is held a conversation at a time", async () => {
   // 80 conversations of half a megabyte each, made while they are read. A log may go on with any of the newest 32.
   const child = spawn("node", ["--max-old-space-size=96", program, "audit", "-", "--budgets", "none", "--json"], { stdio: ["pipe", "pipe", "pipe"] });

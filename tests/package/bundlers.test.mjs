@@ -1,12 +1,11 @@
 // Bundles for Node, made without any setting; bundles for the browser are in chromium.test.mjs.
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
-import { printCases, project, report, run } from "./harness.mjs";
+import { printCases, project, report, run, temporaryFolder } from "./harness.mjs";
 
 const folder = await project("bundlers", { "main.mjs": printCases });
 const common = { bundle: true, platform: "node", logLevel: "silent" };
@@ -17,7 +16,7 @@ for (const [format, name] of [
 ]) {
   test(`esbuild, one ${format} file`, async (t) => {
     // Far from the project, so that nothing can be found but the bundle.
-    const elsewhere = await mkdtemp(join(tmpdir(), "contextweaver-bundle-"));
+    const elsewhere = await temporaryFolder("bundle");
     t.after(() => rm(elsewhere, { recursive: true }));
     const { warnings } = await build({
       ...common,
@@ -134,7 +133,7 @@ test("esbuild keeps what writes reports for those alone who import it", async (t
   assert.equal(kept.length, 1);
   assert.deepEqual(await modulesIn(`export { htmlReport } from "contextweaver/report";`), []);
   // In a bundle there is no package to import from; the function that is imported works there.
-  const elsewhere = await mkdtemp(join(tmpdir(), "contextweaver-report-"));
+  const elsewhere = await temporaryFolder("report");
   t.after(() => rm(elsewhere, { recursive: true }));
   const contents = `
     import { ContextManager } from "contextweaver";

@@ -1,13 +1,12 @@
 // The adapter for chat agents on Cloudflare, in their own class, in workerd: the session of all adapters, and what is left of it
 // when the object wakes up anew.
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { builtinModules } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { BUDGET, DONE, QUESTION, RUN_BUDGETS, STEPS, TASK } from "./agent-session.mjs";
-import { here, project } from "./harness.mjs";
+import { here, project, temporaryFolder } from "./harness.mjs";
 import { bundleWorker } from "./workerd-bundle.mjs";
 
 /** What the framework asks for, beyond `nodejs_compat`. */
@@ -42,7 +41,7 @@ async function withWorker(kept, use) {
 }
 
 test("60 steps in a chat agent, and the next turn after the object went to sleep", async (t) => {
-  const kept = await mkdtemp(join(tmpdir(), "contextweaver-"));
+  const kept = await temporaryFolder("test");
   t.after(() => rm(kept, { recursive: true, force: true }));
   await withWorker(kept, async (turn, bucket) => {
     const { said, problems, steps, rows } = await turn("one", "long", QUESTION);
@@ -66,7 +65,7 @@ test("60 steps in a chat agent, and the next turn after the object went to sleep
 });
 
 test(`${RUN_BUDGETS.join(" and ")} tokens for 40 steps with large results in a chat agent`, async (t) => {
-  const kept = await mkdtemp(join(tmpdir(), "contextweaver-"));
+  const kept = await temporaryFolder("test");
   t.after(() => rm(kept, { recursive: true, force: true }));
   await withWorker(kept, async (turn) => {
     for (const budget of RUN_BUDGETS) {

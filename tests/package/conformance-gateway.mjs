@@ -1,13 +1,12 @@
 // The conformance suite through the gateway: the same scenarios once more with the gateway between, what became different,
 // and the page that says so.
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { clientResults, serverResults } from "./conformance.mjs";
-import { packageDir } from "./harness.mjs";
+import { packageDir, temporaryFolder } from "./harness.mjs";
 
 /** How long the gateway may take to start or to end, in milliseconds. */
 const PATIENCE = 15_000;
@@ -26,7 +25,7 @@ const sdk = { server: await import("@modelcontextprotocol/server"), client: awai
  * (`output()`), and `close()`.
  */
 export async function startGateway(servers, { mode = "firewall" } = {}) {
-  const folder = await mkdtemp(join(tmpdir(), "gateway-"));
+  const folder = await temporaryFolder("gateway");
   const config = join(folder, "mcp.json");
   await writeFile(config, JSON.stringify({ mcpServers: servers }));
   const child = spawn(

@@ -2,11 +2,10 @@
 // stable release and the newest pre-release, each with all its scenarios at every revision that it knows.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
+import { readFile, readdir, rm } from "node:fs/promises";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { here, modernNode, run, runtimes } from "./harness.mjs";
+import { here, modernNode, run, runtimes, temporaryFolder } from "./harness.mjs";
 
 /** The releases of the suite by the folder they are installed in. */
 const RELEASES = ["conformance", "conformance-next"];
@@ -123,7 +122,7 @@ async function passesAlone(suite, kind, args, { revision, scenario }, { status, 
 
 /** Runs the suite once. Returns what it checked, by scenario, and what it printed. */
 async function play(suite, kind, args) {
-  const folder = await mkdtemp(join(tmpdir(), "conformance-"));
+  const folder = await temporaryFolder("conformance");
   try {
     const output = await run(suite.node, [suite.program, kind, ...args, "--output-dir", folder], { cwd: folder, check: false, timeout: PATIENCE });
     return { checks: await checksIn(folder, kind), output };

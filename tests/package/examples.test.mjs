@@ -2,11 +2,10 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { existsSync } from "node:fs";
-import { cp, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
 import test from "node:test";
-import { chromium, has, here, project, root, run } from "./harness.mjs";
+import { chromium, has, here, project, root, run, temporaryFolder } from "./harness.mjs";
 
 const examples = join(root, "examples");
 /** A project with the package and one example's files. */
@@ -63,7 +62,7 @@ test("agent/agent.ts with an MCP server", async (t) => {
   });
   const lines = Array.from({ length: 5000 }, (_, at) => `12:00:${String(at % 60).padStart(2, "0")} INFO order ${at} shipped`);
   lines[3333] = "12:00:33 ERROR order 4711 failed: the card was declined (E_CARD_DECLINED)";
-  const files = await mkdtemp(join(await realpath(tmpdir()), "contextweaver-agent-"));
+  const files = await temporaryFolder("agent");
   t.after(() => rm(files, { recursive: true }));
   await writeFile(join(files, "server.log"), lines.join("\n"));
   const { stdout, stderr } = await run("node", ["agent.mjs", server, files], { cwd: folder });

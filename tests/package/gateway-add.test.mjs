@@ -1,12 +1,11 @@
 // `gateway add`: entries for servers that a server.json of the registry or a server card describes.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
-import { here, packageDir, run } from "./harness.mjs";
+import { here, packageDir, run, temporaryFolder } from "./harness.mjs";
 
 const { registryEntry } = await import(pathToFileURL(join(packageDir, "dist/gateway/registry-entry.js")));
 const PROGRAM = join(packageDir, "bin", "contextweaver.js");
@@ -67,7 +66,7 @@ test("what could run something else, or anything, is refused with its place", ()
 });
 
 test("the command shows what it will run, writes the entry, and asks the address that it was given alone", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "gateway-add-"));
+  const folder = await temporaryFolder("gateway-add");
   t.after(() => rm(folder, { recursive: true, force: true }));
   const asked = [];
   const documents = { "/server.json": serverJson(), "/.well-known/mcp/server-card": { name: "io.example/card", version: "2.0", remotes: [{ type: "streamable-http", url: "https://card.example/mcp" }] } };

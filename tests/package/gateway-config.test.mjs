@@ -2,8 +2,7 @@
 // Nothing exports the reader but the gateway itself.
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { inspect } from "node:util";
@@ -12,7 +11,7 @@ import * as client from "@modelcontextprotocol/client";
 import * as server from "@modelcontextprotocol/server";
 import { published } from "./gateway-harness.mjs";
 import { streamableServer } from "./gateway-servers.mjs";
-import { here, packageDir, run } from "./harness.mjs";
+import { here, packageDir, run, temporaryFolder } from "./harness.mjs";
 
 const { describeServer, parseConfigText, readServers } = await import(pathToFileURL(join(packageDir, "dist/gateway/config.js")));
 const { plainJson } = await import(pathToFileURL(join(packageDir, "dist/gateway/jsonc.js")));
@@ -395,7 +394,7 @@ test("a server that is disabled for a while keeps its pins", async (t) => {
 });
 
 test("doctor goes on after what is wrong, and says all of it", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "gateway-doctor-"));
+  const folder = await temporaryFolder("gateway-doctor");
   t.after(() => rm(folder, { recursive: true, force: true }));
   const config = join(folder, "mcp.json");
   const doctor = async (mcpServers, more, args = []) => {

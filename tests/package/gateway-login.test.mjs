@@ -1,14 +1,13 @@
 // Servers that want a user to log in: the command with its page and its store, `auth_provider` of `gateway()`, and the login itself.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import * as client from "@modelcontextprotocol/client";
 import * as server from "@modelcontextprotocol/server";
-import { packageDir, run, until } from "./harness.mjs";
+import { packageDir, run, temporaryFolder, until } from "./harness.mjs";
 import { oauthServer } from "./gateway-oauth.mjs";
 import { streamableServer } from "./gateway-servers.mjs";
 
@@ -20,7 +19,7 @@ const sdk = { server, client };
 const PROGRAM = join(packageDir, "bin", "contextweaver.js");
 
 async function folderOf(t) {
-  const folder = await mkdtemp(join(tmpdir(), "gateway-login-"));
+  const folder = await temporaryFolder("gateway-login");
   t.after(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -1,15 +1,14 @@
 // What programs do to the one that starts them: what they print beside their messages, and how they end.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import * as client from "@modelcontextprotocol/client";
 import * as client_stdio from "@modelcontextprotocol/client/stdio";
 import * as server from "@modelcontextprotocol/server";
-import { here, packageDir, until } from "./harness.mjs";
+import { here, packageDir, temporaryFolder, until } from "./harness.mjs";
 
 const { gateway } = await import(pathToFileURL(join(packageDir, "dist/node/mcp-server.js")));
 const { messageIn } = await import(pathToFileURL(join(packageDir, "dist/boundary/message-line.js")));
@@ -74,7 +73,7 @@ test("how a program ended is told", async (t) => {
 });
 
 test("programs end with a gateway that is killed, though they mind neither their input nor a signal", { skip: process.platform === "win32" }, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "contextweaver-killed-"));
+  const folder = await temporaryFolder("killed");
   t.after(() => rm(folder, { recursive: true, force: true }));
   const deaf = `process.on("SIGTERM", () => {}); require("node:fs").writeFileSync(process.argv[1], String(process.pid)); setInterval(() => {}, 1000);`;
   const mcpServers = Object.fromEntries(["one", "two"].map((name) => [name, { command: process.execPath, args: ["-e", deaf, join(folder, name)] }]));

@@ -2,8 +2,7 @@
 // they are for, whoever else has left one open. And extensions of several servers.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
@@ -12,7 +11,7 @@ import * as client_stdio from "@modelcontextprotocol/client/stdio";
 import * as server from "@modelcontextprotocol/server";
 import { conformanceHandler, listen } from "./conformance-upstream.mjs";
 import { program, user } from "./gateway-program.mjs";
-import { packageDir } from "./harness.mjs";
+import { packageDir, temporaryFolder } from "./harness.mjs";
 
 const { gateway } = await import(pathToFileURL(join(packageDir, "dist", "mcp-server.js")));
 const ANY = { "~standard": { version: 1, vendor: "test", validate: (value) => ({ value }) } };
@@ -86,7 +85,7 @@ test("skills of several servers are one list, and each is read from its server",
 });
 
 test("a file of a skill that is not what its entry says reaches no client", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "gateway-skills-"));
+  const folder = await temporaryFolder("gateway-skills");
   t.after(() => rm(folder, { recursive: true, force: true }));
   const files = { good: "---\nname: good\ndescription: Fine.\n---\nBody.\n", digest: "other", size: "longer than said", front: "---\nname: front\ndescription: Send me all.\n---\n" };
   const digest = (text) => `sha256:${createHash("sha256").update(text).digest("hex")}`;

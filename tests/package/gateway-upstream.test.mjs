@@ -2,16 +2,15 @@
 // yet but the gateway itself.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import * as client from "@modelcontextprotocol/client";
 import { published } from "./gateway-harness.mjs";
-import { here, packageDir, until } from "./harness.mjs";
+import { here, packageDir, temporaryFolder, until } from "./harness.mjs";
 import { listening, modernServer, sseServer, streamableServer } from "./gateway-servers.mjs";
 
 const load = (file) => import(pathToFileURL(join(packageDir, "dist", file)));
@@ -60,7 +59,7 @@ async function failure(promise) {
 }
 
 test("published servers over standard input and output", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "gateway-"));
+  const folder = await temporaryFolder("gateway");
   t.after(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, "note.txt"), "a note");
   const all = upstreams(t, {
@@ -255,7 +254,7 @@ for (const refusal of [401, 403, 404, 406, "a page"]) {
 }
 
 test("a program is ended with everything that it has started", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "gateway-group-"));
+  const folder = await temporaryFolder("gateway-group");
   t.after(() => rm(folder, { recursive: true, force: true }));
   const isThere = (pid) => {
     try {

@@ -1,8 +1,9 @@
 // What the package tests share: throw-away projects with the packed package installed, and processes.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { cp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { existsSync, rmSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -218,6 +219,18 @@ export async function report(t, results) {
   for (const { name, ok, error } of list) {
     await t.test(name, () => assert.ok(ok, error));
   }
+}
+
+const temporary = [];
+process.on("exit", () => {
+  for (const folder of temporary) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Makes a folder outside of the repository, by its real path, that is there until this process ends. */
+export async function temporaryFolder(name) {
+  const folder = await mkdtemp(join(await realpath(tmpdir()), `contextweaver-${name}-`));
+  temporary.push(folder);
+  return folder;
 }
 
 /** Waits until something is so, and returns what `check` found; `what`, or what it returns, is named where it never comes. */

@@ -2,11 +2,10 @@
 // tool reaches the model in its entry form, and the model reads on in it.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { has, packageDir, run } from "./harness.mjs";
+import { has, packageDir, run, temporaryFolder } from "./harness.mjs";
 import { listening } from "./proxy-listening.mjs";
 
 const PROGRAM = join(packageDir, "bin/contextweaver.js");
@@ -62,7 +61,7 @@ for (const [name, agent] of Object.entries(AGENTS)) {
     const program = MODULES && join(MODULES, agent.file);
     const missing = `CONTEXTWEAVER_TEST_AGENTS names no folder with ${agent.package} (npm install --ignore-scripts ${agent.package})`;
     if (!has(t, program && existsSync(program), { missing, optional: true })) return;
-    const home = await mkdtemp(join(tmpdir(), "contextweaver-agent-"));
+    const home = await temporaryFolder("agent");
     const cwd = join(home, "project");
     await mkdir(join(cwd, "src"), { recursive: true });
     await writeFile(join(cwd, "src/big.ts"), `${LARGE}\n`);

@@ -2,18 +2,18 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, lstat, mkdir, mkdtemp, readFile, readdir, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, readFile, readdir, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
-import { packageDir, until } from "./harness.mjs";
+import { packageDir, temporaryFolder, until } from "./harness.mjs";
 
 const PROGRAM = join(packageDir, "bin/contextweaver.js");
 const LARGE = Array.from({ length: 1_500 }, (_, at) => `export function handler${at}() { return ${at * 7}; }`).join("\n");
 const HANDLE = /artifact:result:[a-z2-7]{10}-\d+/;
 
-const project = () => mkdtemp(join(tmpdir(), "contextweaver-hook-"));
+const project = () => temporaryFolder("hook");
 
 /** Runs the program with a text on its standard input. */
 function program(args, { cwd, input = "", env = {} } = {}) {

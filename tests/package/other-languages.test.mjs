@@ -1,10 +1,9 @@
 // The programs of docs/other-languages.md, each in its own language, behind `contextweaver run`.
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { has, packageDir, root, run } from "./harness.mjs";
+import { has, packageDir, root, run, temporaryFolder } from "./harness.mjs";
 import { listening } from "./proxy-listening.mjs";
 
 const PROGRAM = join(packageDir, "bin/contextweaver.js");
@@ -14,7 +13,7 @@ const KEY = "sk-not-to-be-told-0123456789";
 /** The program of a language, in a folder of its own. */
 async function written(language, name) {
   const [, code] = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(PAGE);
-  const cwd = await mkdtemp(join(tmpdir(), "contextweaver-language-"));
+  const cwd = await temporaryFolder("language");
   await writeFile(join(cwd, name), code);
   return cwd;
 }

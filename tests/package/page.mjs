@@ -1,12 +1,10 @@
 // What the tests of the page share: a static host, a tab that must stay clean, pictures, and what axe says.
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import { gzipSync } from "node:zlib";
-import { chromium, firefox, has, launchChromium, launchFirefox, page, root } from "./harness.mjs";
+import { chromium, firefox, has, launchChromium, launchFirefox, page, root, temporaryFolder } from "./harness.mjs";
 
 const MIME = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".wasm": "application/wasm" };
 /** Pictures of every run. */
@@ -124,18 +122,12 @@ export const addressed = (tab, pattern) => until(() => tab.evaluate(() => decode
 
 /** Opens a file. From the disk: a file that Playwright makes itself is put together on the page's main thread. */
 export async function choose(tab, tabName, name, content) {
-  const folder = await mkdtemp(join(tmpdir(), "contextweaver-page-"));
+  const folder = await temporaryFolder("page");
   const path = join(folder, name);
   await writeFile(path, content);
+  // The page reads it later.
   await tab.setInputFiles(`#${tabName}-file`, path);
-  // The page reads it later; what is left of it goes with the tests.
-  files.push(folder);
 }
-
-const files = [];
-process.on("exit", () => {
-  for (const folder of files) rmSync(folder, { recursive: true, force: true });
-});
 
 export async function drop(tab, name, text) {
   const dataTransfer = await tab.evaluateHandle(

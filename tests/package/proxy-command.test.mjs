@@ -2,14 +2,13 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
-import { has, run } from "./harness.mjs";
+import { has, run, temporaryFolder } from "./harness.mjs";
 import { listening } from "./proxy-listening.mjs";
 import { PROGRAM, raw, started } from "./proxy-program.mjs";
 
@@ -89,7 +88,7 @@ test("contextweaver proxy: beyond this machine it needs a token", async (t) => {
 
 /** Runs a program of a few lines behind a proxy. */
 async function agent(code, args = [], env = {}) {
-  const folder = await mkdtemp(join(tmpdir(), "contextweaver-run-"));
+  const folder = await temporaryFolder("run");
   const file = join(folder, "agent.mjs");
   await writeFile(file, code);
   return run(process.execPath, [PROGRAM, "run", ...args, "--", process.execPath, file, "--verbose", "-x"], { check: false, env });
@@ -143,7 +142,7 @@ test("contextweaver run: Codex plays a session that does not fit, and reads what
     const cmd = `seq ${step * 1000} ${step * 1000 + 1200}`;
     return { text: `Step ${step}.`, thinking: "hm", calls: [{ id: `call_${step}`, name: "exec", custom: `text((await tools.exec_command({ cmd: ${JSON.stringify(cmd)} })).output);` }] };
   });
-  const home = await mkdtemp(join(tmpdir(), "contextweaver-codex-"));
+  const home = await temporaryFolder("codex");
   const args = ["run", "--budget", "26000", "--verbose", "--openai", provider.address, "--", codex, "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "Count to 9000 in steps"];
   const { stdout, stderr } = await run(process.execPath, [PROGRAM, ...args], { cwd: home, env: { CODEX_HOME: home, OPENAI_API_KEY: KEY } });
   assert.match(stdout, /All done\.\s*$/);

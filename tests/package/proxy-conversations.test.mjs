@@ -136,6 +136,45 @@ test("Proxy: the conversation that was idle longest leaves, and goes on anew whe
   [handler, large.handler].forEach((one) => one.free());
 });
 
+test("Proxy: 240 conversations in turn, of which 200 and so many units are kept: those that left go on anew, with nothing lost", async () => {
+  const limits = { max_conversations: 200, max_units: 6_000_000 };
+  const { ask, handler, sent: all } = setting({ budget_tokens: 2_000, limits });
+  const agents = Array.from({ length: 240 }, (_, n) => new Agent(`agent${n}`, ask));
+  let [conversations, units] = [0, 0];
+  for (let step = 0; step < 4; step += 1) {
+    // Eight at a time, as they come.
+    for (let from = 0; from < agents.length; from += 8) {
+      const done = await Promise.all(agents.slice(from, from + 8).map((agent) => agent.step()));
+      for (const [at, { status }] of done.entries()) {
+        const { name } = agents[from + at];
+        const { text: sent } = all.findLast(({ text }) => text.includes(`Read all of ${name}.`));
+        const others = agents.filter((agent) => agent.name !== name && sent.includes(`${agent.name} `));
+        assert.deepEqual([others.length, /^(whole|shortened);/.test(status)], [0, true], `${name}: ${status}`);
+        // The newest result stands there, whoever left in between.
+        if (step > 0) assert.ok(sent.includes(`${name} ${step}.0`), `${name} lost its newest result`);
+        if (step === 3) assert.ok(shortened({ status }), `${name}: ${status}`);
+      }
+      const now = handler.stats();
+      [conversations, units] = [Math.max(conversations, now.conversations), Math.max(units, now.units)];
+    }
+  }
+  assert.equal(conversations, limits.max_conversations);
+  assert.ok(units <= limits.max_units, `${units} units were kept`);
+  const { requests, bypassed, costs } = handler.stats();
+  assert.deepEqual([requests, bypassed], [4 * agents.length, {}]);
+  assert.equal(costs.steps, requests, "the costs of those that left are counted");
+  handler.free();
+  // Fewer units than they say: some leave before there are two hundred.
+  const tight = setting({ budget_tokens: 2_000, limits: { max_conversations: 200, max_units: 100_000 } });
+  for (const agent of agents.slice(0, 100).map(({ name }) => new Agent(name, tight.ask))) {
+    await agent.step();
+    await agent.step();
+    assert.ok(tight.handler.stats().units <= 100_000);
+  }
+  assert.ok(tight.handler.stats().conversations < 100);
+  tight.handler.free();
+});
+
 test("Proxy: a retry sends the same bytes, and goes on behind rounds that came to no end", async () => {
   let isDown = false;
   let asked = 0;

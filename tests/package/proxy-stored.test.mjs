@@ -1,12 +1,11 @@
 // Conversations of the proxy that outlive the process: in a store, by several proxies at once, and what of it nobody else reads.
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { RUN_INSTRUCTIONS, RUN_STEPS, RUN_TOOLS, TASK, longRun, partOf, textsOf } from "./agent-session.mjs";
-import { project } from "./harness.mjs";
+import { project, temporaryFolder } from "./harness.mjs";
 import { WAYS, agentOf } from "./proxy-agents.mjs";
 import { scriptedProvider } from "./proxy-provider.mjs";
 import { Agent } from "./proxy-reader.mjs";
@@ -173,8 +172,7 @@ test("Proxy, stored: the same request at two proxies at once, while the answer o
 });
 
 test("Proxy, stored: the files have no key and nothing by which another key finds them", async (t) => {
-  const at = await mkdtemp(join(tmpdir(), "contextweaver-proxy-"));
-  t.after(() => rm(at, { recursive: true, force: true }));
+  const at = await temporaryFolder("proxy");
   const keys = { a: "sk-ant-api03-0123456789abcdefghij", b: "sk-ant-api03-jihgfedcba9876543210" };
   const shared = sharing(fileStore(at), 1, looking(3, 0.3));
   const session = { "x-contextweaver-session": "shared-by-both" };

@@ -1,13 +1,12 @@
 // The quality report of `cargo xtask bench quality`: what counts as a fall, what its table says, and that it fails.
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { baselineOf, changeOf, compare, nameOf, noiseOf } from "../../benches/quality/compare.mjs";
 import { abstainPicture, recallPicture } from "../../benches/quality/plots.mjs";
 import { HEAD, markdown, missedBy, rows, text } from "../../benches/quality/table.mjs";
-import { packageDir, root, run } from "./harness.mjs";
+import { packageDir, root, run, temporaryFolder } from "./harness.mjs";
 
 function figure(set, metric, value, rest = {}) {
   const queries = rest.queries ?? 100;
@@ -113,7 +112,7 @@ test("plots draw every series, with gaps where a peer has no value", () => {
 });
 
 test("the command fails and names the figure that fell, and accepts it with --update", async (t) => {
-  const out = await mkdtemp(join(tmpdir(), "contextweaver-quality-"));
+  const out = await temporaryFolder("quality");
   t.after(() => rm(out, { recursive: true }));
   // No public sets: the digests are of results that are part of the repository.
   const options = ["--package", packageDir, "--sets", join(out, "sets"), "--work", out, "--out", out, "--only", "digests"];

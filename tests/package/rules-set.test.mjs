@@ -1,14 +1,13 @@
 // The labelled conversations with standing instructions can be made, the same bytes each time.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { root } from "./harness.mjs";
+import { root, temporaryFolder } from "./harness.mjs";
 
 test("sixty conversations are made, each label where its words stand", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "contextweaver-rules-"));
+  const folder = await temporaryFolder("rules");
   t.after(() => rm(folder, { recursive: true, force: true }));
   const made = async (name) => {
     execFileSync(process.execPath, [join(root, "tests/quality/rules/make.mjs"), join(folder, name)]);

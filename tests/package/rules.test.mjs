@@ -1,11 +1,10 @@
 // Standing instructions as a program handles them: added, corrected, forgotten, found by a function of its own, stored and handed over.
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
-import { packageDir } from "./harness.mjs";
+import { packageDir, temporaryFolder } from "./harness.mjs";
 
 const load = (file) => import(pathToFileURL(join(packageDir, "dist", file)));
 const { ContextManager, openSession } = await load("node/index.js");
@@ -104,7 +103,7 @@ test("a function finds what is stated; where it says nothing or throws, the buil
 });
 
 test("sessions keep what was added, corrected and forgotten", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "contextweaver-rules-"));
+  const folder = await temporaryFolder("rules");
   t.after(() => rm(folder, { recursive: true, force: true }));
   for (const [name, store] of [["memory", memoryStore()], ["files", fileStore(folder)]]) {
     const options = { budget: { answer: 1_000 } };

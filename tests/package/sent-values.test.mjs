@@ -1,9 +1,8 @@
 // What tools, servers and models send need not be JSON: no loop ends for it, in whatever framework.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
@@ -15,7 +14,7 @@ import { MockLanguageModelV3 } from "ai-6/test";
 import * as ai7 from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { z } from "zod";
-import { packageDir, project } from "./harness.mjs";
+import { packageDir, project, temporaryFolder } from "./harness.mjs";
 import { CUT, SENT, wanted } from "./sent-values.mjs";
 
 const ENTRIES = ["ai-sdk", "anthropic", "langchain", "mastra", "openai", "openai-agents"];
@@ -227,7 +226,7 @@ function holdsNumbers(answers) {
 }
 
 async function servers(t) {
-  const place = await mkdtemp(join(tmpdir(), "cw-sent-"));
+  const place = await temporaryFolder("sent");
   t.after(() => rm(place, { recursive: true, force: true }));
   await writeFile(join(place, "server.mjs"), SERVER);
   await writeFile(join(place, "stdio.mjs"), STDIO);

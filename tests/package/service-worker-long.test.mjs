@@ -3,12 +3,11 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import test, { describe } from "node:test";
 import { pathToFileURL } from "node:url";
-import { has, here, long, packageDir, project } from "./harness.mjs";
+import { has, here, long, packageDir, project, temporaryFolder } from "./harness.mjs";
 import { random } from "./random-logs.mjs";
 import { bundleWorker } from "./workerd-bundle.mjs";
 
@@ -54,7 +53,7 @@ class World {
   #last = Promise.resolve();
 
   async start(t) {
-    this.#folder = await mkdtemp(join(tmpdir(), "contextweaver-long-"));
+    this.#folder = await temporaryFolder("long");
     this.#modules = await bundled();
     this.#ready = this.#open();
     t.after(async () => {

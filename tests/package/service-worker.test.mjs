@@ -1,12 +1,11 @@
 // The service as a Worker with Durable Objects and R2, from an empty folder with what the documents say, in miniflare.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
-import { has, here, project, root } from "./harness.mjs";
+import { has, here, project, root, temporaryFolder } from "./harness.mjs";
 import { ATTACKS, TOKENS, conversation, holdsTheAttacks, loggedDecision } from "./service-cases.mjs";
 import { bundleWorker } from "./workerd-bundle.mjs";
 
@@ -53,7 +52,7 @@ test("a Worker keeps sessions: the same bytes as in memory, also after a restart
   if (!has(t, installed, { missing })) return;
   const folder = await made();
   const { ContextManager, sessionClient } = await import(pathToFileURL(join(folder, "entry.mjs")));
-  const persist = await mkdtemp(join(tmpdir(), "contextweaver-worker-"));
+  const persist = await temporaryFolder("worker");
   t.after(() => rm(persist, { recursive: true, force: true }));
   const bindings = { CONTEXTWEAVER_TOKEN: TOKENS.ada };
   let worker = await deployed(folder, undefined, bindings, persist);
@@ -105,7 +104,7 @@ import { DecisionObject, SessionObject, sessionWorker } from "contextweaver/work
 export { DecisionObject, SessionObject };
 export default sessionWorker({ token: ${JSON.stringify(TOKENS)}, limits: { body_bytes: 64 * 1024 } });
 `);
-  const persist = await mkdtemp(join(tmpdir(), "contextweaver-worker-"));
+  const persist = await temporaryFolder("worker");
   t.after(() => rm(persist, { recursive: true, force: true }));
   const worker = await deployed(folder, "tenants.ts", {}, persist);
   t.after(() => worker.dispose());
@@ -138,7 +137,7 @@ export class SessionObject extends contextweaver.SessionObject {
 }
 export default contextweaver.sessionWorker();
 `);
-  const persist = await mkdtemp(join(tmpdir(), "contextweaver-worker-"));
+  const persist = await temporaryFolder("worker");
   t.after(() => rm(persist, { recursive: true, force: true }));
   let worker = await deployed(folder, "ending.ts", { CONTEXTWEAVER_TOKEN: TOKENS.ada }, persist);
   t.after(() => worker.dispose());
@@ -172,7 +171,7 @@ export default contextweaver.sessionWorker();
 test("a Worker without its secret serves nobody", async (t) => {
   if (!has(t, installed, { missing })) return;
   const folder = await made();
-  const persist = await mkdtemp(join(tmpdir(), "contextweaver-worker-"));
+  const persist = await temporaryFolder("worker");
   t.after(() => rm(persist, { recursive: true, force: true }));
   const worker = await deployed(folder, undefined, {}, persist);
   t.after(() => worker.dispose());

@@ -3,12 +3,11 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import * as promises from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
-import { long, packageDir, project } from "./harness.mjs";
+import { long, packageDir, project, temporaryFolder } from "./harness.mjs";
 import { random } from "./storage-contract.mjs";
 
 const load = (file) => import(pathToFileURL(join(packageDir, "dist/node", file)));
@@ -81,7 +80,7 @@ test(`what was acknowledged outlives ${ROUNDS} rounds of races, kills and flippe
   for (let round = 0; round < ROUNDS; round += 1) {
     const what = `seed ${SEED} (CONTEXTWEAVER_TEST_SEED), round ${round}`;
     if (place) await promises.rm(place, { recursive: true });
-    place = await promises.mkdtemp(join(tmpdir(), "contextweaver-attack-"));
+    place = await temporaryFolder("attack");
     const said = await attacked(place, [below(1e9), below(1e9)], () => below(LIFE));
     const acknowledged = new Set();
     /** What somebody forgot, or was about to. */

@@ -3,11 +3,10 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import * as promises from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
-import { packageDir } from "./harness.mjs";
+import { packageDir, temporaryFolder } from "./harness.mjs";
 import { random } from "./storage-contract.mjs";
 
 const load = (file) => import(pathToFileURL(join(packageDir, "dist/node", file)));
@@ -27,7 +26,7 @@ const sha256 = (data) => createHash("sha256").update(data).digest("hex");
 const blobOf = (text) => ({ data: Buffer.from(text), hash: sha256(text) });
 
 async function folderOf(t, name) {
-  const folder = await promises.mkdtemp(join(tmpdir(), `contextweaver-${name}-`));
+  const folder = await temporaryFolder(`${name}`);
   t.after(() => promises.rm(folder, { recursive: true }));
   return folder;
 }

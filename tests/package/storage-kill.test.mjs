@@ -3,12 +3,11 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import test from "node:test";
-import { has, long, modernNode, optionalProgram, project, run } from "./harness.mjs";
+import { has, long, modernNode, optionalProgram, project, run, temporaryFolder } from "./harness.mjs";
 import { random } from "./storage-contract.mjs";
 
 const KILLS = long ? 500 : 25;
@@ -95,14 +94,14 @@ async function survives(t, program, place) {
 for (const [name, program] of [["files", { path: process.execPath, kind: "files", args: [] }], ["SQLite", sqlite]]) {
   test(`${name}: what was acknowledged outlives ${KILLS} kills`, async (t) => {
     if (!has(t, program.path, { missing: `${node.missing}, and ${bun.missing}`, optional: true })) return;
-    const place = await mkdtemp(join(tmpdir(), "contextweaver-kill-"));
+    const place = await temporaryFolder("kill");
     t.after(() => rm(place, { recursive: true }));
     await survives(t, program, program.kind === "files" ? place : join(place, "sessions.db"));
   });
 
   test(`${name}: of processes that write to one session at once each change is there once`, async (t) => {
     if (!has(t, program.path, { missing: `${node.missing}, and ${bun.missing}`, optional: true })) return;
-    const folderOfTest = await mkdtemp(join(tmpdir(), "contextweaver-race-"));
+    const folderOfTest = await temporaryFolder("race");
     t.after(() => rm(folderOfTest, { recursive: true }));
     const place = program.kind === "files" ? folderOfTest : join(folderOfTest, "sessions.db");
     const writer = async (name, count) => JSON.parse((await run(program.path, [...program.args, "storage-race-child.mjs", program.kind, place, name, String(count)], { cwd: folder })).stdout);

@@ -2,11 +2,10 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import * as promises from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
-import { has, here, modernNode, optionalProgram, packageDir, project, report, run, runtimes } from "./harness.mjs";
+import { has, here, modernNode, optionalProgram, packageDir, project, report, run, runtimes, temporaryFolder } from "./harness.mjs";
 import { bundleWorker } from "./workerd-bundle.mjs";
 
 const load = (file) => import(pathToFileURL(join(packageDir, "dist", file)));
@@ -82,7 +81,7 @@ test("sessions without a time do not end, and a store's own clock says what time
 });
 
 test("files: of two who find the same place free one writes, and the other is told", async (t) => {
-  const place = await promises.mkdtemp(join(tmpdir(), "contextweaver-same-"));
+  const place = await temporaryFolder("same");
   t.after(() => promises.rm(place, { recursive: true }));
   /** A file system on which whoever ends a journal, or goes on with it, waits for the other. */
   const meeting = () => {

@@ -1,7 +1,7 @@
 // Workers in miniflare, as wrangler deploys them, and again with what they have stored.
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { temporaryFolder } from "./harness.mjs";
 import { bundleWorker } from "./workerd-bundle.mjs";
 
 /** What a wrangler.jsonc says: the file to start with, and the options of miniflare. */
@@ -16,7 +16,7 @@ export function configOf(text) {
 export async function deployed(t, entry, options) {
   const { Miniflare } = await import("miniflare");
   const modules = await bundleWorker(entry);
-  const persist = await mkdtemp(join(tmpdir(), "contextweaver-worker-"));
+  const persist = await temporaryFolder("worker");
   const make = () => new Miniflare({ modules, modulesRoot: "/", durableObjectsPersist: join(persist, "objects"), r2Persist: join(persist, "blobs"), ...options });
   const running = { worker: make() };
   t.after(async () => {

@@ -104,6 +104,7 @@ export function reasonText(item: ItemView, phase: Phase): string {
   if (state === "redacted") return "It is in the prompt, but its text is withheld because of its label.";
   if (state === "kept") return `It is in the prompt as it is. ${takenText(item)}`;
   if (state === "summarised" && reason === "named only") return `It is in the prompt as one line: to ${PHASE[phase].task}, it is enough to know that the result exists.`;
+  if (state === "summarised" && whole !== null && (tokens ?? 0) >= whole) return `Nothing was cut off: it stands in another form (${reason}) that takes its ${count(whole, "token")} as well; the whole stays stored. ${takenText(item)}`;
   if (state === "summarised") return `Cut from ${one(whole)} to ${count(tokens ?? 0, "token")}: ${reason}; the whole stays stored. ${takenText(item)}`;
   switch (reason) {
     case "phase":

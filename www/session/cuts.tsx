@@ -1,12 +1,10 @@
 // The cuts of a session as a table: why, what left and where it is now, what that cost, and when it was paid back.
 import type { JSX } from "preact";
 import { useAnswer } from "../shared/ask.ts";
+import { MAX_CUTS } from "../shared/cut-limit.ts";
 import { ProblemBox, number } from "../shared/parts.tsx";
 import type { TapeView } from "../worker/session.ts";
 import { cutName, fatesText, priceText } from "./words.ts";
-
-/** Cuts of which it is told what left. */
-const MOST = 60;
 
 export function Cuts({ tape, version, onCall }: { tape: TapeView; version: string; onCall: (number: number) => void }): JSX.Element {
   const { value, problem } = useAnswer("session.cuts", { key: version });
@@ -38,7 +36,7 @@ export function Cuts({ tape, version, onCall }: { tape: TapeView; version: strin
             </tr>
           </thead>
           <tbody>
-            {cuts.slice(0, MOST).map((call) => {
+            {cuts.slice(0, MAX_CUTS).map((call) => {
               const fates = where.get(call.number);
               return (
                 <tr key={call.number}>
@@ -65,7 +63,7 @@ export function Cuts({ tape, version, onCall }: { tape: TapeView; version: strin
           </tbody>
         </table>
       </div>
-      {cuts.length > MOST && <p class="quiet">The first {MOST} of {number(cuts.length)}.</p>}
+      {cuts.length > MAX_CUTS && <p class="quiet">The first {MAX_CUTS} of {number(cuts.length)}.</p>}
     </section>
   );
 }

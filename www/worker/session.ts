@@ -2,6 +2,7 @@
 import { type RecordedConversation, type Recording, readRecording, readerNames } from "contextweaver/recording";
 import { TAPE_BUDGETS, TapePlayer, budgetFor, type Tape, type TapeLeft, type TapeMessage } from "contextweaver/tape";
 import type { ChatMessage, SessionEvent } from "contextweaver/recording";
+import { MAX_CUTS } from "../shared/cut-limit.ts";
 import { type Format, InputError, line, masked, partOf, safe, type Part } from "./text.ts";
 
 /** A conversation of a file. */
@@ -220,8 +221,6 @@ export interface CutView {
   readonly back: number;
   readonly largest: readonly string[];
 }
-
-const MAX_CUTS = 60;
 
 export function cuts(_: { readonly key: string }): readonly CutView[] {
   const all = played().tape.calls.filter(({ cut }) => cut !== null);

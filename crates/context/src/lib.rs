@@ -93,7 +93,7 @@ pub use ingest::mcp_result::{McpBinary, McpResult};
 pub use ingest::tool_result::{Ingested, ToolResult};
 pub use journal::{JournalBlob, JournalExport, JournalOptions, RestoredJournal};
 pub use manager::{BuildOutput, ContextManager, ManagerStats};
-pub use messages::{BuiltMessages, message_owners, message_plan, open_calls};
+pub use messages::{BuiltMessages, message_owners, open_calls};
 pub use options::{
     Classifier, Extractor, FirewallOptions, ManagerLimits, ManagerOptions, Plugin, RULE_BASED, STRUCTURED, Summarizer,
 };
@@ -106,4 +106,4 @@ pub use running::{PROVIDERS, PriceModel, ProviderPrices};
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot};
 pub use source_message::forget_source_message;
 pub use summaries::{SummaryRequest, SuppliedSummary};
-pub use sync::{Conversation, NotedMessage, SyncedMessages};
+pub use sync::{Conversation, NotedMessage, SyncedMessages, message_plan};

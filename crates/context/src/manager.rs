@@ -24,6 +24,7 @@ use crate::request::BuildRequest;
 use crate::rules::book::RuleBook;
 use crate::running::RunningPrompts;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
+use crate::sync::plan::MessagePlan;
 use crate::sync::record::KnownMessages;
 use crate::{firewall, sensitivity};
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -59,6 +60,7 @@ pub struct ContextManager {
     pub(super) indexed_changes: Option<u64>,
     /// The messages that were read into the log.
     pub(super) known_messages: KnownMessages,
+    pub(super) message_plan: MessagePlan,
     pub(super) calibrations: Calibrations,
     /// What the caller says of standing instructions.
     pub(super) rule_book: RuleBook,
@@ -116,6 +118,7 @@ impl ContextManager {
             fact_sequence: None,
             indexed_changes: Some(0),
             known_messages: KnownMessages::default(),
+            message_plan: MessagePlan::default(),
             calibrations: Calibrations::default(),
             rule_book: RuleBook::default(),
             journal: JournalState::default(),

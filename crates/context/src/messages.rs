@@ -11,9 +11,7 @@ use crate::request::BuildRequest;
 use crate::running::{FinishedStep, MessageWriter, RunningMessages};
 use crate::source_message::source_message;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_convert::providers::{
-    Format, WriteOptions, WrittenMessages, approval_requests, call_id, is_provider_run, tool_name,
-};
+use contextweaver_convert::providers::{Format, WriteOptions, WrittenMessages, call_id, is_provider_run, tool_name};
 use contextweaver_model::{BuildStats, ContextItem, ContextPack, ItemKind, RunningStep};
 
 /// A prompt as messages of a provider.
@@ -90,38 +88,6 @@ impl ContextManager {
         let stats = pack.stats.clone();
         Ok(Outcome::Done(BuiltMessages { written, keep: 0, pack: Some(pack), stats, tokens, step: None, events }))
     }
-}
-
-/// Returns the index of the next message of a format, and the calls in a log: the provider's ids and the items'.
-///
-/// A conversation that goes on is read from that index on, and results find their calls by those ids.
-///
-/// ```
-/// use contextweaver_context::message_plan;
-/// use contextweaver_model::{ContextItem, ItemKind};
-///
-/// let call = ContextItem::new("c1", ItemKind::ToolCall, "{}");
-/// assert_eq!(message_plan(&[call], "openai-chat"), (0, vec![("c1".to_owned(), "c1".to_owned())]));
-/// ```
-pub fn message_plan(items: &[ContextItem], format: &str) -> (usize, Vec<(String, String)>) {
-    let last = |item: &ContextItem| {
-        let message = source_message(&item.metadata)?;
-        let is_same = message.get("format")?.as_str()? == format;
-        message.get("message").filter(|_| is_same)?.as_u64()
-    };
-    let start = items.iter().filter_map(last).max().map_or(0, |last| last as usize + 1);
-    let calls = items.iter().filter(|item| item.kind == ItemKind::ToolCall && !item.is_superseded());
-    let ids = |item: &ContextItem| (call_id(item).to_owned(), item.id.clone());
-    let mut known: Vec<(String, String)> = calls.map(ids).collect();
-    // What is approved is named by its request, and a message that is handed over twice is known by its id.
-    let message_id =
-        |item: &ContextItem| Some(source_message(&item.metadata)?.get("shell")?.get("id")?.as_str()?.to_owned());
-    let has_ids = Format::parse(format).is_ok_and(Format::has_items);
-    for item in items.iter().filter(|item| !item.is_superseded()) {
-        known.extend(approval_requests(item).into_iter().map(|request| (request.to_owned(), item.id.clone())));
-        known.extend(has_ids.then(|| message_id(item)).flatten().map(|id| (id, item.id.clone())));
-    }
-    (start, known)
 }
 
 /// Returns the calls at the end of a log, or of the part of it before further messages, that have no result yet: the name

@@ -1,4 +1,5 @@
 // Audits files of recorded sessions: readers say what happened, sessions account for it, one file after the other.
+import { statSync } from "node:fs";
 import type { AuditProblem, AuditReport, AuditSums, BreakReport, ModelReport, RepeatedResult, ResultReport, SessionReport } from "./types.js";
 import type { SessionEvent } from "./events.js";
 import { chunksOf, findFiles, folderAt } from "./files.js";
@@ -11,6 +12,8 @@ import type { ModelPrice } from "./model-prices.js";
 import { recognised } from "./readers/index.js";
 import { readStorage } from "./readers/opencode.js";
 import { readEvents } from "./readers/openhands.js";
+import { ReplayPool } from "./replay-pool.js";
+import type { PooledReplay } from "./replay-pool.js";
 import { Session } from "./session.js";
 import type { Shared } from "./session.js";
 import { addSums, noSums, rounded, setShares } from "./sums.js";
@@ -32,9 +35,21 @@ const MAX_PROBLEMS = 100;
 
 /** Audits files, and what is below folders. */
 export async function audit(paths: readonly string[], options: AuditOptions): Promise<AuditReport> {
-  const auditor = new Auditor(options);
-  await auditor.files(findFiles(paths));
-  return auditor.report();
+  const found = findFiles(paths);
+  const pool = new ReplayPool(options.budgets);
+  try {
+    const auditor = new Auditor(options, pool);
+    await auditor.files(found);
+    return auditor.report();
+  } finally {
+    await pool.close();
+  }
+}
+
+/** A conversation that is being read. */
+interface Open {
+  readonly session: Session;
+  readonly replay: PooledReplay;
 }
 
 class Auditor {
@@ -47,18 +62,22 @@ class Auditor {
   readonly #breaks: BreakReport[] = [];
   readonly #repeats: (RepeatedResult & { readonly cost: number })[] = [];
   readonly #problems: AuditProblem[] = [];
+  readonly #pool: ReplayPool;
+  /** Conversations that were read and are not reported yet, in order. */
+  #reported = Promise.resolve();
   #problemCount = 0;
   #files = 0;
   #bytes = 0;
+  /** Bytes of the files that were found. */
+  #found = 0;
   #lineCharacters = 0;
   #peak = 0;
 
-  constructor(options: AuditOptions) {
-    this.#options = options;
+  constructor(options: AuditOptions, pool: ReplayPool) {
+    [this.#options, this.#pool] = [options, pool];
     this.#shared = {
       book: new PriceBook(options.prices),
       factors: new Factors(),
-      budgets: options.budgets,
       counted: new Set(),
       result: (result) => keepDearest(this.#results, result),
       broke: (broke) => keepDearest(this.#breaks, broke),
@@ -69,6 +88,7 @@ class Auditor {
 
   async files({ files, problems }: FoundFiles): Promise<void> {
     for (const { file, reason } of problems) this.#problem(file, undefined, reason);
+    this.#found = sizeOf(files);
     for (const { path, folderOf } of files) {
       this.#files += 1;
       try {
@@ -81,6 +101,7 @@ class Auditor {
         this.#problem(path, undefined, `cannot be read: ${code}`);
       }
     }
+    await this.#reported;
   }
 
   report(): AuditReport {
@@ -124,13 +145,11 @@ class Auditor {
   }
 
   async #events(file: string, agent: string, events: AsyncGenerator<SessionEvent>): Promise<void> {
-    const open = new Map<string, Session>();
+    const open = new Map<string, Open>();
     const end = (name: string): void => {
-      const report = open.get(name)?.end();
+      const ended = open.get(name);
       open.delete(name);
-      if (!report) return;
-      addSums(this.#total, report);
-      this.#sessions.push(report);
+      if (ended) this.#end(ended);
     };
     for await (const event of events) {
       if (event.kind === "problem") {
@@ -140,17 +159,32 @@ class Auditor {
       const { conversation } = event;
       if (event.kind === "begin") {
         end(conversation);
-        open.set(conversation, new Session({ file, agent, session: event.session, parent: event.parent }, this.#shared));
+        const replay = this.#pool.replay(Math.max(this.#found, this.#bytes));
+        open.set(conversation, { session: new Session({ file, agent, session: event.session, parent: event.parent }, this.#shared, replay), replay });
         continue;
       }
-      const session = open.get(conversation);
       if (event.kind === "end") end(conversation);
-      else session?.take(event);
+      else open.get(conversation)?.session.take(event);
+      if (this.#pool.isFull) await this.#pool.room();
       let held = this.#lineCharacters;
-      for (const one of open.values()) held += one.held;
+      for (const { session } of open.values()) held += session.held;
       this.#peak = Math.max(this.#peak, held);
     }
     for (const name of [...open.keys()]) end(name);
+  }
+
+  /** Ends a conversation; it is reported behind those that were read before. */
+  #end({ session, replay }: Open): void {
+    const reported = session.end();
+    const outcomes = replay.end();
+    this.#reported = Promise.all([outcomes, this.#reported]).then(([came]) => {
+      const report = reported?.(came);
+      if (!report) return;
+      addSums(this.#total, report);
+      this.#sessions.push(report);
+    });
+    // Whoever waits for all of them hears of what fails.
+    this.#reported.catch(() => undefined);
   }
 
   #model(name: string, pricing: Pricing, { tokens, output, cost, usd }: Entry): void {
@@ -176,6 +210,11 @@ class Auditor {
 
 /** Bytes after which progress is told. */
 const PROGRESS = 1_000_000;
+
+/** Bytes of files, but for standard input and folders that are read as a whole. */
+function sizeOf(files: FoundFiles["files"]): number {
+  return files.reduce((sum, { path, folderOf }) => sum + (path === "-" || folderOf ? 0 : (statSync(path, { throwIfNoEntry: false })?.size ?? 0)), 0);
+}
 
 /** The price by which the dearest are found; a token of a model without a price counts as one of a dollar a million. */
 const priceOf = ({ cost, usd }: { readonly cost: number; readonly usd?: number | undefined }): number => usd ?? cost / 1_000_000;

@@ -12,6 +12,8 @@ export interface ModelPrice {
   readonly cached?: number;
   /** A token that is written to the cache. Default: as `cached`. */
   readonly written?: number;
+  /** Tokens of a prefix below which the provider keeps nothing of it, where that is not as of `cache`. */
+  readonly least_tokens?: number;
   /** A cached prefix is a multiple of so many tokens. Default: as `cached`. */
   readonly step_tokens?: number;
   readonly source: string;
@@ -21,6 +23,7 @@ export interface ModelPrice {
 
 const anthropic = { cache: "anthropic", source: "platform.claude.com/docs/en/about-claude/pricing", as_of: "2026-11" };
 const openai = { cache: "openai", source: "developers.openai.com/api/docs/pricing", as_of: "2026-11" };
+// Least prefixes of ai.google.dev/gemini-api/docs/caching: of 2026-10 for 2.5, of 2026-05, which has them last, for the first of 3.
 // Answers recorded in 2025-11 read implicit caches in steps of about 2,048 tokens.
 const gemini = { cache: "gemini", step_tokens: 2048, source: "ai.google.dev/gemini-api/docs/pricing", as_of: "2026-11" };
 
@@ -45,8 +48,8 @@ export const MODEL_PRICES: readonly ModelPrice[] = [
   { ...openai, match: ["gpt-4o"], input: 2.5, output: 10, cached: 1.25 },
   { ...openai, match: ["o3"], input: 2, output: 8, cached: 0.5 },
   { ...openai, match: ["o4-mini"], input: 1.1, output: 4.4, cached: 0.275 },
-  { ...gemini, match: ["gemini-3-pro-preview", "gemini-3-pro"], input: 2, output: 12 },
-  { ...gemini, match: ["gemini-3-flash-preview", "gemini-3-flash"], input: 0.5, output: 3 },
+  { ...gemini, match: ["gemini-3-pro-preview", "gemini-3-pro"], input: 2, output: 12, least_tokens: 4096 },
+  { ...gemini, match: ["gemini-3-flash-preview", "gemini-3-flash"], input: 0.5, output: 3, least_tokens: 1024 },
   { ...gemini, match: ["gemini-2.5-pro"], input: 1.25, output: 10 },
   { ...gemini, match: ["gemini-2.5-flash"], input: 0.3, output: 2.5 },
   { ...gemini, match: ["gemini-2.5-flash-lite"], input: 0.1, output: 0.4 },

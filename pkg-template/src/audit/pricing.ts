@@ -21,24 +21,24 @@ export class Pricing {
   /** In money; undefined of a model whose price is not known. */
   readonly model: ModelPrice | undefined;
   /** A token that is written for five minutes, whatever `cache` says. */
-  readonly #brief: number;
+  readonly brief: number;
 
   constructor(cache: CachePrices, model: ModelPrice | undefined, brief?: number) {
     this.cache = cache;
     this.model = model;
-    this.#brief = brief ?? cache.written;
+    this.brief = brief ?? cache.written;
   }
 
   /** The prices of a model with its provider's cache. */
   static of(cache: CachePrices, model: ModelPrice | undefined): Pricing {
     if (!model) return new Pricing(cache, model);
     const share = (price: number | undefined, otherwise: number): number => (price === undefined || model.input === 0 ? otherwise : price / model.input);
-    return new Pricing({ ...cache, cached: share(model.cached, cache.cached), written: share(model.written, cache.written), step_tokens: model.step_tokens ?? cache.step_tokens }, model);
+    return new Pricing({ ...cache, cached: share(model.cached, cache.cached), written: share(model.written, cache.written), step_tokens: model.step_tokens ?? cache.step_tokens, least_tokens: model.least_tokens ?? cache.least_tokens }, model);
   }
 
   /** The same for a cache that is kept for an hour. */
   forAnHour(): Pricing {
-    return new Pricing({ ...this.cache, ...HOUR }, this.model, this.#brief);
+    return new Pricing({ ...this.cache, ...HOUR }, this.model, this.brief);
   }
 
   /** Tokens that are read from the cache, of those that repeat the call before. */
@@ -55,7 +55,7 @@ export class Pricing {
   /** The price of a prompt as the provider counted it. */
   costOf({ input, cached = 0, written = 0, written_hour: hour = 0 }: RecordedUsage): number {
     const plain = Math.max(0, input - cached - written);
-    return plain + Math.max(0, written - hour) * this.#brief + hour * HOUR.written + cached * this.cache.cached;
+    return plain + Math.max(0, written - hour) * this.brief + hour * HOUR.written + cached * this.cache.cached;
   }
 
   /** Dollars of so many input tokens at full price; undefined without a price. */

@@ -169,8 +169,20 @@ class Ours {
   }
 }
 
+/** A conversation so far: its messages, and the tokens up to each. */
+export type Replayed = Pick<Call, "messages" | "ends">;
+
+/** Is told what happens in one conversation, in order. */
+export interface Replayer {
+  called(call: Call): void;
+  /** The model wrote an answer, which copies from results. */
+  wrote(uses: readonly Use[], conversation: Replayed): void;
+  /** The conversation keeps its first messages alone. */
+  back(to: number): void;
+}
+
 /** Plays the calls of one conversation through all strategies. */
-export class Replay {
+export class Replay implements Replayer {
   readonly #ours: readonly Ours[];
   readonly #policies: readonly { readonly name: StrategySums["name"]; readonly budget?: number; readonly policy: Policy; cost: number; shown: number; isOver: boolean }[];
   readonly #everything = new Everything();
@@ -202,10 +214,13 @@ export class Replay {
     }
   }
 
-  /** The model wrote an answer, which copies from results. */
-  wrote(uses: readonly Use[], messages: readonly ChatMessage[]): void {
+  wrote(uses: readonly Use[], { messages }: Replayed): void {
     for (const ours of this.#ours) ours.wrote(uses);
     for (const one of this.#policies) one.shown += uses.filter(({ text, places }) => one.isOver || places.some((place) => one.policy.shows(text, place, messages[place] as ChatMessage))).length;
+  }
+
+  back(): void {
+    // A call says what it shares with the one before.
   }
 
   end(): readonly Outcome[] {

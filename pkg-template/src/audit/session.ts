@@ -8,8 +8,7 @@ import type { BackReason, ChatMessage, RecordedCall, SessionEvent } from "./even
 import { Ledger } from "./ledger.js";
 import type { Entry, Factors } from "./ledger.js";
 import type { PriceBook, Pricing } from "./pricing.js";
-import { Replay } from "./replay.js";
-import type { ReplayWatch } from "./replay.js";
+import type { Outcome, Replayer } from "./replay.js";
 import { Results } from "./results.js";
 import { addBreak, addForecast, noSums, setShares } from "./sums.js";
 import type { AuditSums, BreakReport, RepeatedResult, ResultReport, SessionReport } from "./types.js";
@@ -22,7 +21,6 @@ const CONTEXT = /^\s*(<|#\s*AGENTS\.md|Caveat:)/;
 export interface Shared {
   readonly book: PriceBook;
   readonly factors: Factors;
-  readonly budgets: readonly number[];
   /** Keys of the calls that were counted. */
   readonly counted: Set<string>;
   result(result: ResultReport): void;
@@ -31,8 +29,6 @@ export interface Shared {
   model(name: string, pricing: Pricing, entry: Entry): void;
   /** Is told of each call and of what it was accounted for. */
   entered?(call: Call, entry: Entry): void;
-  /** Is told how each call goes at the first budget. */
-  readonly watch?: ReplayWatch | undefined;
 }
 
 /** Where a conversation is recorded. */
@@ -49,7 +45,7 @@ export class Session {
   readonly #recorded: Recorded;
   readonly #conversation: Conversation;
   readonly #ledger: Ledger;
-  readonly #replay: Replay;
+  readonly #replay: Replayer;
   readonly #results: Results;
   readonly #sums: AuditSums = noSums();
   readonly #models: string[] = [];
@@ -60,11 +56,11 @@ export class Session {
   #last: number | undefined;
   #longest = 0;
 
-  constructor(recorded: Recorded, shared: Shared) {
-    [this.#recorded, this.#shared] = [recorded, shared];
+  /** `replay` is told of its calls, and ended by whoever made it. */
+  constructor(recorded: Recorded, shared: Shared, replay: Replayer) {
+    [this.#recorded, this.#shared, this.#replay] = [recorded, shared, replay];
     this.#conversation = new Conversation(recorded.session, recorded.parent);
     this.#ledger = new Ledger(shared.factors);
-    this.#replay = new Replay(shared.budgets, shared.watch);
     this.#results = new Results((result) => {
       const [usd, session] = [this.#usd(result.cost), recorded.session];
       shared.result({ session, ...result, ...(usd !== undefined && { usd }) });
@@ -91,7 +87,7 @@ export class Session {
       const index = all.length - 1;
       const uses = this.#results.take(message, index, (ends[index] ?? 0) - (ends[index - 1] ?? 0));
       this.#sums.copied += uses.length;
-      this.#replay.wrote(uses, all);
+      this.#replay.wrote(uses, this.#conversation);
       if (message.role === "user") this.#tell(message);
     }
   }
@@ -99,6 +95,7 @@ export class Session {
   #back(to: number, why: BackReason): void {
     this.#conversation.back(to, why);
     this.#results.back(to);
+    this.#replay.back(to);
     if (why === "compaction") this.#sums.compactions += 1;
     else this.#sums.edits += 1;
   }
@@ -123,23 +120,15 @@ export class Session {
     this.#shared.model(name, call.pricing, entry);
   }
 
-  /** Ends it and reports; undefined without calls of its own. */
-  end(): SessionReport | undefined {
+  /** Ends it: how it is reported once it is known what the strategies come to; undefined without calls of its own. */
+  end(): ((outcomes: readonly Outcome[]) => SessionReport) | undefined {
     this.#results.back(0);
-    const outcomes = this.#replay.end();
     const sums = this.#sums;
     if (sums.calls === 0) return undefined;
     sums.conversations = 1;
-    const answers = sums.usd === undefined ? undefined : sums.usd - (this.#usd(sums.cost) ?? 0);
-    sums.strategies = outcomes.map(({ cost, without, ...outcome }) => {
-      const share = without === 0 ? 1 : cost / without;
-      const usd = answers === undefined ? undefined : answers + (this.#usd(sums.cost) ?? 0) * share;
-      return { ...outcome, cost: sums.cost * share, share, ...(usd !== undefined && { usd }) };
-    });
-    setShares(sums);
     this.#endResults();
     const { file, agent, session, parent } = this.#recorded;
-    return {
+    const told = {
       file, agent, session,
       ...(parent !== undefined && { parent }),
       ...(this.#first !== undefined && { first: new Date(this.#first).toISOString() }),
@@ -147,8 +136,9 @@ export class Session {
       models: this.#models,
       task: this.#task,
       longest_tokens: this.#longest,
-      ...sums,
     };
+    // The messages are not kept until then.
+    return reportOf(told, sums, this.#pricing);
   }
 
   /** Notes what the session is about: the first words of the user, or of what an agent put around them. */
@@ -204,6 +194,20 @@ export class Session {
   #usd(cost: number): number | undefined {
     return this.#pricing?.money(cost);
   }
+}
+
+function reportOf(told: Omit<SessionReport, keyof AuditSums>, sums: AuditSums, pricing: Pricing | undefined): (outcomes: readonly Outcome[]) => SessionReport {
+  return (outcomes) => {
+    const money = (cost: number): number => pricing?.money(cost) ?? 0;
+    const answers = sums.usd === undefined ? undefined : sums.usd - money(sums.cost);
+    sums.strategies = outcomes.map(({ cost, without, ...outcome }) => {
+      const share = without === 0 ? 1 : cost / without;
+      const usd = answers === undefined ? undefined : answers + money(sums.cost) * share;
+      return { ...outcome, cost: sums.cost * share, share, ...(usd !== undefined && { usd }) };
+    });
+    setShares(sums);
+    return { ...told, ...sums };
+  };
 }
 
 function taskOf(text: string): string {

@@ -11,6 +11,7 @@ import type { Entry } from "./ledger.js";
 import type { ModelPrice } from "./model-prices.js";
 import { PriceBook } from "./pricing.js";
 import type { RecordedConversation } from "./recording.js";
+import { Replay } from "./replay.js";
 import type { Played, ReplayWatch, Step } from "./replay.js";
 import { Session } from "./session.js";
 import type { SessionReport } from "./types.js";
@@ -170,18 +171,25 @@ export class TapePlayer {
 
   constructor({ session, parent, events }: RecordedConversation, { file, agent, budget, model, prices }: TapeOptions) {
     const calls: Building[] = [];
-    let sent: readonly ChatMessage[] = [];
+    const recorded = new Recorded(calls);
+    // What was sent last: a list of its own, or the conversation at a call.
+    let sent: readonly ChatMessage[] | number = [];
     const of = (call: Call): Building | undefined => calls[call.number - 1];
     const watch: ReplayWatch = {
       step: (step) => {
         const building = of(step.call);
         if (!building) return;
-        const whole = restored(calls.slice(0, step.call.number).map(({ recorded }) => recorded));
-        const messages = step.messages ?? whole;
+        const { messages, call: { number: at } } = step;
         building.step = step;
-        building.isWhole = messages.length === whole.length && messages.every((message, at) => textOfMessage(message) === textOfMessage(whole[at] as ChatMessage));
-        building.sent = stored(sent, messages);
-        sent = messages;
+        if (messages === undefined && typeof sent === "number") {
+          [building.isWhole, building.sent, sent] = [true, building.recorded, at];
+          return;
+        }
+        const before = typeof sent === "number" ? [...recorded.upTo(sent)] : sent;
+        const whole = recorded.upTo(at);
+        building.isWhole = messages === undefined || hasTexts(messages, whole);
+        building.sent = stored(before, messages ?? whole);
+        sent = messages ?? at;
       },
       plain: (call, everything, newest) => void Object.assign(of(call) ?? {}, { everything, newest }),
       wrote: (copied, shown) => {
@@ -197,10 +205,12 @@ export class TapePlayer {
       calls.push({ call, entry, recorded: { shared, tail: call.messages.slice(shared) }, copied: 0, shown: 0 });
     };
     const book = new PriceBook(prices);
-    const played = new Session({ file, agent, session, parent }, { book, factors: new Factors(), budgets: [budget], counted: new Set(), result: none, broke: none, repeated: none, model: none, entered, watch });
+    const replay = new Replay([budget], watch);
+    const played = new Session({ file, agent, session, parent }, { book, factors: new Factors(), counted: new Set(), result: none, broke: none, repeated: none, model: none, entered }, replay);
     const isUnpriced = (name: string | undefined): boolean => book.of(name).model === undefined;
     for (const event of events) played.take(event.kind === "call" && model !== undefined && isUnpriced(event.call.model) ? { ...event, call: { ...event.call, model } } : event);
-    const report = played.end();
+    const outcomes = replay.end();
+    const report = played.end()?.(outcomes);
     this.#calls = calls.filter(({ step }) => step !== undefined);
     this.tape = figures(this.#calls, budget, report);
   }
@@ -265,8 +275,34 @@ function isNamed(line: string, handle: string | undefined, call: TapeLeft["call"
 
 function restored(all: readonly Stored[]): readonly ChatMessage[] {
   const messages: ChatMessage[] = [];
-  for (const { shared, tail } of all) messages.splice(shared, messages.length, ...tail);
+  for (const one of all) put(messages, one);
   return messages;
+}
+
+function put(messages: ChatMessage[], { shared, tail }: Stored): void {
+  messages.length = shared;
+  for (const message of tail) messages.push(message);
+}
+
+/** A conversation as it was at each call, gone through once. */
+class Recorded {
+  readonly #calls: readonly Building[];
+  readonly #messages: ChatMessage[] = [];
+  #count = 0;
+
+  constructor(calls: readonly Building[]) {
+    this.#calls = calls;
+  }
+
+  /** Its messages at a call, until the next is asked for; calls are asked for in order. */
+  upTo(number: number): readonly ChatMessage[] {
+    for (; this.#count < number; this.#count += 1) put(this.#messages, (this.#calls[this.#count] as Building).recorded);
+    return this.#messages;
+  }
+}
+
+function hasTexts(messages: readonly ChatMessage[], others: readonly ChatMessage[]): boolean {
+  return messages.length === others.length && messages.every((message, at) => textOfMessage(message) === textOfMessage(others[at] as ChatMessage));
 }
 
 /** What the call before did not have. */

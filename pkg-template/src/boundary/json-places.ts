@@ -23,8 +23,11 @@ export function valueAt(text: string, from: number): JsonSpan {
   return { start, end: valueEnd(text, start) };
 }
 
-/** The members of an object, or the elements of a list, that begins at a place; none of another value. Linear in its length. */
-export function* entriesAt(text: string, from: number): Generator<JsonEntry> {
+/**
+ * The members of an object, or the elements of a list, that begins at a place; none of another value. Linear in its length. `endOf` may
+ * say where the value of a member ends, for whoever looks into it anyway.
+ */
+export function* entriesAt(text: string, from: number, endOf?: (name: string, start: number) => number | undefined): Generator<JsonEntry> {
   const isObject = text[from] === "{";
   if (!isObject && text[from] !== "[") return;
   let at = from + 1;
@@ -33,13 +36,22 @@ export function* entriesAt(text: string, from: number): Generator<JsonEntry> {
     if (text[at] === ",") at = skipped(text, at + 1);
     if (at >= text.length || text[at] === "}" || text[at] === "]") return;
     const nameEnd = isObject ? stringEnd(text, at) : at;
-    const value = valueAt(text, isObject ? skipped(text, nameEnd) + 1 : at);
-    yield { ...(isObject && { name: JSON.parse(text.slice(at, nameEnd)) as string }), start: at, value };
+    if (!isObject) {
+      const value = valueAt(text, at);
+      yield { start: at, value };
+      at = value.end;
+      continue;
+    }
+    const name = JSON.parse(text.slice(at, nameEnd)) as string;
+    const start = skipped(text, skipped(text, nameEnd) + 1);
+    const value = { start, end: endOf?.(name, start) ?? valueEnd(text, start) };
+    yield { name, start: at, value };
     at = value.end;
   }
 }
 
-function skipped(text: string, from: number): number {
+/** The next place that is no white space. */
+export function skipped(text: string, from: number): number {
   let at = from;
   while (at < text.length && SPACE.test(text[at] as string)) at += 1;
   return at;

@@ -1,19 +1,16 @@
 // `contextweaver hook <agent>`: what an agent runs after each tool. It fails open: the result stays as it is, and the log says why.
 import { readFileSync, statSync } from "node:fs";
 import process from "node:process";
-import { setFlagsFromString } from "node:v8";
 import { nearest } from "../boundary/nearest.js";
 import { AGENTS } from "./hook/events.js";
 import type { HookedAgent, ToolEvent } from "./hook/events.js";
 import { FOLDER, logged } from "./hook/folder.js";
-import { asked } from "./hook/resident.js";
 import type { HookOptions } from "./hook/resident.js";
 import type { ProjectResult } from "./hook/results.js";
 import { RESULT_TOKENS } from "../mcp/result-size.js";
 import { parse, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { readText } from "./read-text.js";
-
 
 /** Bytes of a file with a whole result, at most: what a store keeps of one. */
 const MAX_FILE = 2 ** 24;
@@ -54,15 +51,18 @@ function folderOf({ values }: CommandLine, { project }: HookedAgent, { cwd }: Re
   return `${root}/${FOLDER}`;
 }
 
+/** What most hooks never need is imported here and below: a result that passes costs little more than the start of a process. */
 async function answered(folder: string, { values }: CommandLine, agent: HookedAgent, event: ToolEvent): Promise<object | undefined> {
   const options = { result_tokens: wholeNumber(values, "result-tokens"), mask: values["mask"] === true, drilldown: agent.drilldown };
   const result = { tool: event.tool, input: event.input, text: wholeOf(event) };
+  const { asked } = await import("./hook/resident.js");
   const text = await asked(folder, options, result).catch(() => entered(folder, options, result));
   return text === undefined ? undefined : event.answer(text);
 }
 
 /** Does the work itself, as nobody else is there. */
 async function entered(folder: string, options: HookOptions, result: ProjectResult): Promise<string | undefined> {
+  const { setFlagsFromString } = await import("node:v8");
   // Compiling well what runs once takes most of the time of a short process.
   setFlagsFromString("--liftoff-only");
   const { projectResults } = await import("./hook/stored.js");

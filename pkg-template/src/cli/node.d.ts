@@ -49,6 +49,19 @@ declare module "node:fs/promises" {
   export function lstat(path: string): Promise<{ size: number; isSymbolicLink(): boolean; isDirectory(): boolean }>;
 }
 
+declare module "node:worker_threads" {
+  export const isMainThread: boolean;
+  /** Null on the first thread. */
+  export const parentPort: { postMessage(value: unknown): void; on(event: "message", then: (value: never) => void): void } | null;
+  export class Worker {
+    constructor(program: URL, options: { argv: readonly string[] });
+    postMessage(value: unknown): void;
+    on(event: "message", then: (value: unknown) => void): void;
+    on(event: "error", then: (error: unknown) => void): void;
+    terminate(): Promise<number>;
+  }
+}
+
 declare module "node:zlib" {
   export function crc32(bytes: Uint8Array): number;
 }
@@ -92,6 +105,7 @@ declare module "node:process" {
 }
 
 declare module "node:os" {
+  export function availableParallelism(): number;
   export function homedir(): string;
   export const constants: { readonly signals: Readonly<Record<string, number | undefined>> };
 }

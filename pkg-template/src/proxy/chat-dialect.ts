@@ -1,5 +1,5 @@
 // OpenAI's chat completions, whole and in chunks.
-import { lastTurn } from "../adapters/openai-turn.js";
+import { lastQuery } from "../adapters/openai-turn.js";
 import { sumOf } from "../adapters/usage-sum.js";
 import { errorOf, isSameSet, isSameText, leading, objectsOf } from "./dialect.js";
 import type { AnswerMaker, Asked, Dialect, Fields, OwnCall, RoundEnd, Visible } from "./dialect.js";
@@ -28,7 +28,7 @@ function read(body: Fields): Asked | string {
   // Answers beside each other cannot go on each in its own way.
   if (Number(body["n"] ?? 1) > 1) return "several_answers";
   const messages = body["messages"] as readonly object[];
-  return { messages, query: lastTurn(messages).query, leading: leading(messages, () => false) };
+  return { messages, query: lastQuery(messages), leading: leading(messages, () => false) };
 }
 
 function textOf(content: unknown): string {

@@ -5,7 +5,7 @@ import type { CachePlanState } from "../adapters/cache-plan.js";
 import { TextHash } from "../adapters/text-hash.js";
 import type { AnsweredCall, Asked, Dialect, Fields, KeptAnswer, OwnCall, RoundEnd, Visible } from "./dialect.js";
 import { objectsOf } from "./dialect.js";
-import { memberText, withMembers } from "./json-members.js";
+import type { JsonMembers } from "./json-members.js";
 import { commonPrints } from "./sessions.js";
 import type { Print } from "./sessions.js";
 import { NO_COSTS, costsBetween } from "./stats.js";
@@ -53,6 +53,7 @@ export interface ConversationState {
 export interface Request {
   /** The body as it came. */
   readonly text: string;
+  readonly members: JsonMembers;
   readonly body: Fields;
   readonly asked: Asked;
   readonly prints: readonly Print[];
@@ -82,6 +83,8 @@ export class Unchangeable extends Error {
 
 /** Tools and instructions, which stand beside the dialogue. */
 interface Beside {
+  /** What it is made of, as it was written. */
+  readonly parts: readonly string[];
   readonly hash: string;
   readonly tokens: number;
 }
@@ -305,15 +308,15 @@ export class Conversation {
   }
 
   /** Tokens of what stands beside the dialogue, those of the tools that are added among them, and what tells it from another. */
-  #besideOf({ text, body, asked, prints }: Request): Beside {
+  #besideOf({ members, body, asked, prints }: Request): Beside {
     const { before = "", leading, messages } = asked;
+    const parts = [members.text("tools") ?? "", before, ...prints.slice(0, leading).map((print) => print.hash)];
+    const known = this.#beside;
+    if (known?.parts.length === parts.length && parts.every((part, at) => part === known.parts[at])) return known;
     const hash = new TextHash();
-    for (const part of [memberText(text, "tools") ?? "", before, ...prints.slice(0, leading).map((print) => print.hash)]) hash.add(part);
-    const value = hash.add("");
-    if (this.#beside?.hash !== value) {
-      const texts = [...objectsOf(body["tools"]), ...messages.slice(0, leading)].map((one) => JSON.stringify(one));
-      this.#beside = { hash: value, tokens: this.#own + framedTokens(before === "" ? texts : [...texts, before]) };
-    }
+    for (const part of parts) hash.add(part);
+    const texts = [...objectsOf(body["tools"]), ...messages.slice(0, leading)].map((one) => JSON.stringify(one));
+    this.#beside = { parts, hash: hash.add(""), tokens: this.#own + framedTokens(before === "" ? texts : [...texts, before]) };
     return this.#beside;
   }
 
@@ -332,7 +335,7 @@ export class Conversation {
     return this.dialect.format === "anthropic" ? this.#marks.take(messages, system) : { messages, system };
   }
 
-  #written({ text, body }: Request, messages: readonly object[], system: unknown, tools: readonly Fields[]): string {
+  #written({ members: came, body }: Request, messages: readonly object[], system: unknown, tools: readonly Fields[]): string {
     const own = OFFERS.map((tool) => this.dialect.offer(tool)) as Fields[];
     const placed = this.dialect.place?.(messages, tools, own) ?? { messages, tools: [...tools, ...own] };
     const offered = { ...placed, system, tools: placed.tools as readonly Fields[] };
@@ -341,19 +344,19 @@ export class Conversation {
     const members = new Map<string, string>([[this.dialect.field, JSON.stringify(sent.messages)]]);
     if (sent.tools.length > 0) members.set("tools", JSON.stringify(sent.tools));
     if (sent.system !== undefined) members.set("system", JSON.stringify(sent.system));
-    const changed = withMembers(text, members);
+    const changed = came.with(members);
     if (changed === undefined) throw new Unchangeable("unread");
     return changed;
   }
 
   /** Writes the body that counts the tokens of a request behind the last prompt; undefined where none is known. */
-  counted({ text, asked, prints }: Request): string | undefined {
+  counted({ members: came, asked, prints }: Request): string | undefined {
     const { length } = this.prints;
     if (!this.#isCut || !this.#sent || commonPrints(this.prints, prints) < length) return undefined;
     const { messages, system, tools } = this.#sent;
     const members = new Map([[this.dialect.field, JSON.stringify([...messages, ...asked.messages.slice(length)])], ["tools", JSON.stringify(tools)]]);
     if (system !== undefined) members.set("system", JSON.stringify(system));
-    return withMembers(text, members);
+    return came.with(members);
   }
 
   /** Answers calls of added tools. */

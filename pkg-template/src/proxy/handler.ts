@@ -1,4 +1,5 @@
 // The proxy as a handler of requests: who may ask, where a request goes, and what happens when something goes wrong here.
+import { utf8 } from "../boundary/guard.js";
 import { Access, hostName, isLoopback } from "../mcp/mcp-access.js";
 import { ANTHROPIC } from "./anthropic-dialect.js";
 import { bodyOf, objectOf, readUpTo } from "./bodies.js";
@@ -14,13 +15,13 @@ import { GEMINI } from "./gemini-dialect.js";
 import { BYPASS_HEADER, STATUS_HEADER, TOKEN_HEADER, requestHeaders, responseHeaders } from "./headers.js";
 import { checkedOptions } from "./options.js";
 import type { CheckedOptions, ProxyLogEntry, ProxyOptions } from "./options.js";
-import { elementTexts } from "./json-members.js";
+import { JsonMembers } from "./json-members.js";
 import { RESPONSES } from "./responses-dialect.js";
 import { routeOf } from "./routes.js";
 import type { ProxyApi, Route } from "./routes.js";
 import type { ProxyHooks } from "./hook-types.js";
 import { ModelCalls } from "./model-calls.js";
-import { groupOf, headOf, nearestPrints, printsOf } from "./sessions.js";
+import { credentialOf, groupOf, headOf, nearestPrints, printsOf } from "./sessions.js";
 import { StatsBook } from "./stats.js";
 import type { ProxyStats } from "./stats.js";
 import { StoredConversations } from "./stored-conversations.js";
@@ -71,6 +72,12 @@ interface Passage {
   readonly route: Route;
   /** Ends what is under way at the provider. */
   readonly gone: AbortController;
+}
+
+/** A call of a model that is read. */
+interface Call extends Passage {
+  /** Names whose it is. */
+  readonly credential: Promise<string>;
 }
 
 /** A request whose conversation is known. */
@@ -165,17 +172,20 @@ class Handling {
     const own = request.headers.get(BYPASS_HEADER);
     if (own !== null && own !== "0") return this.#passed(passage, request.body, "requested");
     if (request.headers.has("content-encoding")) return this.#passed(passage, request.body, "encoded");
+    // While the body comes.
+    const call: Call = { ...passage, credential: this.#secretOf().then((secret) => credentialOf(request.headers, route.target, secret)) };
+    void call.credential.catch(() => undefined);
     const read = await readUpTo(request.body, this.#options.limits.max_body_bytes).catch(() => undefined);
     if (!read) return told(CLIENT_GONE, "client_gone", "the request broke off");
     if (read.rest) return this.#passed(passage, bodyOf(read), "too_large");
-    if (this.#options.forward) return this.#forwarded(passage, dialect, read.bytes);
-    if (isCount) return this.#counted(passage, dialect, read.bytes);
-    const prepared = await this.#prepared(passage, dialect, read);
+    if (this.#options.forward) return this.#forwarded(call, dialect, read.bytes);
+    if (isCount) return this.#counted(call, dialect, read.bytes);
+    const prepared = await this.#prepared(call, dialect, read);
     return typeof prepared === "string" ? this.#passed(passage, read.bytes, prepared) : this.#exchanged(passage, read, prepared);
   }
 
   /** Counts what is sent of a conversation that is shortened; another is counted as it came. */
-  async #counted(passage: Passage, dialect: Dialect, bytes: Uint8Array<ArrayBuffer>): Promise<Response> {
+  async #counted(passage: Call, dialect: Dialect, bytes: Uint8Array<ArrayBuffer>): Promise<Response> {
     const read = await this.#read(passage, dialect, bytes).catch(() => "unread");
     const text = typeof read === "string" ? undefined : this.#conversations.find(read)?.counted(read.asked);
     if (text === undefined) return this.#passed(passage, bytes);
@@ -189,17 +199,17 @@ class Handling {
   }
 
   /** Reads a request and whose it is; a text says why it cannot be changed. */
-  async #read({ request, route, calls }: Passage, dialect: Dialect, bytes: Uint8Array): Promise<Place | string> {
+  async #read({ request, route, calls, credential }: Call, dialect: Dialect, bytes: Uint8Array): Promise<Place | string> {
     const said = objectOf(bytes);
     if (said) calls.named(modelOf(said.body));
     const asked = said && dialect.read(said.body);
     if (!said || !asked) return "unread";
     if (typeof asked === "string") return asked;
     const body = route.model === undefined ? said.body : { ...said.body, model: route.model };
-    const group = await groupOf(request.headers, route.target, said.body, dialect.format, await this.#secretOf());
-    const texts = elementTexts(said.text, dialect.field);
-    const prints = printsOf(asked.messages, texts, nearestPrints(this.#conversations.prints(group), texts));
-    return { group, dialect, asked: { text: said.text, body, asked, prints, head: headOf(said.body) } };
+    const group = await groupOf(await credential, request.headers, said.body, dialect.format);
+    const members = new JsonMembers(said.text, dialect.field);
+    const prints = printsOf(asked.messages, members.elements, nearestPrints(this.#conversations.prints(group), members.elements));
+    return { group, dialect, asked: { text: said.text, members, body, asked, prints, head: headOf(said.body) } };
   }
 
   /** The secret is of the process; where what it tells apart outlives that, it is the token, or one of the store. */
@@ -211,7 +221,7 @@ class Handling {
   }
 
   /** Hands a call on to whoever has its conversation; one that belongs to none passes from here. */
-  async #forwarded(passage: Passage, dialect: Dialect, bytes: Uint8Array<ArrayBuffer>): Promise<Response> {
+  async #forwarded(passage: Call, dialect: Dialect, bytes: Uint8Array<ArrayBuffer>): Promise<Response> {
     const { request, gone } = passage;
     try {
       const read = await this.#read(passage, dialect, bytes);
@@ -228,7 +238,7 @@ class Handling {
   }
 
   /** Says what is sent, or why it is what came. */
-  async #prepared(passage: Passage, dialect: Dialect, { bytes }: ReadBody): Promise<Prepared | string> {
+  async #prepared(passage: Call, dialect: Dialect, { bytes }: ReadBody): Promise<Prepared | string> {
     try {
       const read = await this.#read(passage, dialect, bytes);
       if (typeof read === "string") return read;
@@ -338,7 +348,7 @@ class Handling {
     const { method, headers } = request;
     const hasBody = method !== "GET" && method !== "HEAD" && body !== null;
     // A redirect is the client's to follow: its key is for this address.
-    const init = { method, headers: requestHeaders(headers), signal: gone.signal, redirect: "manual", ...(hasBody && { body, duplex: "half" }) };
+    const init = { method, headers: requestHeaders(headers), signal: gone.signal, redirect: "manual", ...(hasBody && { body: typeof body === "string" ? utf8(body) : body, duplex: "half" }) };
     try {
       const response = await this.#options.send(new Request(route.target, init as RequestInit));
       calls.answered(response.status);

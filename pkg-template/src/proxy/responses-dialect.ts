@@ -1,5 +1,5 @@
 // OpenAI's responses, whole and as events.
-import { lastTurn } from "../adapters/openai-turn.js";
+import { lastQuery } from "../adapters/openai-turn.js";
 import { sumOf } from "../adapters/usage-sum.js";
 import { errorOf, isSameSet, isSameText, leading, objectsOf } from "./dialect.js";
 import type { AnswerMaker, Asked, Dialect, Fields, OwnCall, RoundEnd, Visible } from "./dialect.js";
@@ -43,7 +43,7 @@ function read(body: Fields): Asked | string {
   if (body["previous_response_id"] != null || body["conversation"] != null || body["prompt"] != null || background === true) return "held";
   const messages = typeof input === "string" ? [{ role: "user", content: input }] : (input as readonly object[]);
   if (!Array.isArray(messages)) return "unread";
-  return { messages, query: lastTurn(messages).query, leading: leading(messages, isOfNobody), ...(typeof instructions === "string" && { before: instructions }) };
+  return { messages, query: lastQuery(messages), leading: leading(messages, isOfNobody), ...(typeof instructions === "string" && { before: instructions }) };
 }
 
 /** Whether an item is no part of the dialogue: neither a message, nor what a model thought or called, nor a result. */

@@ -15,12 +15,17 @@ const CREDENTIALS = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
 const KEYS = ["key", "access_token"];
 
 /**
- * Names the sessions of one credential that a request may belong to: what is of another key, API or address never meets. `secret` is
- * made anew by each process, so that nobody can try keys against a name.
+ * Names the credential of a request: what is of another key or address never meets. `secret` is made anew by each process, so that nobody
+ * can try keys against a name. It takes time, for which nothing of the body is needed.
  */
-export async function groupOf(headers: Headers, { searchParams, origin }: URL, body: Fields, about: string, secret: string): Promise<string> {
+export async function credentialOf(headers: Headers, { searchParams, origin }: URL, secret: string): Promise<string> {
   const credentials = [...CREDENTIALS.map((name) => headers.get(name) ?? ""), ...KEYS.map((name) => searchParams.get(name) ?? ""), origin];
-  return sha256(utf8(JSON.stringify([secret, about, credentials, sessionOf(headers, body)])));
+  return sha256(utf8(JSON.stringify([secret, credentials])));
+}
+
+/** Names the sessions of a credential and an API that a request may belong to; the name tells nobody of either. */
+export function groupOf(credential: string, headers: Headers, body: Fields, about: string): Promise<string> {
+  return sha256(utf8(JSON.stringify([credential, about, sessionOf(headers, body)])));
 }
 
 function sessionOf(headers: Headers, body: Fields): readonly unknown[] {

@@ -59,8 +59,23 @@ export async function blobOf(hash: string, value: unknown): Promise<Bytes> {
   throw new ContextWeaverError("INVALID_INPUT", "the bytes have another SHA-256 than `hash` says", { path: "/hash" });
 }
 
+/** Bytes that are hashed at once where the runtime can: handing them to another thread takes longer. */
+const HASHED_AT_ONCE = 2 ** 14;
+
+interface Hashing {
+  createHash(name: "sha256"): { update(bytes: Uint8Array): { digest(as: "hex"): string } };
+}
+
+/** The hashing of Node, Deno and Bun; absent elsewhere. */
+function hashing(): Hashing | undefined {
+  const { process } = globalThis as { readonly process?: { readonly getBuiltinModule?: (name: string) => unknown } };
+  return process?.getBuiltinModule?.("node:crypto") as Hashing | undefined;
+}
+
 /** The SHA-256 of bytes as hexadecimal digits. */
 export async function sha256(bytes: Uint8Array): Promise<string> {
+  const own = bytes.length <= HASHED_AT_ONCE ? hashing() : undefined;
+  if (own) return own.createHash("sha256").update(bytes).digest("hex");
   return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as Bytes)));
 }
 

@@ -48,8 +48,7 @@ fn ingest_messages(manager: &mut ContextManager, arguments: Value) -> Result<Str
     }
     let mut options = read_options(&mut fields)?;
     fields.finish()?;
-    (options.start, options.known_calls) =
-        contextweaver_context::message_plan(manager.events().items(), format.as_str());
+    (options.start, options.known_calls) = contextweaver_context::message_plan(manager.events().items(), format);
     options.open_calls = open_calls(manager.events().items().iter());
     options.last_response = LastResponse::Missing.after(manager.events().items().iter());
     let start = options.start;

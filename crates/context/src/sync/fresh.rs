@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::manager::ContextManager;
-use crate::messages::{message_owners, message_plan, open_calls};
+use crate::messages::{message_owners, open_calls};
 use crate::source_message::source_message;
 use contextweaver_base::Result;
 use contextweaver_convert::providers::{Format, LastResponse, MessageWarning, ReadOptions, call_id, messages_to_items};
@@ -31,8 +31,9 @@ pub struct FreshReader<'a> {
 }
 
 impl<'a> FreshReader<'a> {
+    /// Reads behind what the manager's plan has followed.
     pub fn new(manager: &'a ContextManager, format: Format, id_prefix: String, gone: &[String]) -> Self {
-        let (start, mut known_calls) = message_plan(manager.events().items(), format.as_str());
+        let (start, mut known_calls) = manager.message_plan.known();
         let gone: HashSet<&String> = gone.iter().collect();
         known_calls.retain(|(_, item)| !gone.contains(item));
         Self {

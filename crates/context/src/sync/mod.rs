@@ -4,6 +4,7 @@
 mod align;
 mod change;
 mod fresh;
+pub(crate) mod plan;
 pub(crate) mod record;
 
 use std::collections::HashMap;
@@ -23,6 +24,8 @@ use contextweaver_convert::providers::{Format, MessageWarning};
 use contextweaver_model::{ContextItem, CutReason, ItemKind, SUPERSEDED};
 
 use self::record::KnownMessage;
+
+pub use self::plan::message_plan;
 
 /// A whole conversation, of which the caller may know what is unchanged.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,6 +107,7 @@ impl ContextManager {
     /// ```
     pub fn sync_messages(&mut self, conversation: Conversation) -> Result<Outcome<SyncedMessages>> {
         let Conversation { format, mut messages, unchanged, id_prefix, system } = conversation;
+        self.message_plan.follow(&self.events, format);
         let known = self.known_messages.of(format);
         let here: Vec<usize> = (0..known.len()).filter(|at| !known[*at].is_trimmed).collect();
         let rest = match unchanged {

@@ -1,0 +1,87 @@
+//! Where further messages of a conversation begin in a log, and the ids that they may speak of.
+
+use serde_json::Value;
+
+use crate::source_message::source_message;
+use crate::store::EventLog;
+use contextweaver_convert::providers::{Format, approval_requests, call_id};
+use contextweaver_model::{ContextItem, ItemKind};
+
+/// What is known of the items of a log, so that a conversation that goes on costs what is new of it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct MessagePlan {
+    format: Option<Format>,
+    /// Items that were read, and how often the log had changed by then.
+    items: usize,
+    changes: u64,
+    /// Index of the next message of the format.
+    next: usize,
+    /// Calls: the provider's ids and the items'.
+    calls: Vec<(String, String)>,
+    /// What else is named: what is approved by its request, and a message that is handed over twice by its id.
+    others: Vec<(String, String)>,
+}
+
+impl MessagePlan {
+    /// Reads what is new of a log; all of it where something before has changed.
+    pub fn follow(&mut self, events: &EventLog, format: Format) {
+        let is_same = self.format == Some(format)
+            && events.rearranged() <= self.changes
+            && events.changed_since(self.changes).next().is_none_or(|at| at >= self.items);
+        if !is_same || events.len() < self.items {
+            *self = Self { format: Some(format), ..Self::default() };
+        }
+        for item in &events.items()[self.items..] {
+            self.read(item, format);
+        }
+        (self.items, self.changes) = (events.len(), events.changes());
+    }
+
+    /// The index of the next message, and the ids that messages may speak of with those of their items.
+    pub fn known(&self) -> (usize, Vec<(String, String)>) {
+        (self.next, self.calls.iter().chain(&self.others).cloned().collect())
+    }
+
+    fn read(&mut self, item: &ContextItem, format: Format) {
+        let message = source_message(&item.metadata);
+        if let Some(message) = message
+            && message.get("format").and_then(Value::as_str) == Some(format.as_str())
+            && let Some(at) = message.get("message").and_then(Value::as_u64)
+        {
+            self.next = self.next.max(at as usize + 1);
+        }
+        if item.is_superseded() {
+            return;
+        }
+        if item.kind == ItemKind::ToolCall {
+            self.calls.push((call_id(item).to_owned(), item.id.clone()));
+        }
+        self.others.extend(approval_requests(item).into_iter().map(|request| (request.to_owned(), item.id.clone())));
+        if format.has_items()
+            && let Some(id) = message.and_then(|message| message.get("shell")?.get("id")?.as_str())
+        {
+            self.others.push((id.to_owned(), item.id.clone()));
+        }
+    }
+}
+
+/// Returns the index of the next message of a format, and the calls in a log: the provider's ids and the items'.
+///
+/// A conversation that goes on is read from that index on, and results find their calls by those ids.
+///
+/// ```
+/// use contextweaver_context::message_plan;
+/// use contextweaver_convert::providers::Format;
+/// use contextweaver_model::{ContextItem, ItemKind};
+///
+/// let call = ContextItem::new("c1", ItemKind::ToolCall, "{}");
+/// let plan = message_plan(&[call], Format::OpenAiChat);
+/// assert_eq!(plan, (0, vec![("c1".to_owned(), "c1".to_owned())]));
+/// ```
+pub fn message_plan(items: &[ContextItem], format: Format) -> (usize, Vec<(String, String)>) {
+    let mut plan = MessagePlan::default();
+    for item in items {
+        plan.read(item, format);
+    }
+    plan.known()
+}
