@@ -3,6 +3,7 @@
 
 use contextweaver::api;
 use contextweaver_context::{ContextManager, ManagerOptions};
+use contextweaver_convert::providers::Format;
 use serde_json::{Value, json};
 
 fn manager() -> ContextManager {
@@ -91,6 +92,7 @@ fn requests_that_cannot_be_answered_say_where() {
 fn further_messages_follow_those_that_were_read() {
     let mut manager = manager();
     let plan = |manager: &mut ContextManager, format: &str| {
+        let format = Format::parse(format).unwrap();
         let (start, known_calls) = contextweaver_context::message_plan(manager.events().items(), format);
         json!({ "start": start, "known_calls": known_calls })
     };

@@ -817,7 +817,7 @@ export interface Inputs {
   ArtifactRef: { required: "handle" | "media_type" | "size_bytes"; fields: never };
   BrowseOptions: { required: never; fields: "id" | "limit" | "offset" | "path" };
   BuildCallOptions: { required: "tool"; fields: "budget_tokens" | "constraints" | "examples" | "explain" | "footer" | "head" | "header" | "hidden_tokens" | "hints" | "item_scores" | "list_dropped" | "model" | "now" | "pin" | "prices" | "query" | "query_tags" | "reserved_tokens" | "running" | "schema" | "tool" };
-  BuildOptions: { required: "phase"; fields: "budget_tokens" | "explain" | "footer" | "head" | "header" | "hidden_tokens" | "hints" | "item_scores" | "list_dropped" | "model" | "now" | "phase" | "pin" | "prices" | "query" | "query_tags" | "reserved_tokens" | "running" };
+  BuildOptions: { required: never; fields: "budget_tokens" | "explain" | "footer" | "head" | "header" | "hidden_tokens" | "hints" | "item_scores" | "list_dropped" | "model" | "now" | "phase" | "pin" | "prices" | "query" | "query_tags" | "reserved_tokens" | "running" };
   CardOptions: { required: never; fields: "budget_tokens" | "candidate_ids" | "card_tokens" | "estimator" | "max_card_tokens" | "max_cards" | "redact_secrets" | "scores" | "show_scores" };
   CatalogOptions: { required: "items"; fields: "items" | "on_invalid" };
   CompactOptions: { required: "data"; fields: "budget_tokens" | "data" | "keep" | "media_type" | "strategy" };
