@@ -574,7 +574,7 @@ fn a_last_answer_gives_way_to_what_a_question_is_about() {
         .collect();
     let last: String = (0..40).map(|n| format!("Point {n} is that the harbour was quiet at {n} o'clock. ")).collect();
     items.push(item("last", ItemKind::AgentMsg, &last));
-    let mut points = |query: &str| {
+    let points = |query: &str| {
         let pack = answer(&mut with(items.clone()), query, 400);
         let gates = shown(&pack).iter().filter(|id| id.starts_with('t')).count();
         (pack.prompt.matches("Point ").count(), gates)
