@@ -57,6 +57,20 @@ test("the SDK of MCP that the program brings stands beside the licences of all t
   }
 });
 
+test("stack traces in Node name the files that were bundled", async () => {
+  const maps = files.filter((name) => name.startsWith("dist/node/") && name.endsWith(".map"));
+  assert.ok(maps.length > 10);
+  for (const map of maps) {
+    const { sources, sourcesContent } = JSON.parse(await readFile(join(installed, map), "utf8"));
+    assert.equal(sourcesContent, undefined, "the files are in the package");
+    // What only the program has is in its bundle alone.
+    const missing = sources.filter((source) => !files.includes(join("dist/node", source)) && !/^\.\.\/(audit|cli)\/|_glue\.js$|\.file\.js$|report-page\.js$/.test(source));
+    assert.deepEqual(missing, [], map);
+  }
+  const { stderr } = await run(process.execPath, ["--enable-source-maps", "--input-type=module", "-e", 'import { ContextManager } from "contextweaver"; new ContextManager({ budgett: 1 });'], { cwd: folder, check: false });
+  assert.match(stderr, /dist\/boundary\/\w+\.js:\d+/);
+});
+
 test("the program can be executed", async () => {
   const mode = (await stat(join(installed, manifest.bin.contextweaver))).mode;
   assert.ok(mode & 0o111, `mode ${mode.toString(8)}`);

@@ -280,18 +280,29 @@ fn node(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<PathBuf> {
     let mut command = Command::new(dirs.npm_bin("esbuild"));
     command.args(["--bundle", "--splitting", "--format=esm", "--platform=node", "--target=node20"]);
     command.args(["--external:@modelcontextprotocol/*", "--log-level=warning", "--chunk-names=shared-[hash]"]);
+    command.args(["--sourcemap=linked", "--sources-content=false"]);
     // What adapters share imports the package by its name; the program has it in its own bundle.
     command.arg(format!("--alias:contextweaver={}", source.join("index.js").display()));
     command.arg(format!("--outdir={}", out.display()));
     command.args(entries(variant).iter().map(|name| format!("{name}={}", source.join(format!("{name}.js")).display())));
     command.arg(format!("cli={}", source.join("cli/main.js").display()));
     run::step(dirs, "esbuild for Node", &format!("esbuild-node-{}", variant.name()), &mut command)?;
+    maps_of_package(&out)?;
     wasm.extend(mcp_sdk(dirs, &work)?);
     for (name, bytes) in wasm {
         let file = out.join(name);
         fs::write(&file, bytes).context(|| format!("cannot write {}", file.display()))?;
     }
     Ok(out)
+}
+
+/// Has the source maps name the files of the package that were bundled, which stand beside the folder.
+fn maps_of_package(out: &Path) -> Outcome<()> {
+    for file in files_below(out)?.into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "map")) {
+        let text = String::from_utf8_lossy(&read(&file)?).replace("\"../source/", "\"../");
+        fs::write(&file, text).context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(())
 }
 
 /// The official SDK of MCP for the program, as one file with the licences of what is in it: `npx contextweaver gateway` works
