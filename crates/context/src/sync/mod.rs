@@ -136,7 +136,7 @@ impl ContextManager {
             }
             reader.read(&mut messages, start - lead..run.end - lead, lead, &earlier)?;
         }
-        let FreshReader { items, owners, warnings, .. } = reader;
+        let FreshReader { items, owners, mut warnings, .. } = reader;
         let fresh = items.len();
         let IngestedItems { ids: added, events } =
             match self.ingest_messages(items).map_err(|error| error.under("/messages"))? {
@@ -144,6 +144,9 @@ impl ContextManager {
                 Outcome::Done(ingested) => ingested,
             };
         // Nothing fails from here on.
+        if unchanged == 0 {
+            warnings.extend(replaced(&change));
+        }
         let unchanged = unchanged + change.kept();
         let order = self.order(&change, &owners, fresh);
         self.supersede(&superseded, order);
@@ -218,6 +221,19 @@ impl ContextManager {
         // What they say of positions is no longer so.
         self.running.break_off(CutReason::Edited);
     }
+}
+
+/// Warns where a conversation shares nothing with the one before it but instructions.
+fn replaced(change: &Change) -> Option<MessageWarning> {
+    let gone = change.gone().filter(|message| !message.is_system).count();
+    if gone == 0 || change.kept_after(0).any(|message| !message.is_system) {
+        return None;
+    }
+    let message = format!(
+        "the conversation shares nothing with the {gone} messages before it, which leave all prompts; hand over the whole \
+         conversation, or append what is new by `ingestMessages`"
+    );
+    Some(MessageWarning { code: "CONVERSATION_REPLACED", message, path: "/messages".to_owned() })
 }
 
 /// A message that is about to be read, as it will be known.

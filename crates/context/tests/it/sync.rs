@@ -135,6 +135,21 @@ fn what_was_edited_stays_and_stands_in_no_prompt() {
 }
 
 #[test]
+fn a_conversation_that_shares_nothing_with_the_last_is_told() {
+    let codes = |synced: &SyncedMessages| synced.warnings.iter().map(|warning| warning.code).collect::<Vec<_>>();
+    for format in [Format::OpenAiChat, Format::Anthropic] {
+        let turns = [user("My name is Ada."), agent("Hello Ada.")];
+        let mut manager = fresh(&turns, format);
+        let synced = sync(&mut manager, &[turns.as_slice(), &[user("Who am I?")]].concat(), format);
+        assert!(codes(&synced).is_empty());
+        // As somebody does who has a stored log and hands over the new message alone.
+        let synced = sync(&mut manager, &[user("And now?")], format);
+        assert_eq!(codes(&synced), ["CONVERSATION_REPLACED"], "{}", synced.superseded.len());
+        assert!(codes(&sync(&mut manager, &[user("And now?"), agent("Who knows.")], format)).is_empty());
+    }
+}
+
+#[test]
 fn a_conversation_trimmed_at_the_front_loses_nothing() {
     let format = Format::OpenAiChat;
     let all = [user("a"), call(1, "one"), user("b"), call(2, "two"), user("c")];
