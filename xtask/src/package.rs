@@ -298,7 +298,9 @@ fn node(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<PathBuf> {
 
 /// Has the source maps name the files of the package that were bundled, which stand beside the folder.
 fn maps_of_package(out: &Path) -> Outcome<()> {
-    for file in files_below(out)?.into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "map")) {
+    for file in
+        files_below(out)?.into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "map"))
+    {
         let text = String::from_utf8_lossy(&read(&file)?).replace("\"../source/", "\"../");
         fs::write(&file, text).context(|| format!("cannot write {}", file.display()))?;
     }

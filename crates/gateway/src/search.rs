@@ -283,8 +283,15 @@ impl Gateway {
         servers.take(MAX_SERVERS).map(|server| server.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Says of a tool that nobody knows that a server which is starting may have it.
+    /// Says of a tool that nobody knows that a server which is starting may have it; not of one that is named with a server
+    /// which has listed its tools.
     pub(crate) fn not_known_yet(&self, name: &str) -> Option<GatewayError> {
+        let is_of = |server: &crate::servers::Server| {
+            name.strip_prefix(server.name.as_str()).is_some_and(|rest| rest.starts_with("__"))
+        };
+        if self.servers.iter().any(|server| is_of(server) && !server.is_awaited()) {
+            return None;
+        }
         let starting = self.awaited(false);
         let name = safe_line(name);
         let message =

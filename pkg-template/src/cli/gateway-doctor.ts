@@ -89,7 +89,8 @@ function opened(options: GatewayOptions, config: ServersConfig): { readonly gate
     const given = Object.keys(config.gateway ?? {});
     const own = Object.fromEntries(Object.entries(options).filter(([name]) => !given.includes(name))) as GatewayOptions;
     const { message, path = "", hint } = error;
-    const problem: Problem = { severity: "error", message: `${path}: ${message}`, ...(hint !== undefined && { hint }) };
+    const at = given.includes(path.split("/")[1] ?? "") ? `/gateway${path}` : path;
+    const problem: Problem = { severity: "error", message: `${at}: ${message}`, ...(hint !== undefined && { hint }) };
     return { gateway: createGateway(withServers(own, { ...config, servers: config.servers.map(withoutPolicy) })), refused: [problem] };
   }
 }

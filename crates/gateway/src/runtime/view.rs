@@ -72,10 +72,11 @@ impl Gateway {
         if self.allows_every_view() {
             return None;
         }
-        let message =
-            "it is not known which tool this result is of, and the policy allows some only; call the tool again";
+        let message = "this client has no such handle: a result belongs to the client that called the tool, over standard \
+                       input and output or as its caller over HTTP; call the tool again";
         let subject = PolicySubject { meta_tool: Some("tool_view"), caller, ..PolicySubject::default() };
         let error = GatewayError::new(GatewayErrorCode::PolicyDenied, message).at(safe_line(handle));
+        let error = error.detail("reason", "handle");
         Some(self.ruling(&subject).to_error(&subject).map_or(error, |error| error.at(safe_line(handle))))
     }
 

@@ -375,7 +375,9 @@ fn a_stored_result_is_read_as_the_policy_of_its_tool_says() {
     }
     for handle in ["h2", "h3"] {
         assert!(matches!(read(&mut gateway, "s", handle), CallStep::Drilldown { .. }));
-        assert_eq!(error(&read(&mut gateway, "other", handle))["error"], "POLICY_DENIED");
+        let told = error(&read(&mut gateway, "other", handle));
+        assert_eq!((&told["error"], &told["details"]["reason"]), (&json!("POLICY_DENIED"), &json!("handle")));
+        assert!(told["message"].as_str().unwrap().contains("this client has no such handle"), "{told}");
     }
     // After a restart the host tells what it knows.
     gateway.own_handles("other", vec![("h2".to_owned(), "a".to_owned(), "x".to_owned())]);

@@ -33,6 +33,11 @@ fn tools_of_a_server_that_is_starting_are_to_be_tried_again() {
         assert_eq!((&told["error"], &told["retryable"]), (&json!("UPSTREAM_UNAVAILABLE"), &json!(true)));
         assert!(told["message"].as_str().unwrap().contains("starting: late"), "{told}");
     }
+    // Of a server that has listed its tools nothing more is to come.
+    let CallStep::Error(unknown) = gateway.begin_call(request("quick__slow_3", json!({}))).unwrap().step else {
+        panic!()
+    };
+    assert!(unknown.message.contains("is not known") && !unknown.message.contains("yet"), "{}", unknown.message);
     // What search mode lists is answered before it is listed.
     let step = gateway.begin_call(request("call_tool", json!({ "name": "one" }))).unwrap().step;
     assert!(matches!(step, CallStep::Forward(_)));
