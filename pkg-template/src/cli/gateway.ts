@@ -205,7 +205,7 @@ async function inspect(line: CommandLine): Promise<string> {
     const token = (values["token"] as string | undefined) ?? process.env["CONTEXTWEAVER_TOKEN"];
     const response = await fetch(address, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }).catch(() => undefined);
     if (!response) throw new UsageError(`no gateway answers at ${address}; with --config the servers are started for this`, "input");
-    if (!response.ok) throw new UsageError(`the gateway at ${address} answered ${response.status}`, "input");
+    if (!response.ok) throw new UsageError(`the gateway at ${address} answered ${response.status}${response.status === 401 ? ": give its --token, or CONTEXTWEAVER_TOKEN" : ""}`, "input");
     return print((await response.json()) as ReturnType<Gateway["stats"]>);
   }
   return briefly(line, (gateway) => print(gateway.stats()));
