@@ -5,10 +5,11 @@ import { mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { has, here, project, run } from "./harness.mjs";
-import { bundleWorker } from "./workerd-bundle.mjs";
+import { configOf, deployed } from "./worker-deployed.mjs";
 
 const ANSWER = "Order 4711 is in parcel 6475.";
 const FILE = "contextweaver-example.mjs";
+const CONFIG = "contextweaver-example.jsonc";
 /** How a project shows what it uses. */
 const FRAMEWORKS = {
   "ai-sdk": { dependencies: { ai: "*" } },
@@ -67,23 +68,28 @@ for (const [name, manifest] of Object.entries(FRAMEWORKS)) {
 test("init writes an example that runs: cloudflare", async (t) => {
   if (!has(t, existsSync(join(here, "node_modules", "workerd")), { missing: "workerd is not installed for this platform" })) return;
   const place = await folderOf("cloudflare", { devDependencies: { wrangler: "*" } });
-  const { code, stdout } = await init(place);
+  await writeFile(join(place, CONFIG), "mine");
+  const refused = await init(place);
+  assert.match(refused.stderr, /contextweaver-example\.jsonc is there already, and nothing was written/);
+  assert.ok(!existsSync(join(place, FILE)));
+  const { code, stdout } = await init(place, "--force");
   assert.equal(code, 0);
-  assert.match(stdout, /for Cloudflare Workers[^]*\n {2}npx wrangler dev contextweaver-example\.mjs\n/);
-  const { Miniflare } = await import("miniflare");
-  const modules = await bundleWorker(join(place, FILE));
-  const miniflare = new Miniflare({ modules, modulesRoot: "/", compatibilityDate: "2025-01-01" });
-  try {
-    // Twice: an isolate is there for more than one request.
-    for (const _ of [1, 2]) {
-      const { text, sent } = await (await miniflare.dispatchFetch("http://localhost/")).json();
-      assert.equal(text, ANSWER);
-      assert.equal(sent.length, 3);
-      for (const tokens of sent) assert.ok(tokens <= 4_000);
-    }
-  } finally {
-    await miniflare.dispose();
-  }
+  assert.match(stdout, /^Wrote contextweaver-example\.mjs and contextweaver-example\.jsonc for Cloudflare Workers[^]*\n {2}npx wrangler dev --config contextweaver-example\.jsonc\n/);
+  const { main, options } = configOf(await readFile(join(place, CONFIG), "utf8"));
+  assert.equal(main, FILE);
+  const worker = await deployed(t, join(place, main), options);
+  const say = async (chat, id) => (await worker.ask(`/chat/${chat}`, { method: "POST", body: JSON.stringify({ id, text: "Which parcel is order 4711 in?" }) })).json();
+  // Two requests of one id are one turn.
+  const both = await Promise.all([say("ada", "1"), say("ada", "1")]);
+  assert.deepEqual(both.map(({ text, sent }) => [text, sent.length]).sort(([, a], [, b]) => a - b), [[ANSWER, 0], [ANSWER, 3]]);
+  for (const tokens of both.flatMap(({ sent }) => sent)) assert.ok(tokens <= 4_000);
+  await worker.restart();
+  assert.deepEqual(await say("ada", "1"), { text: ANSWER, sent: [] });
+  // What was read stands in the log: one step is enough.
+  const later = await say("ada", "2");
+  assert.deepEqual([later.text, later.sent.length], [ANSWER, 1]);
+  assert.equal((await say("bob", "1")).sent.length, 3);
+  assert.equal((await worker.get("/")).status, 404);
 });
 
 test("init leaves alone what is there, unless it is told to write over it", async () => {

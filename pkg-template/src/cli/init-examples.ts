@@ -11,6 +11,8 @@ export interface Example {
   readonly run: string;
   readonly page: string;
   readonly text: string;
+  /** A second file that it needs. */
+  readonly beside?: { readonly name: string; readonly text: string };
 }
 
 /** What all examples are about. Nothing in it may be of a framework. */
@@ -55,6 +57,18 @@ const model = {
 `;
 
 const NODE = "node contextweaver-example.mjs";
+
+/** Not `wrangler.jsonc`, which a project may have. */
+const WORKER_CONFIG = "contextweaver-example.jsonc";
+const CONFIG = `{
+  "name": "contextweaver-example",
+  "main": "contextweaver-example.mjs",
+  "compatibility_date": "2025-06-01",
+  "durable_objects": { "bindings": [{ "name": "CHAT", "class_name": "Chat" }] },
+  "migrations": [{ "tag": "v1", "new_sqlite_classes": ["Chat"] }],
+  "r2_buckets": [{ "binding": "BUCKET", "bucket_name": "results" }]
+}
+`;
 
 /** By the names that `--framework` takes; of several that are found, the first is written: what is built on others stands above them. */
 export const EXAMPLES: Readonly<Record<string, Example>> = {
@@ -256,37 +270,93 @@ cw.free();
     title: "Cloudflare Workers",
     packages: ["wrangler", "@cloudflare/workers-types", "@cloudflare/vite-plugin", "@cloudflare/vitest-pool-workers"],
     needs: [],
-    run: "npx wrangler dev contextweaver-example.mjs",
-    page: "runtimes.md",
-    text: String.raw`// contextweaver in a Worker: each request asks for an order, and is answered by a loop with one tool.
-import { ContextManager } from "contextweaver";
-${DATA}${SCRIPT}
-const run = { list_orders: async () => JSON.stringify(orders), drilldown: async ({ handle, selector }, manager) => manager.drilldown(handle, selector, { max_tokens: 400 }).text };
+    run: `npx wrangler dev --config ${WORKER_CONFIG}`,
+    page: "cloudflare-chat.md",
+    beside: { name: WORKER_CONFIG, text: CONFIG },
+    text: String.raw`// contextweaver in a Worker: a chat, with a Durable Object for each conversation. Ask it, and ask again:
+//   curl localhost:8787/chat/ada -d '{ "id": "1", "text": "Which parcel is order 4711 in?" }'
+import { DurableObject } from "cloudflare:workers";
+import { ContextWeaverError, countTokens, drilldownTool, openSession, recallTool } from "contextweaver";
+import { durableObjectStorage, r2Blobs } from "contextweaver/cloudflare";
+${DATA}
+/** Stands for a model, so that this runs without a key: it reads all orders, looks one up, and answers. Yours goes here. */
+async function ask({ messages, tools }) {
+  const call = (name, input) => ({ role: "assistant", content: null, tool_calls: [{ id: crypto.randomUUID(), type: "function", function: { name, arguments: JSON.stringify(input) } }] });
+  const said = JSON.stringify(messages).replaceAll("\\", "");
+  const [, parcel] = /"id":4711,[^}]*"parcel":(\d+)/.exec(said) ?? [];
+  if (parcel) return { role: "assistant", content: "Order 4711 is in parcel " + parcel + "." };
+  const [handle] = /artifact:result:[\w-]+/.exec(said) ?? [];
+  if (!handle) return call("list_orders", {});
+  if (!tools.some((tool) => tool.function.name === "drilldown")) return { role: "assistant", content: "I do not know." };
+  return call("drilldown", { handle, selector: { type: "rows", where: [{ column: "id", op: "=", value: 4711 }] } });
+}
 
-export default {
-  async fetch() {
-    asked = 0;
-    const manager = new ContextManager();
-    try {
-      return Response.json(await answered(manager));
-    } finally {
-      manager.free(); // an isolate serves any number of requests in the same memory
-    }
-  },
+const tool = (name, description, parameters) => ({ type: "function", function: { name, description, parameters } });
+const own = [tool("list_orders", "Lists all orders", { type: "object", properties: {} })];
+const reading = () => [drilldownTool(), recallTool()].map(({ name, description, args_schema }) => tool(name, description, args_schema));
+const size = (tools) => countTokens(JSON.stringify(tools));
+
+const run = {
+  list_orders: async () => JSON.stringify(orders),
+  drilldown: async ({ handle, selector }, session) => (await session.drilldown(handle, selector, { max_tokens: 400 })).text,
+  recall: async ({ query }, session) => (await session.recall(query, { max_tokens: 300 })).text,
 };
 
-async function answered(manager) {
-  manager.ingest({ id: "u1", kind: "user_turn", text: QUESTION });
-  const sent = [];
-  for (;;) {
-    const { messages, tokens } = manager.buildMessages({ phase: "answer", query: QUESTION, format: "openai-chat", budget_tokens: BUDGET });
-    sent.push(tokens);
-    const { text, id, name, input } = scripted(messages); // your model goes here, such as env.AI.run(…)
-    if (text) return { text, sent };
-    manager.ingest({ id, kind: "tool_call", text: name + " " + JSON.stringify(input), parent_id: "u1", metadata: { tool_name: name, arguments: input } });
-    manager.ingestToolResult({ tool_call_id: id, tool_name: name, raw_output: await run[name](input, manager) });
+export class Chat extends DurableObject {
+  #session;
+  #turns = Promise.resolve();
+
+  /** One turn after the other: requests of an object interleave wherever one of them waits. */
+  say(id, text) {
+    const turn = this.#turns.then(() => this.#say("turn:" + id, text));
+    this.#turns = turn.catch(() => (this.#session = undefined)); // a CONFLICT or a failed turn: read again what is stored
+    return turn;
+  }
+
+  async #say(id, text) {
+    this.#session ??= openSession(durableObjectStorage(this.ctx.storage, { blobs: r2Blobs(this.env.BUCKET) }));
+    const session = await this.#session;
+    const { manager } = session;
+    const sent = [];
+    const [answered] = manager.events.children(id);
+    if (answered) return { text: answered.text, sent }; // the client asked again
+    if (!manager.events.list({ kinds: ["user_turn"] }).some((turn) => turn.id === id)) manager.ingest({ id, kind: "user_turn", text });
+    for (let round = 0; round < 12; round += 1) {
+      await session.save(); // before the model is asked
+      const beside = { reserved_tokens: size(own), hidden_tokens: size(reading()) };
+      const { messages, step } = manager.buildMessages({ phase: "answer", format: "openai-chat", budget_tokens: BUDGET, running: true, ...beside });
+      sent.push(step.tokens);
+      const answer = await ask({ messages, tools: step.hides ? [...own, ...reading()] : own });
+      if (!answer.tool_calls) {
+        manager.ingest({ id: id + ":answer", kind: "agent_msg", text: answer.content, parent_id: id });
+        await session.save();
+        return { text: answer.content, sent };
+      }
+      const results = answer.tool_calls.map(async (call) => ({ role: "tool", tool_call_id: call.id, content: await result(session, call.function) }));
+      manager.ingestMessages([answer, ...(await Promise.all(results))], "openai-chat"); // what is new, and only that
+    }
+    throw new Error("no answer after 12 rounds");
   }
 }
+
+async function result(session, { name, arguments: input }) {
+  if (!Object.hasOwn(run, name)) return "There is no tool " + name + ".";
+  try {
+    return await run[name](JSON.parse(input), session);
+  } catch (error) {
+    if (ContextWeaverError.is(error)) return error.code + ": " + error.message; // the model may try again
+    throw error;
+  }
+}
+
+export default {
+  async fetch(request, env) {
+    const [, chat] = /^\/chat\/([\w-]{1,64})$/.exec(new URL(request.url).pathname) ?? [];
+    if (request.method !== "POST" || !chat) return new Response('POST /chat/ada { "id": "1", "text": "' + QUESTION + '" }', { status: 404 });
+    const { id, text } = await request.json(); // the id of a request is the same when it is sent again
+    return Response.json(await env.CHAT.getByName(chat).say(id, text));
+  },
+};
 `,
   },
   plain: {

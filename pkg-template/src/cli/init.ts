@@ -1,5 +1,5 @@
 // `contextweaver init`: writes a running example for the framework that a project uses.
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { nearest } from "../boundary/nearest.js";
 import { EXAMPLES } from "./init-examples.js";
 import type { Example } from "./init-examples.js";
@@ -24,14 +24,15 @@ export function init({ files, values }: CommandLine): string {
   const found = Object.keys(EXAMPLES).filter((name) => EXAMPLES[name]?.packages.some((one) => installed.has(one)));
   const name = framework === undefined ? (found[0] ?? FALLBACK) : named(framework as string);
   const example = EXAMPLES[name] as Example;
-  write(example.text, force === true);
+  const written = [{ name: FILE, text: example.text }, ...(example.beside ? [example.beside] : [])];
+  write(written, force === true);
   const missing = ["contextweaver", ...example.needs].filter((one) => !installed.has(one));
   const next = [...(missing.length > 0 ? [`npm install ${missing.join(" ")}`] : []), example.run];
   const others = framework === undefined ? found.slice(1) : [];
-  if (json) return `${safeJson({ file: FILE, framework: name, others, next })}\n`;
+  if (json) return `${safeJson({ file: FILE, ...(example.beside && { beside: example.beside.name }), framework: name, others, next })}\n`;
   const why = framework !== undefined ? "as you said" : found.length > 0 ? "found in package.json" : "no framework was found in package.json";
   const also = others.length > 0 ? `Also found: ${others.join(", ")}. For one of these: contextweaver init --framework ${others[0]} --force\n` : "";
-  return `Wrote ${FILE} for ${example.title} (${why}).\n${also}\nNext\n${next.map((command) => `  ${command}\n`).join("")}\nIt runs without a key; the file says where your model goes. More: node_modules/contextweaver/docs/${example.page}\n`;
+  return `Wrote ${written.map((file) => file.name).join(" and ")} for ${example.title} (${why}).\n${also}\nNext\n${next.map((command) => `  ${command}\n`).join("")}\nIt runs without a key; the file says where your model goes. More: node_modules/contextweaver/docs/${example.page}\n`;
 }
 
 function named(framework: string): string {
@@ -64,13 +65,15 @@ function packagesHere(matters: boolean): ReadonlySet<string> {
   return new Set(PACKAGES.flatMap((key) => Object.keys((manifest?.[key] ?? {}) as object)));
 }
 
-function write(text: string, force: boolean): void {
-  try {
-    writeFileSync(FILE, text, ...(force ? [] : [{ flag: "wx" as const }]));
-  } catch (error) {
-    const { code, message } = error as Error & { code?: string };
-    if (code === "EEXIST") throw new UsageError(`${FILE} is there already, and nothing was written; --force writes over it`, "input");
-    throw new UsageError(`${FILE} cannot be written: ${message}`, "input");
+function write(files: readonly { readonly name: string; readonly text: string }[], force: boolean): void {
+  const there = force ? undefined : files.find(({ name }) => existsSync(name));
+  if (there) throw new UsageError(`${there.name} is there already, and nothing was written; --force writes over it`, "input");
+  for (const { name, text } of files) {
+    try {
+      writeFileSync(name, text, ...(force ? [] : [{ flag: "wx" as const }]));
+    } catch (error) {
+      throw new UsageError(`${name} cannot be written: ${(error as Error).message}`, "input");
+    }
   }
 }
 
