@@ -811,6 +811,7 @@ Object.assign(ROWS, {
   "ToolCallContext.toSnapshot": ({ context }) => context.toSnapshot(),
   "ToolCallContext.toString": ({ context }) => context.toString(),
   "ContextWeaverError.is": (_, cw) => cw.ContextWeaverError.is(SECRET),
+  "ContextWeaverError.docs": (_, cw) => new cw.ContextWeaverError("INVALID_INPUT", SECRET, { path: `/${NAME}` }).docs,
   "LoopMemo.new": (_, cw) => each(() => new cw.LoopMemo(SECRET)),
   "LoopMemo.size": (_, cw) => new cw.LoopMemo().size,
   "LoopMemo.add": (_, cw) => new cw.LoopMemo().add(SECRET),
