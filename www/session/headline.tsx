@@ -75,7 +75,7 @@ function whileItRan({ steps, cuts, tokens, tokens_without, cost, cost_without, b
   const less = cost_without > 0 ? `, ${changeText(1 - cost / cost_without)}` : "";
   const other = own === budget ? "" : ` at a budget of ${number(own)}`;
   const missing = steps > calls.length ? ` ${count(steps - calls.length, "call")} of them left no message behind.` : "";
-  return `While it ran${other}, the session counted ${count(steps, "call")} and ${number(tokens)} tokens in place of ${number(tokens_without)}${less}, with ${count(cuts, "cut")}.${missing} The figures above are those of a replay, which sees neither instructions nor tools: they are not in the file.`;
+  return `While it ran${other}, the session counted ${count(steps, "call")} and ${number(tokens)} tokens in place of ${number(tokens_without)}${less}, with ${count(cuts, "cut")}.${missing} The figures above are those of a replay: instructions and tools that are not in the file are missing from it, so its cuts may fall at other calls.`;
 }
 
 /** A share of a price that was saved. */
