@@ -6,10 +6,12 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
+import { z } from "zod";
+import { SDKS, USAGE, call, said } from "./ai-sdk-models.mjs";
 import * as written from "./audit-sessions.mjs";
 import { has, packageDir, page, project, root, run } from "./harness.mjs";
 
-const folder = await project("tape", { "entry.mjs": `export { contextWeaver } from "contextweaver/openai"; export * from "contextweaver";` });
+const folder = await project("tape", { "entry.mjs": `export { contextWeaver } from "contextweaver/openai"; export { contextWeaver as aiSdk } from "contextweaver/ai-sdk"; export * from "contextweaver";` });
 const program = join(folder, "node_modules/contextweaver/bin/contextweaver.js");
 const cw = await import(pathToFileURL(join(folder, "entry.mjs")));
 const fixtures = join(root, "tests/package/fixtures/audit");
@@ -125,6 +127,64 @@ test("the prompt of each call is, byte for byte, what an adapter sends", async (
   }
   weaver.free();
   assert.ok(sent > 100);
+});
+
+/** An agent of the AI SDK with results of about 12,000 and 70,000 tokens, as it ended: what it counted, and its session. */
+async function ranAgent() {
+  const sdk = SDKS[7];
+  const log = (service) => Array.from({ length: 640 }, (_, n) => `12:${String(n % 60).padStart(2, "0")} INFO ${service} 200 order=${4000 + n} worker=${n % 7} in ${20 + ((n * 37) % 90)} ms`).join("\n");
+  const orders = Array.from({ length: 2000 }, (_, n) => ({ id: 4000 + n, customer: `C-${1000 + ((n * 7) % 211)}`, total: 20 + n, status: n % 97 === 0 ? "held" : "shipped", payment_ref: `pg_${(0x5d1e00 + n).toString(16)}` }));
+  const tools = {
+    read_log: sdk.tool({ inputSchema: z.object({ service: z.string() }), execute: async ({ service }) => log(service) }),
+    list_orders: sdk.tool({ inputSchema: z.object({}), execute: async () => orders }),
+  };
+  const lines = (handle, start) => ["drilldown", { handle: `artifact:result:${handle}`, selector: { type: "lines", start, end: start + 120 } }];
+  const moves = [["read_log", { service: "checkout" }], lines("c0", 0), ["list_orders", {}], lines("c0", 200), ["read_log", { service: "payments" }], lines("c4", 0), lines("c4", 200), lines("c0", 400)];
+  let turn = 0;
+  const model = new sdk.Model({
+    provider: "openai",
+    modelId: "gpt-5",
+    doGenerate: async ({ prompt }) => {
+      const at = turn++;
+      const answer = said(at < moves.length ? [call(`c${at}`, ...moves[at])] : [{ type: "text", text: "Order 4411 is held." }]);
+      return { ...answer, usage: { ...USAGE, inputTokens: { ...USAGE.inputTokens, total: 300 + Math.round(JSON.stringify(prompt).length / 3) } } };
+    },
+  });
+  const weaver = cw.aiSdk({ tools, budget_tokens: 8_000 });
+  await sdk.generateText({ model, tools: weaver.tools, prepareStep: weaver.prepareStep, stopWhen: sdk.stop(20), prompt: "Which orders are held, and why?" });
+  const ran = { costs: weaver.costs(), session: weaver.report().session(), calls: turn };
+  weaver.free();
+  return ran;
+}
+
+test("a session of contextweaver is played as it ran: whole results, its calls, its budget and its model", async (t) => {
+  if (!has(t, page.path, page)) return;
+  const { costs, session, calls } = await ranAgent();
+  assert.deepEqual([costs.steps, calls, costs.tokens_without > 10 * costs.tokens], [9, 9, true], JSON.stringify(costs));
+  const { session: opened, tape } = await tapeOf("session.json", session);
+  assert.deepEqual([opened.budget, opened.problems, opened.hasModels, tape.budget, tape.calls.length, tape.isMoney, tape.model.name], [8_000, [], true, 8_000, 9, true, "gpt-5"]);
+  assert.deepEqual(tape.account, { budget: 8_000, ...Object.fromEntries(Object.entries(costs).filter(([key]) => key !== "observed")) });
+  near(sum(tape.calls.map(({ whole }) => whole)), costs.tokens_without, "tokens without", 0.05);
+  near(sum(tape.calls.map(({ tokens }) => tokens)), costs.tokens, "tokens sent", 0.25);
+  near(1 - tape.price / tape.everything, 1 - costs.cost / costs.cost_without, "share saved", 0.05);
+  assert.ok(tape.cuts >= 1 && tape.calls.every(({ tokens, isOver }) => tokens <= 8_000 && !isOver), JSON.stringify(tape.calls));
+
+  await writeFile(join(folder, "session.json"), session);
+  const report = JSON.parse((await run("node", [program, "audit", "session.json", "--json"], { cwd: folder })).stdout);
+  const { total, sessions: [one], budgets, models, problems } = report;
+  assert.deepEqual([total.calls, budgets[0], models[0].model, problems], [9, 8_000, "gpt-5", []]);
+  assert.deepEqual([one.account.budget, one.account.steps, one.account.tokens, one.account.tokens_without], [8_000, costs.steps, costs.tokens, costs.tokens_without]);
+  near(total.tokens, costs.tokens_without, "tokens without", 0.05);
+  assert.ok(report.results[0].tool === "list_orders" && report.results[0].tokens > 50_000, JSON.stringify(report.results[0]));
+  const ours = total.strategies.find(({ name, budget }) => name === "contextweaver" && budget === 8_000);
+  assert.ok(ours.cuts >= 1 && ours.share < 0.2, JSON.stringify(ours));
+
+  // Without its bytes a result counts with the size that the log states, and that is said.
+  const snapshot = JSON.parse(session);
+  snapshot.artifact_store.data = {};
+  const bare = await tapeOf("session.json", JSON.stringify(snapshot));
+  near(sum(bare.tape.calls.map(({ whole }) => whole)), costs.tokens_without, "tokens without", 0.05);
+  assert.match(bare.session.problems.join(), /the bytes of 3 results are not in the file/);
 });
 
 test("at a cut, what left is told with what became of it", async (t) => {

@@ -14,6 +14,7 @@ export function Headline({ tape, isSample }: { tape: TapeView; isSample: boolean
         <Sentence tape={tape} />
       </h2>
       <p id="counted">{about(tape, isSample)}</p>
+      {tape.account && <p id="account">{whileItRan(tape.account, tape)}</p>}
     </div>
   );
 }
@@ -68,5 +69,16 @@ function about(tape: TapeView, isSample: boolean): string {
   ];
   return parts.filter((part) => part !== "").join(" ");
 }
+
+/** What the session itself counted, and why the replay beside it is not the same to the token. */
+function whileItRan({ steps, cuts, tokens, tokens_without, cost, cost_without, budget: own }: NonNullable<TapeView["account"]>, { calls, budget }: TapeView): string {
+  const less = cost_without > 0 ? `, ${changeText(1 - cost / cost_without)}` : "";
+  const other = own === budget ? "" : ` at a budget of ${number(own)}`;
+  const missing = steps > calls.length ? ` ${count(steps - calls.length, "call")} of them left no message behind.` : "";
+  return `While it ran${other}, the session counted ${count(steps, "call")} and ${number(tokens)} tokens in place of ${number(tokens_without)}${less}, with ${count(cuts, "cut")}.${missing} The figures above are those of a replay: instructions and tools that are not in the file are missing from it, so its cuts may fall at other calls.`;
+}
+
+/** A share of a price that was saved. */
+const changeText = (saved: number): string => `${Math.abs(Math.round(100 * saved))} % ${saved < 0 ? "more" : "less"}`;
 
 const dollars = (price: number): string => `$${Number(price.toPrecision(3))}`;

@@ -84,10 +84,15 @@ export async function open({ name, file, as }: { readonly name: string; readonly
     isOnePrompt: (conversations[chosen]?.calls ?? 0) === 0,
     hasModels: conversations.some(({ events }) => events.some((event) => event.kind === "call" && event.call.model !== undefined)),
     budget: budgetFor(conversation(chosen)),
-    budgets: TAPE_BUDGETS,
+    budgets: usualBudgets(conversation(chosen)),
     problems: problems.slice(0, MAX_PROBLEMS).map(({ line: at, reason }) => safe(at === undefined ? reason : `line ${at}: ${reason}`)),
     problemCount: problem_count,
   };
+}
+
+/** Budgets to choose from; of a session of contextweaver its own, too. */
+function usualBudgets({ account }: RecordedConversation): readonly number[] {
+  return [...new Set([...TAPE_BUDGETS, ...(account ? [account.budget] : [])])].sort((a, b) => a - b);
 }
 
 function reasonOf({ otherwise, problems, problem_count: count }: Recording): string {

@@ -23,6 +23,8 @@ import { valuesOf } from "./values.js";
 export interface AuditOptions {
   /** Tokens of a prompt with contextweaver, and with the plain policies; none for no comparison. */
   readonly budgets: readonly number[];
+  /** Whether sessions of contextweaver are compared at the budget that they had, too. */
+  readonly has_own_budgets?: boolean;
   /** Prices of models, before those that are known. */
   readonly prices?: readonly ModelPrice[];
   /** Is told after each megabyte that was read. */
@@ -106,13 +108,15 @@ class Auditor {
 
   report(): AuditReport {
     this.#sessions.sort((a, b) => priceOf(b) - priceOf(a) || (a.session < b.session ? -1 : 1));
+    const budgets = this.#budgets();
+    this.#total.strategies = this.#total.strategies.filter(({ budget }) => budget === undefined || budgets.includes(budget));
     setShares(this.#total);
     return rounded({
       version: 1,
       files: this.#files,
       bytes: this.#bytes,
       peak_characters: this.#peak,
-      budgets: [...this.#options.budgets],
+      budgets,
       total: this.#total,
       models: [...this.#models.values()].sort((a, b) => b.cost - a.cost || (a.model < b.model ? -1 : 1)),
       sessions: this.#sessions,
@@ -122,6 +126,14 @@ class Auditor {
       problems: this.#problems,
       problem_count: this.#problemCount,
     });
+  }
+
+  /** Those at which all conversations were compared: one that only some had says nothing of all. */
+  #budgets(): number[] {
+    const { budgets } = this.#options;
+    const [first, ...others] = this.#sessions.map(({ strategies }) => strategies.flatMap(({ budget }) => budget ?? []));
+    const own = (first ?? []).filter((budget) => !budgets.includes(budget) && others.every((one) => one.includes(budget)));
+    return [...new Set([...budgets, ...own])].sort((a, b) => a - b);
   }
 
   async #file(path: string): Promise<void> {
@@ -159,8 +171,9 @@ class Auditor {
       const { conversation } = event;
       if (event.kind === "begin") {
         end(conversation);
-        const replay = this.#pool.replay(Math.max(this.#found, this.#bytes));
-        open.set(conversation, { session: new Session({ file, agent, session: event.session, parent: event.parent }, this.#shared, replay), replay });
+        const { session, parent, account } = event;
+        const replay = this.#pool.replay(Math.max(this.#found, this.#bytes), this.#options.has_own_budgets === true ? account?.budget : undefined);
+        open.set(conversation, { session: new Session({ file, agent, session, parent, account }, this.#shared, replay), replay });
         continue;
       }
       if (event.kind === "end") end(conversation);

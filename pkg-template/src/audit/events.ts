@@ -1,5 +1,6 @@
 // A recorded session as events, whatever file it is in. A reader knows formats and no prices; whoever takes these events knows prices and
 // no formats.
+import type { RunningCosts } from "../generated.js";
 
 /** A message as OpenAI's chat completions have it, which all formats are read into. */
 export interface ChatMessage {
@@ -51,13 +52,18 @@ export interface RecordedCall {
   readonly key?: string | undefined;
 }
 
+/** What a session of contextweaver counted while it ran, as `costs()` tells it, and the budget of its last step. */
+export interface SessionAccount extends RunningCosts {
+  readonly budget: number;
+}
+
 /** Why a conversation goes back. */
 export type BackReason = "compaction" | "edit";
 
 /** Something that happens in a file of recorded sessions; a reader tells them in order. */
 export type SessionEvent =
   /** A conversation begins. `parent` is the session whose subagent it is. */
-  | { readonly kind: "begin"; readonly conversation: string; readonly session: string; readonly parent?: string | undefined }
+  | { readonly kind: "begin"; readonly conversation: string; readonly session: string; readonly parent?: string | undefined; readonly account?: SessionAccount | undefined }
   | { readonly kind: "messages"; readonly conversation: string; readonly messages: readonly ChatMessage[] }
   /** The conversation keeps its first `to` messages alone. */
   | { readonly kind: "back"; readonly conversation: string; readonly to: number; readonly why: BackReason }

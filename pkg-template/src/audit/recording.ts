@@ -1,16 +1,18 @@
 // A file of recorded sessions in memory: its conversations as events, or what the file is where it has none.
-import type { SessionEvent } from "./events.js";
+import type { SessionAccount, SessionEvent } from "./events.js";
 import { fieldsOf } from "../boundary/fields.js";
 import { READERS, recognised } from "./readers/index.js";
 import { valuesOf } from "./values.js";
 
-export type { ChatMessage, SessionEvent } from "./events.js";
+export type { ChatMessage, SessionAccount, SessionEvent } from "./events.js";
 
 /** A conversation as it was recorded. */
 export interface RecordedConversation {
   readonly session: string;
   /** The session whose subagent it is. */
   readonly parent: string | undefined;
+  /** What it counted while it ran, of a session of contextweaver. */
+  readonly account: SessionAccount | undefined;
   /** What happened, from its beginning on. */
   readonly events: readonly SessionEvent[];
   /** Calls of models, but for those that wrote a summary of it. */
@@ -66,7 +68,7 @@ export async function readRecording(chunks: AsyncIterable<Uint8Array>, name: str
   });
   const { reader, first, source } = await recognised(values, name, as);
   if (!reader) return { agent: undefined, conversations: [], problems, problem_count, otherwise: otherwise(bytes, first.map(({ value }) => value), problem_count) };
-  const open = new Map<string, { session: string; parent: string | undefined; events: SessionEvent[]; calls: number }>();
+  const open = new Map<string, { session: string; parent: string | undefined; account: SessionAccount | undefined; events: SessionEvent[]; calls: number }>();
   const conversations: RecordedConversation[] = [];
   for await (const event of reader.read(source)) {
     if (event.kind === "problem") {
@@ -74,7 +76,7 @@ export async function readRecording(chunks: AsyncIterable<Uint8Array>, name: str
       continue;
     }
     if (event.kind === "begin") {
-      const begun = { session: event.session, parent: event.parent, events: [], calls: 0 };
+      const begun = { session: event.session, parent: event.parent, account: event.account, events: [], calls: 0 };
       open.set(event.conversation, begun);
       conversations.push(begun);
       continue;

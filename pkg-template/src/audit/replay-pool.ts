@@ -33,11 +33,15 @@ export class ReplayPool {
     this.#budgets = budgets;
   }
 
-  /** Begins with a conversation of an audit of so many bytes, as far as is known. Without budgets there is nothing to replay. */
-  replay(bytes: number): PooledReplay {
-    if (this.#budgets.length === 0 || this.#most < 2 || bytes < LEAST_BYTES) return localReplay(this.#budgets);
+  /**
+   * Begins with a conversation of an audit of so many bytes, as far as is known, at a budget of its own beside those of all. Without budgets
+   * there is nothing to replay.
+   */
+  replay(bytes: number, own: number | undefined): PooledReplay {
+    const budgets = own === undefined || this.#budgets.includes(own) ? this.#budgets : [...this.#budgets, own].sort((a, b) => a - b);
+    if (budgets.length === 0 || this.#most < 2 || bytes < LEAST_BYTES) return localReplay(budgets);
     this.#conversations += 1;
-    return new ThreadReplay(this.#thread(), this.#conversations, this.#budgets);
+    return new ThreadReplay(this.#thread(), this.#conversations, budgets);
   }
 
   /** Whether threads are so far behind that reading has to wait. */

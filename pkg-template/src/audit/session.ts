@@ -4,7 +4,7 @@ import { redactSecrets } from "../manager/text.js";
 import { repaired, textOfMessage } from "./chat.js";
 import { Conversation } from "./conversation.js";
 import type { Call } from "./conversation.js";
-import type { BackReason, ChatMessage, RecordedCall, SessionEvent } from "./events.js";
+import type { BackReason, ChatMessage, RecordedCall, SessionAccount, SessionEvent } from "./events.js";
 import { Ledger } from "./ledger.js";
 import type { Entry, Factors } from "./ledger.js";
 import type { PriceBook, Pricing } from "./pricing.js";
@@ -37,6 +37,7 @@ export interface Recorded {
   readonly agent: string;
   readonly session: string;
   readonly parent: string | undefined;
+  readonly account: SessionAccount | undefined;
 }
 
 /** A conversation that is being read. */
@@ -127,10 +128,11 @@ export class Session {
     if (sums.calls === 0) return undefined;
     sums.conversations = 1;
     this.#endResults();
-    const { file, agent, session, parent } = this.#recorded;
+    const { file, agent, session, parent, account } = this.#recorded;
     const told = {
       file, agent, session,
       ...(parent !== undefined && { parent }),
+      ...(account && { account }),
       ...(this.#first !== undefined && { first: new Date(this.#first).toISOString() }),
       ...(this.#last !== undefined && { last: new Date(this.#last).toISOString() }),
       models: this.#models,

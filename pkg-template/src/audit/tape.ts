@@ -5,7 +5,7 @@ import { redactSecrets } from "../manager/text.js";
 import { textOfMessage } from "./chat.js";
 import { tokensOf } from "./conversation.js";
 import type { BreakReason, Call } from "./conversation.js";
-import type { ChatMessage } from "./events.js";
+import type { ChatMessage, SessionAccount } from "./events.js";
 import { Factors } from "./ledger.js";
 import type { Entry } from "./ledger.js";
 import type { ModelPrice } from "./model-prices.js";
@@ -77,6 +77,8 @@ export interface Tape {
   /** Tokens of the longest prompt as recorded. */
   readonly longest: number;
   readonly task: string;
+  /** What the session counted while it ran, of one of contextweaver; the replay plays it again and may differ. */
+  readonly account: SessionAccount | null;
   /** Of `audit`. */
   readonly report: SessionReport | undefined;
 }
@@ -169,7 +171,7 @@ export class TapePlayer {
   readonly tape: Tape;
   readonly #calls: readonly Building[];
 
-  constructor({ session, parent, events }: RecordedConversation, { file, agent, budget, model, prices }: TapeOptions) {
+  constructor({ session, parent, account, events }: RecordedConversation, { file, agent, budget, model, prices }: TapeOptions) {
     const calls: Building[] = [];
     const recorded = new Recorded(calls);
     // What was sent last: a list of its own, or the conversation at a call.
@@ -206,13 +208,13 @@ export class TapePlayer {
     };
     const book = new PriceBook(prices);
     const replay = new Replay([budget], watch);
-    const played = new Session({ file, agent, session, parent }, { book, factors: new Factors(), counted: new Set(), result: none, broke: none, repeated: none, model: none, entered }, replay);
+    const played = new Session({ file, agent, session, parent, account }, { book, factors: new Factors(), counted: new Set(), result: none, broke: none, repeated: none, model: none, entered }, replay);
     const isUnpriced = (name: string | undefined): boolean => book.of(name).model === undefined;
     for (const event of events) played.take(event.kind === "call" && model !== undefined && isUnpriced(event.call.model) ? { ...event, call: { ...event.call, model } } : event);
     const outcomes = replay.end();
     const report = played.end()?.(outcomes);
     this.#calls = calls.filter(({ step }) => step !== undefined);
-    this.tape = figures(this.#calls, budget, report);
+    this.tape = figures(this.#calls, budget, report, account);
   }
 
   /** The prompt of a call as it is sent, and what left it. */
@@ -319,7 +321,7 @@ function cutOf({ call, step }: Building): TapeCut | null {
 /** Without a cache there is nothing to go on with: each prompt is compiled for itself. */
 const isAnew = (step: Step | undefined): boolean => step?.cut === "uncached";
 
-function figures(calls: readonly Building[], budget: number, report: SessionReport | undefined): Tape {
+function figures(calls: readonly Building[], budget: number, report: SessionReport | undefined, account: SessionAccount | undefined): Tape {
   const isMoney = calls.length > 0 && calls.every(({ call }) => call.pricing.model !== undefined);
   // What was recorded, as the provider counted it, over the same by the estimator: the same scales as in a report of `audit`.
   const scaled = (all: number): ((call: Call, cost: number) => number) => {
@@ -347,6 +349,7 @@ function figures(calls: readonly Building[], budget: number, report: SessionRepo
     cuts: made.filter(({ cut }) => cut !== null && cut !== "compaction" && cut !== "edit").length,
     longest: Math.max(0, ...made.map(({ whole }) => whole)),
     task: redactSecrets(report?.task ?? ""),
+    account: account ?? null,
     report,
   };
 }
@@ -405,8 +408,9 @@ function callOf(number: number, building: Building, previous: Building | undefin
 /** Budgets that a visitor may choose. */
 export const TAPE_BUDGETS = [8_000, 16_000, 32_000, 64_000, 128_000, 200_000] as const;
 
-/** The budget that shows most: about half of the longest prompt, and well above what stands before the messages. */
-export function budgetFor({ events }: RecordedConversation): number {
+/** The budget that a session of contextweaver had; else the one that shows most: about half of the longest prompt, and well above what stands before the messages. */
+export function budgetFor({ events, account }: RecordedConversation): number {
+  if (account) return account.budget;
   let [tokens, head, longest] = [0, 0, 0];
   const ends: number[] = [];
   for (const event of events) {

@@ -1,6 +1,7 @@
 // An audit as tables for a terminal, at most 100 columns wide.
 import { cell, safe, table } from "../cli/print.js";
 import type { Paint } from "../cli/print.js";
+import type { SessionAccount } from "./events.js";
 import type { AuditReport, AuditSums, BreakReason, StrategySums } from "./types.js";
 import { BREAKS, STRATEGIES, changed, counted, dollars, percent, short, shortId } from "./words.js";
 
@@ -12,6 +13,7 @@ const MAX_PROBLEMS = 10;
 export function auditText(report: AuditReport, paint: Paint): string {
   const parts = [
     summary(report, paint),
+    accounts(report),
     sessions(report, paint),
     breaks(report, paint),
     strategies(report, paint),
@@ -38,6 +40,15 @@ function summary({ total, models, files, bytes }: AuditReport, paint: Paint): st
     ...(uncounted > 0 ? [paint(`  ${counted(uncounted, "call")} without the provider's count: tokens are estimated there`, "dim")] : []),
     table(["tokens of prompts", "", ""], [...rows.map(([name, count]) => [name, short(count), percent(count, tokens)]), ["all", short(tokens), ""], ...(output_tokens > 0 ? [["and of answers", short(output_tokens), ""]] : [])], paint, [1, 2]),
   ].join("\n");
+}
+
+/** What sessions of contextweaver counted while they ran: the other figures are those of a replay. */
+function accounts({ sessions: all }: AuditReport): string {
+  const told = all.flatMap(({ account }) => account ?? []);
+  if (told.length === 0) return "";
+  const sum = (key: keyof SessionAccount): number => told.reduce((total, account) => total + account[key], 0);
+  const share = sum("cost_without") === 0 ? 1 : sum("cost") / sum("cost_without");
+  return `Counted while ${told.length === 1 ? "it" : `${told.length} of them`} ran with contextweaver: ${counted(sum("steps"), "call")}, ${short(sum("tokens"))} tokens in place of ${short(sum("tokens_without"))} (${changed(share)}); as recorded is the whole conversation`;
 }
 
 function sessions({ sessions: all, budgets }: AuditReport, paint: Paint): string {

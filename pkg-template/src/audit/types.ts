@@ -2,6 +2,7 @@
 // scaled by what other calls of the model were counted. `cost` is in tokens of input at full price, without answers; `usd` is in US
 // dollars, with answers where they were counted, and absent where the price of a model is not known.
 import type { BreakReason } from "./conversation.js";
+import type { SessionAccount } from "./events.js";
 
 export type { BreakReason };
 
@@ -114,6 +115,8 @@ export interface SessionReport extends AuditSums {
   agent: string;
   /** The session whose subagent it is. */
   parent?: string;
+  /** What a session of contextweaver counted while it ran, as `costs()` tells it, and its budget. */
+  account?: SessionAccount;
   /** Of the first call and the last one, as ISO dates. */
   first?: string;
   last?: string;

@@ -25,7 +25,7 @@ export async function audit({ files, values }: CommandLine): Promise<Printed> {
   const budgets = budgetsOf((values["budgets"] as string | undefined) ?? BUDGETS);
   const prices = values["prices"] === undefined ? [] : await pricesAt(values["prices"] as string);
   const html = values["html"] as string | undefined;
-  const report = await auditFiles(files, { budgets, prices, onProgress });
+  const report = await auditFiles(files, { budgets, has_own_budgets: values["budgets"] === undefined, prices, onProgress });
   if (html !== undefined) write(html, auditHtml(report));
   const code = report.sessions.length === 0 ? 1 : 0;
   if (values["json"]) return { text: `${safeJson(report)}\n`, code };

@@ -1,14 +1,16 @@
 // Sessions of contextweaver: an item a line, a list of them, or a snapshot of a manager. What follows on something that no model wrote is an
-// answer, and answers a call.
+// answer, and answers a call. A snapshot has the results of which its log has digests, and what was counted while it ran.
 import { itemsToMessages } from "../../messages/messages.js";
 import type { ContextWeaverError } from "../../boundary/errors.js";
 import type { ContextItem } from "../../types.js";
-import { conversionProblem } from "../chat.js";
+import { conversionProblem, textOfMessage } from "../chat.js";
 import type { ChatMessage, Reader, SessionEvent, Source } from "../events.js";
 import { fieldsOf } from "../../boundary/fields.js";
 import { at, listOf } from "../json-fields.js";
 import type { Fields } from "../../boundary/fields.js";
 import { calls } from "./chat-messages.js";
+import { StoredResults, ranOf } from "./snapshot.js";
+import type { Ran } from "./snapshot.js";
 
 const CONVERSATION = "main";
 /** What no prompt has by default. */
@@ -32,17 +34,23 @@ function itemsOf(value: unknown): readonly Fields[] {
 }
 
 async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
-  yield { kind: "begin", conversation: CONVERSATION, session: path.split(/[\\/]/).at(-1) ?? path };
   const all: Placed[] = [];
+  let snapshot: unknown;
   for await (const { line, value } of values) {
     if (isItem(value)) all.push({ line, item: fieldsOf(value) });
-    else if (itemsOf(value).length > 0) all.push(...itemsOf(value).map((item) => ({ line, item })));
-    else yield { kind: "problem", line, reason: "the line is no item" };
+    else if (itemsOf(value).length > 0) {
+      snapshot ??= value;
+      all.push(...itemsOf(value).map((item) => ({ line, item })));
+    } else yield { kind: "problem", line, reason: "the line is no item" };
   }
+  const ran = ranOf(snapshot, all.length);
+  yield { kind: "begin", conversation: CONVERSATION, session: path.split(/[\\/]/).at(-1) ?? path, account: ran.account };
   const shown = all.filter(({ item: { sensitivity } }) => !WITHHELD.includes(String(sensitivity)));
   const withheld = all.length - shown.length;
   if (withheld > 0) yield { kind: "problem", reason: `${withheld === 1 ? "1 item is" : `${withheld} items are`} confidential or restricted, and in no prompt` };
-  yield* converted(shown);
+  const results = new StoredResults(snapshot);
+  yield* converted(shown, results, ran);
+  for (const reason of results.problems()) yield { kind: "problem", reason };
   yield { kind: "end", conversation: CONVERSATION };
 }
 
@@ -56,12 +64,14 @@ interface Placed {
 const MAX_LEFT_OUT = 100;
 
 /** Converts items to calls and messages; what is no item is told and left out. */
-function* converted(all: readonly Placed[]): Generator<SessionEvent> {
+function* converted(all: readonly Placed[], results: StoredResults, { model, isCalled }: Ran): Generator<SessionEvent> {
   const left = [...all];
   for (let tries = 0; ; tries += 1) {
     try {
       const { messages } = itemsToMessages(left.map(({ item }) => item) as unknown as readonly ContextItem[], "openai-chat", { close_calls: true });
-      yield* calls(messages as unknown as readonly ChatMessage[], undefined);
+      const chat = withWhole(messages as unknown as readonly ChatMessage[], left, results);
+      yield* calls(chat, model);
+      if (isCalled && chat.at(-1)?.role !== "assistant") yield { kind: "call", conversation: CONVERSATION, call: { model } };
       return;
     } catch (error) {
       const reason = conversionProblem(error);
@@ -71,4 +81,23 @@ function* converted(all: readonly Placed[]): Generator<SessionEvent> {
       if (!wrong) return;
     }
   }
+}
+
+/**
+ * Puts whole results where the log has digests: a model that is sent everything gets them so. They are put into the messages, as items
+ * together may be longer than what is converted at once.
+ */
+function withWhole(messages: readonly ChatMessage[], all: readonly Placed[], results: StoredResults): readonly ChatMessage[] {
+  const wholes = new Map<string, { readonly digest: string; readonly whole: string }[]>();
+  for (const { item } of all) {
+    const whole = results.whole(item);
+    const id = String(at(item, "metadata", "tool_call_id") ?? item["parent_id"]);
+    if (whole !== undefined) wholes.set(id, [...(wholes.get(id) ?? []), { digest: String(item["text"]), whole }]);
+  }
+  return messages.map((message) => {
+    const [next] = message.role === "tool" ? (wholes.get(message.tool_call_id ?? "") ?? []) : [];
+    if (!next || textOfMessage(message) !== next.digest) return message;
+    wholes.get(message.tool_call_id ?? "")?.shift();
+    return { ...message, content: next.whole };
+  });
 }
