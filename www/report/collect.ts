@@ -107,7 +107,7 @@ function isSame(copy: ContextManager, options: BuildOptions, pack: ContextPack):
 }
 
 async function reported(title: string, options: BuildOptions, view: PhaseView, what_if: number): Promise<Omit<Report, "rules">> {
-  const { phase } = options;
+  const { phase = "answer" } = options;
   const filter = { show: "all", kind: "", search: "" };
   const all: Row[] = [];
   for (let from = 0, total = 1; from < total; from += ROWS) {

@@ -171,7 +171,7 @@ export function clear(): void {
 }
 
 function entryOf(present: Log, options: BuildOptions, values: readonly string[]): Entry {
-  const { phase } = options;
+  const { phase = "answer" } = options;
   const key = JSON.stringify([options, values]);
   const before = entries.get(phase);
   if (before?.key === key && before.log === present && before.length === present.items.length) return before;
@@ -205,7 +205,7 @@ function refusedAt(error: unknown): number | undefined {
 }
 
 function attempt(present: Log, options: BuildOptions, values: readonly string[]): { built: Built | undefined; view: PhaseView; error?: unknown } {
-  const { phase, budget_tokens: budget = 0 } = options;
+  const { phase = "answer", budget_tokens: budget = 0 } = options;
   try {
     const pack = present.manager.build(options);
     const built: Built = {
