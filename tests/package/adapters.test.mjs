@@ -364,6 +364,22 @@ test("a line and the report say what was left out at a cut and why, what lost th
   cw.free();
 });
 
+test("a line says that tools which joined, or a pause, lost the provider's cache", (t) => {
+  const lines = [];
+  const cw = entries.openai({ tools: [readOrder], budget_tokens: 4_000, debug: (line) => lines.push(line) });
+  const call = { id: "c1", type: "function", function: { name: "read_order", arguments: "{}" } };
+  const messages = [{ role: "user", content: "Hello" }];
+  cw.fit({ model: "gpt-5", messages });
+  const rows = Array.from({ length: 400 }, (_, at) => `line ${at} value ${(at * 7919) % 1000}`).join("\n");
+  messages.push({ role: "assistant", content: null, tool_calls: [call] }, { role: "tool", tool_call_id: "c1", content: rows });
+  cw.fit({ model: "gpt-5", messages });
+  assert.match(lines[1], /; cut: cold \(the provider's cache is lost, because the tools changed: drilldown, recall joined\)/);
+  t.mock.method(Date, "now", () => new Date().getTime() + 3 * 86_400_000);
+  cw.fit({ model: "gpt-5", messages: [...messages, { role: "assistant", content: "Read." }, { role: "user", content: "And?" }] });
+  assert.match(lines[2], /because [\d,]+ minutes passed since the call before\)/);
+  cw.free();
+});
+
 test("`debug: true` writes to standard error, and in Workers to console.debug", async (t) => {
   const error = t.mock.method(console, "error", () => {});
   const debug = t.mock.method(console, "debug", () => {});
