@@ -1,6 +1,6 @@
 // `contextweaver/ai-sdk`: the AI SDK's own loop, versions 6 and 7, with the SDK's own types. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LoopReport, StepReport, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LeftOut, LoopReport, StepReport, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { choiceOf, forcedTool } from "./adapters/forced-choice.js";
 import { handleOf } from "./adapters/handle.js";
 import type { ContextWeaverHandle } from "./adapters/handle.js";
@@ -15,7 +15,7 @@ import { aiSdkSchema } from "./catalog/tool-set.js";
 import { ContextWeaverError } from "contextweaver";
 import type { AiSdkModelMessage, AiSdkTool, JsonObject } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, Debug, LoopCosts, LoopReport, StepReport, CallToolInput, DrilldownInput, FindToolsInput, RecallInput };
+export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, Debug, LoopCosts, LeftOut, LoopReport, StepReport, CallToolInput, DrilldownInput, FindToolsInput, RecallInput };
 
 /** Tools as the SDK takes them, by name. */
 export type AiSdkTools = Readonly<Record<string, object>>;

@@ -1,7 +1,7 @@
 // `contextweaver/anthropic`: params of Anthropic's SDK, fitted before they are sent, in a loop of your own or the SDK's tool
 // runner. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, addedOffers, callOffer, listOf, usageOf } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LoopReport, StepReport, OfferedTool } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LeftOut, LoopReport, StepReport, OfferedTool } from "./adapters/agent-loop.js";
 import { lastTurn } from "./adapters/anthropic-turn.js";
 import { CacheMarks } from "./adapters/cache-marks.js";
 import type { Sent } from "./adapters/cache-marks.js";
@@ -12,7 +12,7 @@ import { FoundTools, MOST_FOUND, foundText } from "./adapters/tool-search.js";
 import { ContextWeaverError } from "contextweaver";
 import type { JsonObject, MessageWarning } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, Debug, LoopCosts, LoopReport, StepReport };
+export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, Debug, LoopCosts, LeftOut, LoopReport, StepReport };
 
 /** A tool that is added, for the SDK's tool runner, too. */
 export interface AnthropicAddedTool {

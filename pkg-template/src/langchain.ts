@@ -1,7 +1,7 @@
 // `contextweaver/langchain`: middleware for the agents of LangChain 1, `createAgent`. It imports no LangChain: tools are records
 // that its loop takes for its own, and messages are made by the classes of those in the request.
 import { FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LoopReport, StepReport, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LeftOut, LoopReport, StepReport, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
 import type { ContextWeaverHandle, ConversationsHandle } from "./adapters/handle.js";
@@ -13,7 +13,7 @@ import type { FrontCall } from "./adapters/tool-front.js";
 import { Catalog, ContextWeaverError, countTokens } from "contextweaver";
 import type { AiSdkModelMessage, JsonObject, SchemaConverters } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, ConversationsHandle, Debug, LoopCosts, LoopReport, StepReport, ConversationsOptions };
+export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, ConversationsHandle, Debug, LoopCosts, LeftOut, LoopReport, StepReport, ConversationsOptions };
 
 /** How the loops of an agent are served. */
 export interface LangChainOptions extends ConversationsOptions, Pick<SchemaConverters, "toJsonSchema"> {}

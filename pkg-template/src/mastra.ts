@@ -1,6 +1,6 @@
 // `contextweaver/mastra`: an input processor for the agents of Mastra 1. It imports no Mastra.
 import { FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
-import type { AgentLoop, AgentLoopOptions, AgentLoopStep, ChosenTools, ConversationAhead, DescribedTool, Debug, LoopCosts, LoopReport, StepReport, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
+import type { AgentLoop, AgentLoopOptions, AgentLoopStep, ChosenTools, ConversationAhead, DescribedTool, Debug, LoopCosts, LeftOut, LoopReport, StepReport, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
 import type { ContextWeaverHandle, ConversationsHandle } from "./adapters/handle.js";
@@ -11,7 +11,7 @@ import type { Fields } from "./adapters/model-prompt.js";
 import { aiSdkSchema } from "./catalog/tool-set.js";
 import { Catalog, ContextWeaverError, countTokens } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, ConversationsHandle, Debug, LoopCosts, LoopReport, StepReport, ConversationsOptions };
+export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, ConversationsHandle, Debug, LoopCosts, LeftOut, LoopReport, StepReport, ConversationsOptions };
 
 /** What the framework's list of messages tells, as far as it is needed. */
 export interface MastraMessageList {

@@ -1,7 +1,7 @@
 // `contextweaver/openai-agents`: the run loop of OpenAI's Agents SDK. It imports no SDK.
 import { AgentItems } from "./adapters/agent-items.js";
 import { AgentLoop, addedOffers, callOffer, framedTokens } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LoopReport, StepReport, OfferedTool } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LeftOut, LoopReport, StepReport, OfferedTool } from "./adapters/agent-loop.js";
 import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
 import { choiceOf } from "./adapters/forced-choice.js";
 import { handleOf } from "./adapters/handle.js";
@@ -9,7 +9,7 @@ import type { ContextWeaverHandle } from "./adapters/handle.js";
 import { ContextWeaverError } from "contextweaver";
 import type { JsonObject } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, Debug, LoopCosts, LoopReport, StepReport };
+export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, Debug, LoopCosts, LeftOut, LoopReport, StepReport };
 
 /** How the runs of a conversation are served. */
 export interface AgentOptions extends AgentLoopOptions {

@@ -1,7 +1,7 @@
 // `contextweaver/openai`: params of OpenAI's SDK, of chat completions and of responses, fitted before they are sent, in a loop of
 // your own or by `runTools`. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, addedOffers, callOffer, framedTokens, listOf, usageOf } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LoopReport, StepReport, OfferedTool } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LeftOut, LoopReport, StepReport, OfferedTool } from "./adapters/agent-loop.js";
 import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
 import type { CacheKeyOption } from "./adapters/cache-key.js";
 import { choiceOf } from "./adapters/forced-choice.js";
@@ -12,7 +12,7 @@ import { lastTurn, namesOf } from "./adapters/openai-turn.js";
 import { ContextWeaverError } from "contextweaver";
 import type { JsonObject } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, Debug, LoopCosts, LoopReport, StepReport };
+export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, Debug, LoopCosts, LeftOut, LoopReport, StepReport };
 
 /** A tool that is added, as `runTools` takes it. */
 export interface OpenAiAddedTool {

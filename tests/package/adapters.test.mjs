@@ -265,7 +265,12 @@ for (const [name, given] of Object.entries(HANDLES)) {
       assert.deepEqual([costs.steps, costs.tokens], [cw.costs().steps, last.step.tokens]);
       assert.equal(last.step.repeated_tokens + last.new_tokens + last.rewritten_tokens, last.step.tokens);
       assert.equal(last.stats.dropped_count, build.data.candidates.dropped);
-      assert.ok(text.includes(lines[0]) && text.includes(build.text) && `${cw.report()}` === text, text);
+      assert.ok(text.includes(lines[0].split(" (")[0]) && `${cw.report()}` === text, text);
+      assert.doesNotMatch(text, /headroom|closures|[Gg]enerated|\d\.\d{3}/);
+      const [digest] = last.left_out.filter(({ handle }) => handle === "artifact:result:c1");
+      assert.deepEqual([digest.item_id, digest.kind, digest.tokens], [last.digested[0].item_id, "tool_result", last.digested[0].tokens]);
+      assert.ok(digest.became === "digest" || digest.became === "excerpt", digest.became);
+      assert.ok(digest.shown_tokens > 0 && digest.shown_tokens < digest.tokens && text.includes(digest.reason), text);
       assert.deepEqual(Object.keys(JSON.parse(JSON.stringify(cw.report()))), ["costs", "last", "build", "text"]);
       const again = entries.ContextManager.fromJSON(cw.report().session());
       assert.equal(again.stats().items, manager.stats().items);
@@ -289,16 +294,16 @@ test("a line of `debug` counts what was sent, digested and dropped, and says why
     turns.push(...TALK.slice(at, at + 2), { user: `And now ${at}?` }, { agent: "Yes." }, { user: "Go on." });
     await ADAPTERS["openai, chat"](() => cw, {}, turns);
   }
-  const form = /^step (\d+): ([\d,]+) of 2,500 tokens \(([\d,]+) cached, ([\d,]+) new, ([\d,]+) rewritten\); (?:0|(\d+)) digested.*; (\d+) dropped.*; (?:not cut|cut: (\w+) \(.+\))/;
+  const form = /^step (\d+): ([\d,]+) of 2,500 tokens \(~([\d,]+) expected from the cache, ([\d,]+) new, ([\d,]+) rewritten\); (?:nothing left out|\d+ (?:dropped|stub|excerpt|digest).*; largest .*?); (?:not cut|the first prompt|cut: (\w+) \(.+\))/;
   const read = lines.map((line) => form.exec(line) ?? assert.fail(line));
   const number = (text) => Number(text.replaceAll(",", ""));
   assert.deepEqual(read.map(([, step]) => Number(step)), Array.from({ length: 20 }, (_, at) => at + 1));
   for (const [, , tokens, cached, fresh, rewritten] of read) assert.equal(number(tokens), number(cached) + number(fresh) + number(rewritten));
-  assert.match(lines[0], /1 digested \(largest read_orders: [\d,]{5,} tokens, artifact:result:c1\); .*cut: first \(the first prompt\)/);
-  const later = read.slice(1).filter(([, , , , , , , , cut]) => cut !== undefined);
+  assert.match(lines[0], /1 excerpt; largest read_orders: [\d,]{5,} tokens, excerpt, artifact:result:c1, it is too large to be shown whole; the first prompt; drilldown, recall, \d+ tokens$/);
+  const later = read.slice(1).filter(([, , , , , , cut]) => cut !== undefined);
   assert.ok(later.length > 0 && later.some(([, , , , , rewritten]) => number(rewritten) > 0), lines.join("\n"));
-  for (const [at, [, , , cached, , rewritten, , , cut]] of read.entries()) if (at > 0 && cut === undefined) assert.ok(number(cached) > 0 && rewritten === "0", lines[at]);
-  assert.match(lines.join("\n"), /[1-9]\d* dropped \(largest m?[\w:.-]+: \d+ tokens, \w+\)/);
+  for (const [at, [, , , cached, , rewritten, cut]] of read.entries()) if (at > 0 && cut === undefined) assert.ok(number(cached) > 0 && rewritten === "0", lines[at]);
+  assert.match(lines.join("\n"), /[1-9]\d* dropped.*; largest [\w:.-]+: [\d,]+ tokens, /);
   for (const said of SAID) assert.ok(!lines.join("\n").includes(said), said);
   assert.throws(() => cw.fit({ model: "m", messages: [{ role: "user", content: "word ".repeat(9_000) }] }), { code: "BUDGET_EXCEEDED" });
   assert.match(lines.at(-1), /^step failed: BUDGET_EXCEEDED/);
@@ -309,6 +314,70 @@ test("a line of `debug` counts what was sent, digested and dropped, and says why
   other.free();
   cw.free();
   manager.free();
+});
+
+/** A tool that answers what it is told to. */
+const readOrder = { type: "function", function: { name: "read_order", description: "Read an order.", parameters: { type: "object", properties: { id: { type: "string" } } } } };
+
+test("a line and the report say what was left out at a cut and why, what lost the cache, and what the provider had in it", () => {
+  const lines = [];
+  const cw = entries.openai({ tools: [readOrder], budget_tokens: 4_000, thrift: 0.5, debug: (line) => lines.push(line) });
+  const messages = [];
+  const say = (text, model = "gpt-5") => {
+    messages.push({ role: "user", content: text });
+    cw.fit({ model, messages: [...messages] });
+    messages.push({ role: "assistant", content: "Noted." });
+    return cw.report();
+  };
+  const steps = Array.from({ length: 30 }, (_, at) => say(`Note ${at}: ${Array.from({ length: 150 }, (_, word) => `w${at}x${word % 40}`).join(" ")}`).last);
+  const at = steps.findIndex(({ step }) => step.cut === "full");
+  assert.ok(at > 0, lines.join("\n"));
+  const { left_out, stats, step } = steps[at];
+  const dropped = left_out.filter(({ became }) => became === "dropped");
+  assert.equal(dropped.length, stats.dropped_count);
+  assert.ok(dropped.some(({ reason }) => reason === "left at a cut, as one deep cut is cheaper than many (thrift 0.5)"), JSON.stringify(dropped));
+  for (const { shown_tokens, tokens, kind } of dropped) assert.ok(shown_tokens === 0 && tokens > 0 && kind, "of what was dropped");
+  assert.match(lines[at], new RegExp(`; cut: full \\(the next one would not fit\\), shortened to ${step.tokens.toLocaleString("en-US")} of 4,000, as one deep cut is cheaper than many \\(thrift 0.5\\);`));
+  assert.match(lines[at], /; 1 of 1 tools, and drilldown, recall, \d+ tokens/);
+  assert.match(lines[0], /; nothing left out; the first prompt; 1 of 1 tools, \d+ tokens$/);
+  // A call of the model is observed: what was a forecast has a fact beside it.
+  const { step: forecast } = cw.report().last;
+  cw.observe({ model: "gpt-5", usage: { prompt_tokens: Math.round(1.5 * forecast.tokens), prompt_tokens_details: { cached_tokens: 640 } } });
+  const expected = `~${forecast.repeated_tokens.toLocaleString("en-US")} expected`;
+  assert.equal(cw.report().last.observed_cached_tokens, 640);
+  assert.ok(`${cw.report()}`.includes(`${expected} from the cache, where the provider had 640`), `${cw.report()}`);
+  const { last } = say("And now?");
+  assert.ok(lines.at(-1).includes(`of the call before the provider had 640 tokens in its cache (${expected})`), lines.at(-1));
+  assert.match(lines.at(-1), /of 4,000 tokens \(the provider counts 1\.\d+ times as much\)/);
+  assert.equal(last.observed_cached_tokens, undefined);
+  // Another model has nothing of it in its cache.
+  const other = say("Who are you?", "gpt-4o");
+  assert.equal(other.last.cold_because, other.last.step.cut === "cold" ? "another model is called" : undefined);
+  assert.match(lines.at(-1), /cut: cold \(the provider's cache is lost, because another model is called\); 1 of 1 tools/, "nothing left it");
+  const text = `${other}`;
+  const listed = text.split("\n").filter((line) => /^ {2}\S+ \(/.test(line));
+  assert.equal(listed.length, 10);
+  assert.match(text, new RegExp(`\n  and ${other.last.left_out.length - 10} more$`));
+  assert.match(text, /they cost as [\d,]+ input tokens at full price, \d+ % (?:less|more) than sending everything/);
+  const { cost, cost_without } = cw.costs();
+  for (const price of [cost, cost_without, other.last.step.cost, other.last.step.cost_without]) assert.equal(price, Number(price.toFixed(1)));
+  cw.free();
+});
+
+test("a line says that tools which joined, or a pause, lost the provider's cache", (t) => {
+  const lines = [];
+  const cw = entries.openai({ tools: [readOrder], budget_tokens: 4_000, debug: (line) => lines.push(line) });
+  const call = { id: "c1", type: "function", function: { name: "read_order", arguments: "{}" } };
+  const messages = [{ role: "user", content: "Hello" }];
+  cw.fit({ model: "gpt-5", messages });
+  const rows = Array.from({ length: 400 }, (_, at) => `line ${at} value ${(at * 7919) % 1000}`).join("\n");
+  messages.push({ role: "assistant", content: null, tool_calls: [call] }, { role: "tool", tool_call_id: "c1", content: rows });
+  cw.fit({ model: "gpt-5", messages });
+  assert.match(lines[1], /; cut: cold \(the provider's cache is lost, because the tools changed: drilldown, recall joined\)/);
+  t.mock.method(Date, "now", () => new Date().getTime() + 3 * 86_400_000);
+  cw.fit({ model: "gpt-5", messages: [...messages, { role: "assistant", content: "Read." }, { role: "user", content: "And?" }] });
+  assert.match(lines[2], /because [\d,]+ minutes passed since the call before\)/);
+  cw.free();
 });
 
 test("`debug: true` writes to standard error, and in Workers to console.debug", async (t) => {

@@ -17,18 +17,19 @@ import type {
   StoredSession,
   SyncedMessages,
 } from "contextweaver";
+import type { LeftOut } from "./left-out.js";
 import { findAgain, findAgainAsync, readOn, readOnAsync } from "./read-on.js";
 import type { DrilldownInput, RecallInput } from "./read-on.js";
 import { wellFormed } from "../boundary/repairs.js";
 import { lineWriter, isDebug } from "../telemetry/debug.js";
 import type { Debug } from "../telemetry/debug.js";
-import { loopReport, stepLine, stepOf, stepReport } from "./loop-report.js";
-import type { KeptStep, LoopReport, StepReport } from "./loop-report.js";
+import { loopReport, stepLine, stepOf } from "./loop-report.js";
+import type { KeptStep, LoopReport, StepReport, ToldBefore } from "./loop-report.js";
 import { TextHash } from "./text-hash.js";
 import { CALL_TOOL, ToolFront } from "./tool-front.js";
 import type { FrontCall, ResolvedCall } from "./tool-front.js";
 
-export type { Debug, DrilldownInput, LoopReport, RecallInput, StepReport };
+export type { Debug, DrilldownInput, LeftOut, LoopReport, RecallInput, StepReport };
 
 /** What an agent's loop needs to know, whatever it is written in. */
 export interface AgentLoopOptions {
@@ -62,7 +63,7 @@ export interface AgentLoopOptions {
   /** Is told of every step what was sent and what was left out. What it throws ends the step. */
   readonly on_step?: (step: AgentLoopStep) => void;
   /**
-   * Tells in one line of every step how many tokens were sent, cached and rewritten, what was digested and dropped, and why it was cut:
+   * Tells in one line of every step how many tokens were sent, expected from the cache and rewritten, what is not whole, and why it was cut:
    * `true` on standard error (in browsers and Workers by `console.debug`), a function is called with the line. No line quotes what was
    * said. Default: false.
    */
@@ -202,6 +203,8 @@ export interface ChosenTools extends ToolList {
 }
 
 const MAX_TOOLS = 16;
+/** Default of the log. */
+const THRIFT = 0.5;
 /**
  * The lists of conversations that are served by another loop each turn, or by agents in turn, by the set of tools that they are of: each
  * goes on as it was.
@@ -288,6 +291,8 @@ export class AgentLoop {
   readonly #demanded = new Set<string>();
   /** Whether the manager scales budgets, as far as was seen. */
   #calibrates = true;
+  /** Of the log; undefined where that was given. */
+  #thrift: number | undefined;
   /** The step that was compiled last. */
   #last: KeptStep | undefined;
 
@@ -300,6 +305,7 @@ export class AgentLoop {
     const own = { ...(prices !== undefined && { prices }), ...(thrift !== undefined && { thrift }) };
     this.manager = manager instanceof ContextManager ? manager : new ContextManager({ ...manager, ...own });
     this.#options = options;
+    if (!(manager instanceof ContextManager)) this.#thrift = thrift ?? manager?.thrift ?? THRIFT;
     if (!(manager instanceof ContextManager)) this.#calibrates = manager?.calibrate ?? true;
   }
 
@@ -440,18 +446,21 @@ export class AgentLoop {
     }
     const partial = { built, tools: names, tool_tokens: tokens, ...(unlisted && { unlisted }), synced, ...(completion && { completion }) };
     const step = { ...partial, warnings: [...synced.warnings, ...warnings, ...left_out, ...built.warnings, ...(translated?.(partial) ?? [])] };
-    this.#note(step);
+    this.#note(step, { model, before, now });
     return step;
   }
 
   /** Remembers a step and tells of it. */
-  #note(made: AgentLoopStep): void {
+  #note(made: AgentLoopStep, told: ToldBefore): void {
     const { built, tools, tool_tokens, warnings, synced } = made;
     if (built.step) {
       const { budget_tokens } = this.#options;
-      const step = { step: built.step, stats: built.pack.stats, added: synced.added, budget_tokens, tools, tool_tokens, tool_count: this.#tools.size, warnings };
-      this.#last = stepOf(step, this.#last);
-      if (this.#line) this.#line(stepLine(stepReport(this.manager, this.#last)));
+      const { stats, phase, items = [] } = built.pack;
+      const added_tools = tools.filter((name) => this.#isAdded(name));
+      const step = { ...built.step, cost: priceOf(built.step.cost), cost_without: priceOf(built.step.cost_without) };
+      const kept = { step, stats, items, phase, added: synced.added, budget_tokens, tools, added_tools, tool_tokens, tool_count: this.#tools.size, warnings, told, thrift: this.#thrift };
+      this.#last = stepOf(kept, this.#last);
+      this.#line?.(stepLine(this.manager, this.#last));
     }
     this.#options.on_step?.(made);
   }
@@ -498,12 +507,13 @@ export class AgentLoop {
    */
   costs(): LoopCosts {
     const { steps, cached_tokens, forecast_tokens } = this.#observed;
-    return { ...this.manager.costs(), ...(steps > 0 && { observed: { steps, cached_tokens, forecast_tokens } }) };
+    const costs = this.manager.costs();
+    return { ...costs, cost: priceOf(costs.cost), cost_without: priceOf(costs.cost_without), ...(steps > 0 && { observed: { steps, cached_tokens, forecast_tokens } }) };
   }
 
   /** What happened so far. */
   report(): LoopReport {
-    return loopReport(this.manager, this.costs(), this.#last && stepReport(this.manager, this.#last));
+    return loopReport(this.manager, this.costs(), this.#last);
   }
 
   /** Takes what the provider says that it had of the last call in its cache. */
@@ -513,6 +523,7 @@ export class AgentLoop {
     this.#observed.cached_tokens += cached;
     this.#observed.forecast_tokens += this.#forecast;
     this.#forecast = 0;
+    if (this.#last) this.#last = { ...this.#last, observed_cached_tokens: cached };
   }
 
   /**
@@ -851,6 +862,11 @@ function checked(options: AgentLoopOptions, taken: readonly string[]): AgentLoop
 
 function leftOut(name: string, cost: number, left: number): MessageWarning {
   return { code: "TOOL_LEFT_OUT", message: `the definition of ${name} takes ${cost} tokens, and ${Math.max(0, left)} are left for tools`, path: `/tools/${name}` };
+}
+
+/** A price as exact as it is known: to a tenth of a token. */
+function priceOf(price: number): number {
+  return Math.round(10 * price) / 10;
 }
 
 function isCount(value: unknown): boolean {

@@ -1,0 +1,156 @@
+// What of a conversation is not whole in a prompt: what became of it, and why.
+import { ContextWeaverError, countTokens } from "contextweaver";
+import type { BuildStats, ContextManager, DroppedItem, RenderedItem, RunningStep, StoredItem } from "contextweaver";
+import { figure } from "../telemetry/debug.js";
+
+/** Something of the conversation that the prompt does not have, or not whole. It quotes nothing that was said. */
+export interface LeftOut {
+  readonly item_id: string;
+  /** Such as `tool_result`; absent where the item was forgotten since. */
+  readonly kind?: string;
+  readonly tool_name?: string;
+  /** By which all of it is read, where it is a result that is kept apart. */
+  readonly handle?: string;
+  /**
+   * Nothing of it is there (`dropped`), a line that says that it exists (`stub`), the passages that fit the query (`excerpt`), what a hook
+   * left of it (`redacted`), or facts and beginnings of a large result (`digest`).
+   */
+  readonly became: "dropped" | "stub" | "excerpt" | "redacted" | "digest";
+  /** Of all of it, where that is known. */
+  readonly tokens?: number;
+  /** Of what the prompt shows of it: 0 of what was dropped. */
+  readonly shown_tokens: number;
+  /** Characters that an excerpt leaves out. */
+  readonly omitted_chars?: number;
+  /** Why, for people. */
+  readonly reason: string;
+}
+
+/** What of a step decides what is left out of it. */
+export interface LeavingStep {
+  readonly step: RunningStep;
+  readonly stats: BuildStats;
+  /** What is in the prompt. */
+  readonly items: readonly RenderedItem[];
+  /** The phase it is for. */
+  readonly phase: string;
+  /** Tokens that stayed free when the prompt was cut last. */
+  readonly free_tokens: number;
+  /** Of the log; undefined where it is not known. */
+  readonly thrift?: number | undefined;
+}
+
+/** Lists everything that is not whole in the prompt of a step: first what is not there at all. */
+export function leftOutOf(manager: ContextManager, made: LeavingStep): readonly LeftOut[] {
+  const dropped = made.stats.dropped_items.map((item) => droppedOf(manager, item, made));
+  return [...dropped, ...made.items.flatMap((item) => shownInPart(manager, item, made.phase))];
+}
+
+/** Why a cut leaves more out than it must. */
+export function deepCut(thrift: number | undefined): string {
+  return `one deep cut is cheaper than many (thrift${thrift === undefined ? "" : ` ${thrift}`})`;
+}
+
+/** Whether something had room when the prompt was cut, and was left out by its depth alone. */
+export function isThrift({ reason, tokens }: DroppedItem, free_tokens: number): boolean {
+  return reason === "budget" && tokens !== undefined && tokens <= free_tokens;
+}
+
+function droppedOf(manager: ContextManager, item: DroppedItem, { free_tokens, thrift }: LeavingStep): LeftOut {
+  const stored = itemOf(manager, item.item_id);
+  const whole = firewallOf(stored)?.tokens ?? item.tokens;
+  const reason = isThrift(item, free_tokens) ? `left at a cut, as ${deepCut(thrift)}` : (DROPS[item.reason] ?? item.reason);
+  return { item_id: item.item_id, ...knownOf(stored), became: "dropped", ...(whole !== undefined && { tokens: whole }), shown_tokens: 0, reason };
+}
+
+const DROPS: Readonly<Record<string, string>> = {
+  budget: "there was no room for it",
+  near_repeat: "others in the prompt have all of its lines",
+  dedup: "another one says the same",
+  sensitivity: "it is too sensitive to be shown",
+  pair: "the call or result that it belongs to was dropped",
+  kind_limit: "the policy allows no more of its kind",
+};
+
+/** What became of an item of the prompt; nothing where all of it is there. */
+function shownInPart(manager: ContextManager, { id, rendered_as, tokens: shown_tokens, omitted_chars }: RenderedItem, phase: string): readonly LeftOut[] {
+  const item = itemOf(manager, id);
+  const isLarge = firewallOf(item) !== undefined;
+  if (rendered_as === "whole" && !isLarge) return [];
+  const became = rendered_as === "whole" ? "digest" : rendered_as;
+  const reason = isLarge && (became === "digest" || became === "excerpt") ? "it is too large to be shown whole" : reasonOf(became, phase);
+  return [{ item_id: id, ...knownOf(item), became, ...(item && { tokens: firewallOf(item)?.tokens ?? countTokens(item.text) }), shown_tokens, ...(omitted_chars !== undefined && { omitted_chars }), reason }];
+}
+
+function reasonOf(became: Exclude<LeftOut["became"], "dropped">, phase: string): string {
+  if (became === "stub") return phase === "answer" ? "there was room for a line only" : `there was room for a line only, or the phase \`${phase}\` shows none of its kind`;
+  return { excerpt: "there was room for a part only", redacted: "a redaction hook replaced its text", digest: "it is too large to be shown whole" }[became];
+}
+
+function knownOf(item: StoredItem | undefined): Pick<LeftOut, "kind" | "tool_name" | "handle"> {
+  if (!item) return {};
+  const { kind, metadata, artifact_ref } = item;
+  const tool_name = metadata["tool_name"];
+  return { kind, ...(typeof tool_name === "string" && { tool_name }), ...(artifact_ref && { handle: artifact_ref.handle }) };
+}
+
+/** What the firewall says of an item that is a digest; undefined for every other. */
+export function firewallOf(item: StoredItem | undefined): { readonly tokens?: number } | undefined {
+  const firewall = (item?.metadata as { readonly firewall?: { readonly tokens?: unknown } } | undefined)?.firewall;
+  if (!item?.artifact_ref || !firewall) return undefined;
+  return typeof firewall.tokens === "number" ? { tokens: firewall.tokens } : {};
+}
+
+/** An item of the log; undefined where it was forgotten. */
+export function itemOf({ events }: ContextManager, id: string): StoredItem | undefined {
+  try {
+    return events.get(id);
+  } catch (error) {
+    if (ContextWeaverError.is(error) && error.code === "NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+/** Forms by their names, one and many. */
+const FORMS: readonly (readonly [became: LeftOut["became"], one: string, many: string])[] = [
+  ["dropped", "dropped", "dropped"],
+  ["stub", "stub", "stubs"],
+  ["excerpt", "excerpt", "excerpts"],
+  ["redacted", "redacted", "redacted"],
+  ["digest", "digest", "digests"],
+];
+
+/** Counts what is not whole, with the largest by name. `dropped` counts those that are not listed, too. */
+export function leftOutWords(left: readonly LeftOut[], dropped: number): string {
+  const counts = FORMS.flatMap(([form, one, many]) => {
+    const count = form === "dropped" ? dropped : left.filter(({ became }) => became === form).length;
+    return count > 0 ? [`${count} ${count === 1 ? one : many}`] : [];
+  });
+  if (counts.length === 0) return "nothing left out";
+  const [largest] = byTokens(left);
+  return `${counts.join(", ")}${largest ? `; largest ${nameOf(largest)}: ${fateOf(largest)}` : ""}`;
+}
+
+/** The largest first. */
+function byTokens(left: readonly LeftOut[]): readonly LeftOut[] {
+  return [...left].sort((a, b) => (b.tokens ?? 0) - (a.tokens ?? 0));
+}
+
+function nameOf({ tool_name, item_id }: LeftOut): string {
+  return tool_name ?? item_id;
+}
+
+function fateOf({ tokens, became, handle, reason }: LeftOut): string {
+  return [...(tokens === undefined ? [] : [`${figure(tokens)} tokens`]), became, ...(handle === undefined ? [] : [handle]), reason].join(", ");
+}
+
+/** Most lines of the list in a text. */
+const MOST_LINES = 10;
+
+/** The list for people. */
+export function leftOutLines(left: readonly LeftOut[], dropped: number): readonly string[] {
+  if (left.length === 0) return [];
+  const more = left.length - MOST_LINES + Math.max(0, dropped - left.filter(({ became }) => became === "dropped").length);
+  const line = (one: LeftOut) => `  ${one.item_id} (${one.tool_name ?? one.kind ?? "unknown"}): ${one.became === "dropped" ? "" : `${figure(one.shown_tokens)} of `}${fateOf(one)}`;
+  return ["not whole in the last step:", ...byTokens(left).slice(0, MOST_LINES).map(line), ...(more > 0 ? [`  and ${more} more`] : [])];
+}
