@@ -434,11 +434,51 @@ fn what_a_text_cannot_give_is_an_error() {
             "/selector/where",
         ),
         ("a,b\n1,2\n3,4\n", json!({ "type": "stats", "columns": ["c"] }), ErrorCode::NotFound, "/selector/columns"),
+        (
+            "[{\"a\":1},{\"b\":2}]",
+            json!({ "type": "rows", "columns": ["b", "c"] }),
+            ErrorCode::NotFound,
+            "/selector/columns",
+        ),
+        (
+            "{\"a\":1}\n{\"b\":2}\n",
+            json!({ "type": "rows", "where": [{ "column": "b" }, { "column": "c", "value": 1 }] }),
+            ErrorCode::NotFound,
+            "/selector/where",
+        ),
+        ("[1,2]", json!({ "type": "rows", "where": [{ "column": "value" }] }), ErrorCode::NotFound, "/selector/where"),
     ];
     for (text, selector, code, path) in cases {
         let error = cut(text, "text/plain", &selector, None).unwrap_err();
         assert_eq!((error.code(), error.path()), (code, path), "{selector}");
     }
+}
+
+/// A wrong column of JSON gave no rows, as if none were there.
+#[test]
+fn a_column_that_no_record_has_is_named_with_those_there_are() {
+    let list = json!([{ "id": 1, "user": { "name": "ann" } }, { "id": 2, "state": null }]).to_string();
+    let lines = "{\"id\":1,\"user\":{\"name\":\"ann\"}}\n{\"id\":2,\"state\":null}\n";
+    let tested = |column: &str| json!({ "type": "rows", "where": [{ "column": column, "value": "ann" }] });
+    let media_types = [("application/json", list.as_str()), ("application/x-ndjson", lines)];
+    for (media_type, text) in media_types {
+        let hint = |selector: &Value| {
+            let error = cut(text, media_type, selector, None).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::NotFound, "{selector}");
+            (error.message().to_owned(), error.hint_text().unwrap().to_owned())
+        };
+        let there = "there are 3 columns: `id`, `user`, `state`".to_owned();
+        assert_eq!(hint(&tested("nope")), ("no column `nope`".to_owned(), there));
+        let near = "did you mean `state`? there are 3 columns".to_owned();
+        assert_eq!(hint(&json!({ "type": "rows", "columns": ["stat"] })), ("no column `stat`".to_owned(), near));
+        // One record that has it is enough, also as null and deeper down.
+        for column in ["id", "state", "user", "user.name"] {
+            assert!(cut(text, media_type, &tested(column), None).is_ok(), "{column}");
+        }
+        assert_eq!(cut(text, media_type, &tested("user.name"), None).unwrap().total, 1);
+    }
+    // Nothing says which columns an empty list would have.
+    assert_eq!(cut("[]", "application/json", &tested("nope"), None).unwrap().text, "[]");
 }
 
 #[test]
@@ -503,7 +543,9 @@ fn searches_run_under_a_step_budget() {
 #[test]
 fn selectors_of_many_columns_and_conditions_run_under_a_step_budget() {
     let table = "a,b\n".to_owned() + &"1,2\n".repeat(8000);
-    let empty = json!(vec![json!({}); 10_000]).to_string();
+    let mut records = vec![json!({}); 9_999];
+    records.push(json!({ "a": 1, "b": 2 }));
+    let empty = json!(records).to_string();
     let deep = json!(vec![json!({ "a": 1, "b": 2, "c": 3 }); 1500]).to_string();
     let columns = json!({ "type": "rows", "columns": vec!["a"; 8000] });
     let tests = |count: usize| -> Vec<Value> {
