@@ -230,6 +230,35 @@ test("a part says where it stands and how the rest is read, and is as large as w
   }
 });
 
+test("a part of what matches says of how much it is", () => {
+  for (const name of ["csv", "json", "log"]) {
+    const served = contextWeaver({ tools: [], budget_tokens: 4_000 });
+    const [content, media_type] = RESULTS[name];
+    const call = { id: "c1", type: "function", function: { name: "read", arguments: "{}" } };
+    served.manager.ingest({ id: "c1", kind: "tool_call", text: "{}", metadata: { function_name: "read", arguments: {} } });
+    served.manager.ingestToolResult({ tool_call_id: call.id, tool_name: "read", raw_output: content, media_type });
+    let calls = 0;
+    const ask = (args) => served.answer({ type: "function", id: `d${calls++}`, function: { name: "drilldown", arguments: JSON.stringify({ handle: HANDLE, ...args }) } }).content;
+    const last = (text) => text.split("\n").at(-1);
+    if (name === "log") {
+      assert.equal(last(ask({ selector: { type: "search", text: "card declined" } })), "(1 hit)");
+      assert.equal(last(ask({ selector: { type: "search", text: "no such words" } })), "(no hits)");
+      const many = { type: "search", text: "ERROR", max_hits: 5 };
+      assert.match(last(ask({ selector: many })), /^\(hits 0-4 of \d+, counted from 0; for the rest: \{.*"start":5\}\)$/);
+    } else {
+      const [column, held, all] = name === "csv" ? ["status", "held", 400] : ["état", "held", 300];
+      const rows = (value) => ({ type: "rows", where: [{ column, value }] });
+      assert.equal(last(ask({ selector: rows(held) })), `(1 row matches of ${all})`);
+      assert.equal(last(ask({ selector: rows("lost") })), `(no row matches of ${all})`);
+      const other = { type: "rows", where: [{ column, op: "!=", value: held }] };
+      const cut = last(ask({ selector: other, max_tokens: 200 }));
+      const [, end, rest] = new RegExp(`^\\(matching rows 0-(\\d+) of ${all - 1}, counted from 0; ${all} rows in all; for the rest: (.*)\\)$`).exec(cut) ?? assert.fail(cut);
+      assert.match(last(ask({ selector: JSON.parse(rest), max_tokens: 200 })), new RegExp(`^\\(matching rows ${Number(end) + 1}-\\d+ of ${all - 1}, `));
+    }
+    served.free();
+  }
+});
+
 test("what a recall cites stands there, and what is shown does not come back", () => {
   const manager = holding(RESULTS.log);
   const { text } = manager.recall("order 4711 declined", { max_tokens: 400 });

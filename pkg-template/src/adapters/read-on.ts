@@ -65,9 +65,24 @@ function within({ max_tokens = PART_TOKENS }: DrilldownInput, room: number): Dri
   return { max_tokens: Math.min(max_tokens, Math.max(room - NOTE_TOKENS, 0)) };
 }
 
-/** Numbers count from 0, as those of selectors do, and the last one is shown. */
-function said({ text, unit, start, end, total, next }: Slice): string {
-  const rest = next ? `; for the rest: ${JSON.stringify(next)}` : "";
-  const range = end > start ? `${unit} ${start}-${end - 1}` : `no ${unit}`;
-  return `${text}\n(${range} of ${total}, counted from 0${rest})`;
+function said(slice: Slice): string {
+  const rest = slice.next ? `; for the rest: ${JSON.stringify(slice.next)}` : "";
+  return `${slice.text}\n(${shownOf(slice)}${rest})`;
+}
+
+/** Which part of what there is stands in a slice. Numbers count from 0, as those of selectors do, and the last one is shown. */
+export function shownOf({ unit, start, end, total, matches }: Pick<Slice, "unit" | "start" | "end" | "total" | "matches">): string {
+  if (matches) return matchesShown(matches, total);
+  if (unit === "hits" && end - start === total) return total === 0 ? "no hits" : total === 1 ? "1 hit" : `all ${total} hits`;
+  return `${numbered(unit, start, end)} of ${total}, counted from 0`;
+}
+
+/** Which of the rows that fulfil conditions stand in a slice. */
+export function matchesShown({ start, end, rows }: NonNullable<Slice["matches"]>, total: number): string {
+  if (end - start < total) return `${numbered("matching rows", start, end)} of ${total}, counted from 0; ${rows} rows in all`;
+  return `${total === 0 ? "no row matches" : total === 1 ? "1 row matches" : `${total} rows match`} of ${rows}`;
+}
+
+function numbered(unit: string, start: number, end: number): string {
+  return end > start ? `${unit} ${start}-${end - 1}` : `no ${unit}`;
 }

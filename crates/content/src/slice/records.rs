@@ -10,7 +10,7 @@ use super::index::SliceIndex;
 use super::json::{JsonPath, push_quoted};
 use super::pager::{PageFrame, PageUnit, Pager};
 use super::selector::{RowCondition, Selector, SelectorKind};
-use super::TextSlice;
+use super::{MatchingRows, TextSlice};
 use crate::sniff::Shape;
 use crate::table::{Table, cells};
 use crate::tree::{JsonKind, JsonNode, JsonTree};
@@ -148,8 +148,15 @@ impl<'a> TabularText<'a> {
         let mut answer = selector.answer("rows", self.len(), &(span.start..span.start + kept.len()), page);
         let end = if taken < kept.len() { row_at(kept.start + taken).unwrap_or(span.end) } else { span.end };
         answer.end = end as u64;
-        if !conditions.is_empty() {
-            answer.total = kept.len() as u64;
+        if let Some(rows) = &fulfilled {
+            let first = usize::from(titled);
+            let before = rows.partition_point(|row| (*row as usize) < first);
+            answer.total = (rows.len() - before) as u64;
+            answer.matches = Some(MatchingRows {
+                start: (kept.start - before) as u64,
+                end: (kept.start + taken - before) as u64,
+                rows: self.len().saturating_sub(first) as u64,
+            });
         }
         if let Some(next) = &mut answer.next {
             next.insert("start".into(), end.into());

@@ -454,6 +454,44 @@ fn what_a_text_cannot_give_is_an_error() {
     }
 }
 
+#[test]
+fn rows_with_conditions_say_which_of_how_many_they_are() {
+    let kind = |n: usize| if n % 100 == 99 { "held" } else { "sent" };
+    let csv = (0..2000).map(|n| format!("{n},{}\n", kind(n))).collect::<Vec<_>>().concat();
+    let csv = format!("id,kind\n{csv}");
+    let list = json!((0..2000).map(|n| json!({ "id": n, "kind": kind(n) })).collect::<Vec<_>>()).to_string();
+    let lines = (0..2000).map(|n| json!({ "id": n, "kind": kind(n) }).to_string() + "\n").collect::<Vec<_>>().concat();
+    let held = json!({ "type": "rows", "where": [{ "column": "kind", "value": "held" }], "columns": ["id"] });
+    // The header of a table is its row 0.
+    for (text, media_type, titled) in
+        [(&csv, "text/csv", 1), (&list, "application/json", 0), (&lines, "application/x-ndjson", 0)]
+    {
+        let (mut shown, pages) = (0, follow(text, media_type, &held, 16));
+        assert!(pages.len() > 1, "{media_type}");
+        for (selector, page) in &pages {
+            let matches = page.matches.unwrap();
+            assert_eq!((matches.start, matches.rows, page.total), (shown, 2000, 20), "{media_type} {selector}");
+            assert_eq!(page.start, selector.get("start").map_or(0, |start| start.as_u64().unwrap()));
+            shown = matches.end;
+            // It goes on at the row that matches next, as rows of the text are counted.
+            if let Some(next) = &page.next {
+                assert_eq!((&next["start"], page.end), (&json!(page.end), shown * 100 + 99 + titled));
+            }
+        }
+        assert_eq!(shown, 20, "{media_type}");
+        // A range is one of rows, not of those that match.
+        let part = json!({ "type": "rows", "where": held["where"], "start": 150, "end": 350 });
+        let part = cut(text, media_type, &part, None).unwrap();
+        let matches = part.matches.unwrap();
+        assert_eq!((matches.start, matches.end, part.total, part.start, part.end), (1, 3, 20, 150, 350));
+        assert_eq!(cut(text, media_type, &json!({ "type": "rows", "end": 3 }), None).unwrap().matches, None);
+    }
+    // The header itself is none of those that match.
+    let not = json!({ "type": "rows", "where": [{ "column": "kind", "op": "!=", "value": "held" }], "start": 1900 });
+    let rest = cut(&csv, "text/csv", &not, None).unwrap();
+    assert_eq!((rest.total, rest.matches.map(|matches| (matches.start, matches.end))), (1980, Some((1881, 1980))));
+}
+
 /// A wrong column of JSON gave no rows, as if none were there.
 #[test]
 fn a_column_that_no_record_has_is_named_with_those_there_are() {

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use contextweaver_base::limits;
+use contextweaver_content::MatchingRows;
 use contextweaver_model::JsonMap;
 use contextweaver_model::json::Record;
 
@@ -56,10 +57,14 @@ pub struct Slice {
     pub unit: &'static str,
     /// Units there are; of rows with conditions, those that fulfil them.
     pub total: u64,
-    /// The first one shown.
+    /// The first one shown; of rows with conditions, the first one looked at.
     pub start: u64,
-    /// The one after the last that is shown whole.
+    /// The one after the last that is shown whole; of rows with conditions, after the last one looked at.
     pub end: u64,
+    /// Of rows with conditions: which of those that fulfil them are shown, counted from 0 among those, and how many rows
+    /// there are, matching or not.
+    #[cfg_attr(feature = "ts", ts(type = "{ readonly start: number; readonly end: number; readonly rows: number }"))]
+    pub matches: Option<MatchingRows>,
     /// Whether `max_tokens`, or `max_hits` of a search, left less than was asked for.
     pub truncated: bool,
     /// The selector of the rest; absent when there is none, and when `max_tokens` has no room for one character.
