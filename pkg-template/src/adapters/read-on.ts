@@ -22,12 +22,12 @@ const MAX_NAMED = 3;
 
 /** Reads a part of a result within `room` tokens, and says where it stands and how to go on. */
 export function readOn(manager: Pick<ContextManager, "drilldown">, input: DrilldownInput, room: number): string {
-  return said(manager.drilldown(input.handle, selectorOf(input), within(input, room)));
+  return said(manager.drilldown(input.handle, input.selector, within(input, room)));
 }
 
 /** Does the same of a result, too, that is not in memory. */
 export async function readOnAsync(manager: Pick<ContextManager, "drilldownAsync">, input: DrilldownInput, room: number, signal?: AbortSignal): Promise<string> {
-  return said(await manager.drilldownAsync(input.handle, selectorOf(input), { ...within(input, room), signal }));
+  return said(await manager.drilldownAsync(input.handle, input.selector, { ...within(input, room), signal }));
 }
 
 /** Arguments of `ContextManager.recall`. */
@@ -55,10 +55,6 @@ export function found({ text, unread }: Pick<RecallAnswer, "text" | "unread">): 
 /** How much a model may be told: what it asked for, as far as there is room. */
 export function atMost({ max_tokens = RECALL_TOKENS }: Pick<RecallInput, "max_tokens">, room: number): { readonly max_tokens: number } {
   return { max_tokens: Math.min(max_tokens, room) };
-}
-
-function selectorOf({ selector = { type: "lines" } }: DrilldownInput): Selector {
-  return selector;
 }
 
 function within({ max_tokens = PART_TOKENS }: DrilldownInput, room: number): DrilldownOptions {

@@ -1,7 +1,7 @@
 //! A request for a part of an artifact, and the part.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use contextweaver_base::limits;
 use contextweaver_content::MatchingRows;
@@ -14,7 +14,8 @@ use contextweaver_model::json::Record;
 pub struct DrilldownRequest {
     /// Handle of the artifact.
     pub handle: String,
-    /// The part, as the caller wrote it.
+    /// The part, as the caller wrote it; the lines from the first one on where nothing says which.
+    #[record(default = json!({ "type": "lines" }))]
     pub selector: Value,
     /// Whether to add the part to the log.
     #[record(default)]
