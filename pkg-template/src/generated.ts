@@ -639,10 +639,15 @@ export interface Slice {
   readonly unit: "chars" | "lines" | "rows" | "keys" | "items" | "values" | "hits" | "columns" | "entries";
   /** Units there are; of rows with conditions, those that fulfil them. */
   readonly total: number;
-  /** The first one shown. */
+  /** The first one shown; of rows with conditions, the first one looked at. */
   readonly start: number;
-  /** The one after the last that is shown whole. */
+  /** The one after the last that is shown whole; of rows with conditions, after the last one looked at. */
   readonly end: number;
+  /**
+   * Of rows with conditions: which of those that fulfil them are shown, counted from 0 among those, and how many rows
+   * there are, matching or not.
+   */
+  readonly matches?: { readonly start: number; readonly end: number; readonly rows: number };
   /** Whether `max_tokens`, or `max_hits` of a search, left less than was asked for. */
   readonly truncated: boolean;
   /** The selector of the rest; absent when there is none, and when `max_tokens` has no room for one character. */

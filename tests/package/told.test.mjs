@@ -158,13 +158,17 @@ const ABOUT_TOOLS = {
   "Read a part of a stored result, from `start` (0 is the first) up to and without `end`.": ({ read, raw }) => {
     assert.equal(read({ type: "lines", start: 0, end: 2 }), raw.split("\n").slice(0, 2).join("\n"));
   },
-  "rows take `where`: [{column, op, value}], json_path a `path` such as items[0].name, search a `text`.": ({ csv, json, read }) => {
-    assert.match(csv({ type: "rows", where: [{ column: "status", op: "=", value: "held" }] }), /7200,C-20,held/);
+  "rows take columns, where: [{column, op (= != < <= > >= contains), value}]; json_keys keys; json_path a path as items[0].name; search ignore_case.": ({ csv, json, read }) => {
+    for (const [op, value] of [["=", "held"], ["==", "held"], ["!=", "shipped"], ["<", "i"], ["<=", "held"], ["contains", "eld"]]) {
+      assert.match(csv({ type: "rows", columns: ["id", "status"], where: [{ column: "status", op, value }] }), /^id,status\n7200,held$/);
+    }
+    assert.equal(csv({ type: "rows", columns: ["id"], where: [{ column: "id", op: ">", value: 7398 }, { column: "id", op: ">=", value: 7399 }] }), "id\n7399");
+    assert.equal(json({ type: "json_keys", keys: ["page"] }), '{"page": 1}');
     assert.match(json({ type: "json_path", path: "orders[120].note" }), /parcel/);
-    assert.match(read({ type: "search", text: "card declined" }), /order 4711/);
+    assert.match(read({ type: "search", text: "CARD declined", ignore_case: true }), /order 4711/);
   },
   "outline tells what there is.": ({ read }) => assert.match(read({ type: "outline" }), /^600 lines, /),
-  "Find what is no longer shown, by words that stood near it in the conversation or in any result.": ({ manager }) => {
+  "Find what is no longer shown, by words that stood near it.": ({ manager }) => {
     assert.match(manager.recall("bank that declined order 4711", { hidden_only: true }).text, /C-17/);
   },
 };
@@ -178,7 +182,7 @@ test("what the tools say of themselves is so, and costs little", () => {
   assert.deepEqual([...sentences].sort(), Object.keys(ABOUT_TOOLS).sort(), "a sentence without a check, or a check without a sentence");
   for (const sentence of sentences) ABOUT_TOOLS[sentence](world);
   const described = JSON.stringify(tools).match(/"description":"[^"]+"/g).length;
-  assert.equal(described, 3, "`artifact:…` is the third");
+  assert.equal(described, 2, "of the tools alone");
   assert.ok(HANDLE.startsWith("artifact:"));
   const cost = ({ name, description, args_schema: schema }) => countTokens(JSON.stringify({ name, description, schema }));
   assert.ok(tools.reduce((sum, tool) => sum + cost(tool), 0) <= 350);
@@ -222,6 +226,35 @@ test("a part says where it stands and how the rest is read, and is as large as w
     const answer = served.answer(asked.tool_calls[0]);
     const sent = served.fit({ model: "gpt-5", messages: [...messages, asked, answer] });
     assert.equal(sent.messages.at(-1).content, answer.content);
+    served.free();
+  }
+});
+
+test("a part of what matches says of how much it is", () => {
+  for (const name of ["csv", "json", "log"]) {
+    const served = contextWeaver({ tools: [], budget_tokens: 4_000 });
+    const [content, media_type] = RESULTS[name];
+    const call = { id: "c1", type: "function", function: { name: "read", arguments: "{}" } };
+    served.manager.ingest({ id: "c1", kind: "tool_call", text: "{}", metadata: { function_name: "read", arguments: {} } });
+    served.manager.ingestToolResult({ tool_call_id: call.id, tool_name: "read", raw_output: content, media_type });
+    let calls = 0;
+    const ask = (args) => served.answer({ type: "function", id: `d${calls++}`, function: { name: "drilldown", arguments: JSON.stringify({ handle: HANDLE, ...args }) } }).content;
+    const last = (text) => text.split("\n").at(-1);
+    if (name === "log") {
+      assert.equal(last(ask({ selector: { type: "search", text: "card declined" } })), "(1 hit)");
+      assert.equal(last(ask({ selector: { type: "search", text: "no such words" } })), "(no hits)");
+      const many = { type: "search", text: "ERROR", max_hits: 5 };
+      assert.match(last(ask({ selector: many })), /^\(hits 0-4 of \d+, counted from 0; for the rest: \{.*"start":5\}\)$/);
+    } else {
+      const [column, held, all] = name === "csv" ? ["status", "held", 400] : ["état", "held", 300];
+      const rows = (value) => ({ type: "rows", where: [{ column, value }] });
+      assert.equal(last(ask({ selector: rows(held) })), `(1 row matches of ${all})`);
+      assert.equal(last(ask({ selector: rows("lost") })), `(no row matches of ${all})`);
+      const other = { type: "rows", where: [{ column, op: "!=", value: held }] };
+      const cut = last(ask({ selector: other, max_tokens: 200 }));
+      const [, end, rest] = new RegExp(`^\\(matching rows 0-(\\d+) of ${all - 1}, counted from 0; ${all} rows in all; for the rest: (.*)\\)$`).exec(cut) ?? assert.fail(cut);
+      assert.match(last(ask({ selector: JSON.parse(rest), max_tokens: 200 })), new RegExp(`^\\(matching rows ${Number(end) + 1}-\\d+ of ${all - 1}, `));
+    }
     served.free();
   }
 });

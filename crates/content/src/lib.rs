@@ -49,6 +49,8 @@ pub use abridge::{Abridgment, abridge};
 pub use digest::{Digest, Focus, digest, digest_sniffed};
 pub use projection::{KeepPath, PathSegment, project};
 pub use reshape::{Reshaped, reshape, reshape_sniffed};
-pub use slice::{SELECTORS, Selector, SliceIndex, TextSlice, drilldown_tool, recall_tool, slice, slice_indexed};
+pub use slice::{
+    MatchingRows, SELECTORS, Selector, SliceIndex, TextSlice, drilldown_tool, recall_tool, slice, slice_indexed,
+};
 pub use sniff::{Shape, SniffedText, essence, sniff};
 pub use views::{views, views_sniffed};

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use contextweaver_base::order::sort_by;
 use contextweaver_model::json::to_sorted_ascii;
 use contextweaver_model::{ContextItem, JsonMap, Strategy};
 use contextweaver_text::redact::redact_id;
@@ -58,7 +59,7 @@ pub fn is_chosen(item: &ContextItem) -> bool {
 
 /// Returns the line for an item of which `kept` tokens are shown; none when nothing is left out.
 ///
-/// `(118 of 2389 tokens; drilldown artifact:result:c1 {"end": 109, "start": 96, "type": "lines"})`
+/// `(118 of 2389 tokens; drilldown artifact:result:c1 {"type": "lines", "start": 96, "end": 109})`
 pub fn note(item: &ContextItem, kept: u64) -> Option<String> {
     note_with(item, kept, None)
 }
@@ -70,12 +71,27 @@ pub fn note_with(item: &ContextItem, kept: u64, missing: Option<&JsonMap>) -> Op
     if is_reshaped(item) || kept >= total {
         return None;
     }
-    let missing = missing.cloned().map(Value::Object);
-    let view = match missing.as_ref().or_else(|| field(item, "view")) {
-        Some(view) if view.is_object() => format!(" {}", to_sorted_ascii(view, None)),
-        _ => String::new(),
-    };
+    let view = missing.or_else(|| field(item, "view")?.as_object());
+    let view = view.map_or_else(String::new, |view| format!(" {}", written(view)));
     Some(format!("({kept} of {total} tokens; drilldown {}{view})", safe_handle(handle)))
+}
+
+/// Writes a selector as one is read: its type, where it starts, and then the rest.
+fn written(selector: &JsonMap) -> String {
+    let mut fields: Vec<(&String, &Value)> = selector.iter().collect();
+    sort_by(&mut fields, |(a, _), (b, _)| rank(a).cmp(&rank(b)).then(a.cmp(b)));
+    let fields: Vec<String> = fields
+        .into_iter()
+        .map(|(key, value)| {
+            format!("{}: {}", to_sorted_ascii(&Value::from(key.as_str()), None), to_sorted_ascii(value, None))
+        })
+        .collect();
+    format!("{{{}}}", fields.join(", "))
+}
+
+/// Returns the place of a field among those of a selector.
+fn rank(field: &str) -> usize {
+    ["type", "start"].iter().position(|first| *first == field).unwrap_or(usize::MAX)
 }
 
 /// Returns a handle with brackets, controls and invisible characters escaped, and credentials masked that somebody took for

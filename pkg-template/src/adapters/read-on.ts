@@ -22,12 +22,12 @@ const MAX_NAMED = 3;
 
 /** Reads a part of a result within `room` tokens, and says where it stands and how to go on. */
 export function readOn(manager: Pick<ContextManager, "drilldown">, input: DrilldownInput, room: number): string {
-  return said(manager.drilldown(input.handle, selectorOf(input), within(input, room)));
+  return said(manager.drilldown(input.handle, input.selector, within(input, room)));
 }
 
 /** Does the same of a result, too, that is not in memory. */
 export async function readOnAsync(manager: Pick<ContextManager, "drilldownAsync">, input: DrilldownInput, room: number, signal?: AbortSignal): Promise<string> {
-  return said(await manager.drilldownAsync(input.handle, selectorOf(input), { ...within(input, room), signal }));
+  return said(await manager.drilldownAsync(input.handle, input.selector, { ...within(input, room), signal }));
 }
 
 /** Arguments of `ContextManager.recall`. */
@@ -57,17 +57,28 @@ export function atMost({ max_tokens = RECALL_TOKENS }: Pick<RecallInput, "max_to
   return { max_tokens: Math.min(max_tokens, room) };
 }
 
-function selectorOf({ selector = { type: "lines" } }: DrilldownInput): Selector {
-  return selector;
-}
-
 function within({ max_tokens = PART_TOKENS }: DrilldownInput, room: number): DrilldownOptions {
   return { max_tokens: Math.min(max_tokens, Math.max(room - NOTE_TOKENS, 0)) };
 }
 
-/** Numbers count from 0, as those of selectors do, and the last one is shown. */
-function said({ text, unit, start, end, total, next }: Slice): string {
-  const rest = next ? `; for the rest: ${JSON.stringify(next)}` : "";
-  const range = end > start ? `${unit} ${start}-${end - 1}` : `no ${unit}`;
-  return `${text}\n(${range} of ${total}, counted from 0${rest})`;
+function said(slice: Slice): string {
+  const rest = slice.next ? `; for the rest: ${JSON.stringify(slice.next)}` : "";
+  return `${slice.text}\n(${shownOf(slice)}${rest})`;
+}
+
+/** Which part of what there is stands in a slice. Numbers count from 0, as those of selectors do, and the last one is shown. */
+export function shownOf({ unit, start, end, total, matches }: Pick<Slice, "unit" | "start" | "end" | "total" | "matches">): string {
+  if (matches) return matchesShown(matches, total);
+  if (unit === "hits" && end - start === total) return total === 0 ? "no hits" : total === 1 ? "1 hit" : `all ${total} hits`;
+  return `${numbered(unit, start, end)} of ${total}, counted from 0`;
+}
+
+/** Which of the rows that fulfil conditions stand in a slice. */
+export function matchesShown({ start, end, rows }: NonNullable<Slice["matches"]>, total: number): string {
+  if (end - start < total) return `${numbered("matching rows", start, end)} of ${total}, counted from 0; ${rows} rows in all`;
+  return `${total === 0 ? "no row matches" : total === 1 ? "1 row matches" : `${total} rows match`} of ${rows}`;
+}
+
+function numbered(unit: string, start: number, end: number): string {
+  return end > start ? `${unit} ${start}-${end - 1}` : `no ${unit}`;
 }

@@ -1,6 +1,7 @@
 // `contextweaver drilldown`: what a snapshot has stored, and parts of it.
 import { ContextManager, ContextWeaverError } from "../api.js";
 import type { ArtifactRef, Slice, ViewSpec } from "../api.js";
+import { matchesShown } from "../adapters/read-on.js";
 import { UsageError, selectorOf, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { cell, inline, painter, safe, safeJson, table } from "./print.js";
@@ -31,8 +32,8 @@ export async function drilldown({ files, values }: CommandLine): Promise<string>
 }
 
 /** What a slice is of, and how to go on. */
-export function whatIsLeft({ unit, start, end, total, tokens, truncated, next }: Slice): string {
-  const shown = `${range(unit, start, end, total)}, ${tokens} tokens`;
+export function whatIsLeft({ unit, start, end, total, matches, tokens, truncated, next }: Slice): string {
+  const shown = `${matches ? matchesShown(matches, total) : range(unit, start, end, total)}, ${tokens} tokens`;
   if (next) return `(${shown}; cut, go on with --selector ${quoted(inline(next))})`;
   return truncated ? `(${shown}; cut, --max-tokens leaves no room)` : `(${shown})`;
 }

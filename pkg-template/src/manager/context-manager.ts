@@ -479,7 +479,7 @@ export class ContextManager {
 
   /**
    * Reads a part of an artifact, or of a result that was ingested as an item (`artifact:` and its id). Secrets are masked
-   * before the part is cut out. With `inject` the part becomes an item `drilldown:<handle>:<type>:<items of the log>`,
+   * before the part is cut out. Without a selector it is the lines from the first one on. With `inject` the part becomes an item `drilldown:<handle>:<type>:<items of the log>`,
    * as sensitive as what it is of.
    *
    * `POLICY_VIOLATION` when an item that refers to it is at or above the sensitivity floor, or redacted;
@@ -487,7 +487,7 @@ export class ContextManager {
    * or for a type of selector that does not exist; `DECODE_FAILED` when JSON is asked of what is none; `NOT_FOUND` when a
    * path or column leads to nothing.
    */
-  drilldown(handle: string, selector: Selector, options?: DrilldownOptions): Slice {
+  drilldown(handle: string, selector?: Selector, options?: DrilldownOptions): Slice {
     try {
       return this.#slice(handle, selector, options);
     } catch (error) {
@@ -503,7 +503,7 @@ export class ContextManager {
    *
    * Errors: those of `drilldown`; `INVALID_INPUT` at `/bytes` for other bytes than those that were stored.
    */
-  async drilldownAsync(handle: string, selector: Selector, options?: DrilldownOptions & AbortOptions): Promise<Slice> {
+  async drilldownAsync(handle: string, selector?: Selector, options?: DrilldownOptions & AbortOptions): Promise<Slice> {
     const { signal, ...how } = fields(options) as DrilldownOptions & AbortOptions;
     refuseAborted(signal);
     try {
@@ -515,8 +515,8 @@ export class ContextManager {
     }
   }
 
-  #slice(handle: string, selector: Selector, options: DrilldownOptions | undefined): Slice {
-    const args = { ...fields(options), handle, selector } as Record<string, unknown>;
+  #slice(handle: string, selector: Selector | undefined, options: DrilldownOptions | undefined): Slice {
+    const args = { ...fields(options), handle, ...(selector !== undefined && { selector }) } as Record<string, unknown>;
     const how = { changed: args["inject"] === true, uses: handle };
     return this.#session.run<Slice>("drilldown", encode(args), how).value;
   }

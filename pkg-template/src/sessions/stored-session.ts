@@ -168,7 +168,7 @@ export class StoredSession {
   }
 
   /** Reads a part of an artifact, as {@link ContextManager.drilldownAsync}. */
-  drilldown(handle: string, selector: Selector, options?: DrilldownOptions & AbortOptions): Promise<Slice> {
+  drilldown(handle: string, selector?: Selector, options?: DrilldownOptions & AbortOptions): Promise<Slice> {
     return this.manager.drilldownAsync(handle, selector, options);
   }
 

@@ -14,6 +14,8 @@ mod values;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use serde::Serialize;
+
 use self::found::{WrittenEntries, part_of};
 pub use self::index::SliceIndex;
 pub(super) use self::json::{push_index, push_key, squeeze};
@@ -29,6 +31,17 @@ use contextweaver_model::json::JsonMap;
 use contextweaver_text::lines::slice_range;
 use contextweaver_text::tokens::Estimator;
 
+/// Which of the rows that fulfil conditions are shown, counted from 0 among those.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct MatchingRows {
+    /// The first one shown.
+    pub start: u64,
+    /// The one after the last that is shown whole.
+    pub end: u64,
+    /// Rows there are, matching or not, without the header.
+    pub rows: u64,
+}
+
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextSlice {
@@ -38,10 +51,12 @@ pub struct TextSlice {
     pub unit: &'static str,
     /// Units there are; of rows with conditions, those that fulfil them.
     pub total: u64,
-    /// First unit shown, from 0.
+    /// First unit shown, from 0; of rows with conditions, the first one looked at.
     pub start: u64,
-    /// Unit after the last one shown whole.
+    /// Unit after the last one shown whole; of rows with conditions, after the last one looked at.
     pub end: u64,
+    /// Of rows with conditions, which of those that fulfil them are shown.
+    pub matches: Option<MatchingRows>,
     /// Whether less is shown than was asked for.
     pub truncated: bool,
     /// The selector of the rest. Absent when all is shown, and when the limit leaves no room for a single character.
@@ -176,6 +191,7 @@ fn of_chars(text: &str, total: usize, span: Range<usize>, cut: Option<bool>, nex
         total: total as u64,
         start: span.start as u64,
         end: span.end as u64,
+        matches: None,
         truncated: cut.is_some(),
         next: (cut == Some(true)).then(next),
     }
@@ -205,6 +221,7 @@ impl Selector {
             total: total as u64,
             start: span.start as u64,
             end: end as u64,
+            matches: None,
             truncated,
             next: (truncated && progress).then(|| self.with(&changes)),
         }

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::TextSlice;
 use super::found::{RowIndex, RowPlan, part_of, span_of};
 use super::index::SliceIndex;
 use super::json::{JsonPath, push_quoted};
 use super::pager::{PageFrame, PageUnit, Pager};
 use super::selector::{RowCondition, Selector, SelectorKind};
+use super::{MatchingRows, TextSlice};
 use crate::sniff::Shape;
 use crate::table::{Table, cells};
 use crate::tree::{JsonKind, JsonNode, JsonTree};
@@ -148,8 +148,15 @@ impl<'a> TabularText<'a> {
         let mut answer = selector.answer("rows", self.len(), &(span.start..span.start + kept.len()), page);
         let end = if taken < kept.len() { row_at(kept.start + taken).unwrap_or(span.end) } else { span.end };
         answer.end = end as u64;
-        if !conditions.is_empty() {
-            answer.total = kept.len() as u64;
+        if let Some(rows) = &fulfilled {
+            let first = usize::from(titled);
+            let before = rows.partition_point(|row| (*row as usize) < first);
+            answer.total = (rows.len() - before) as u64;
+            answer.matches = Some(MatchingRows {
+                start: (kept.start - before) as u64,
+                end: (kept.start + taken - before) as u64,
+                rows: self.len().saturating_sub(first) as u64,
+            });
         }
         if let Some(next) = &mut answer.next {
             next.insert("start".into(), end.into());
@@ -171,6 +178,7 @@ impl<'a> TabularText<'a> {
             // Of several columns with one name the first is meant.
             places.get_or_insert(&name.into_owned(), place);
         }
+        self.refuse_absent(pager, columns, conditions)?;
         let place = |name: &String, at: &str| match places.get(name) {
             None if self.at.separator.is_some() => {
                 Err(pager.selector.no_column(name, at, places.keys().map(String::as_str)))
@@ -187,6 +195,43 @@ impl<'a> TabularText<'a> {
         Ok(pager.index.plan.keep(question, RowPlan { picked, tested, header: header + "\n" }))
     }
 
+    /// Refuses a column that no record of JSON has: a key, in conditions also a path to what lies deeper.
+    fn refuse_absent(&self, pager: &mut Pager, columns: &[String], conditions: &[RowCondition]) -> Result<()> {
+        if self.at.separator.is_some() || self.len() == 0 {
+            return Ok(());
+        }
+        let mut absent = AbsentColumns::new(columns, conditions);
+        let mut budget = StepBudget::new("looking for the columns", limits::MAX_SEARCH_STEPS);
+        for row in 0..self.len() {
+            if absent.is_empty() {
+                return Ok(());
+            }
+            pager.index.read += 1;
+            let Some(tree) = JsonTree::parse(self.row(row)) else { continue };
+            absent.look_into(&tree, &mut budget).map_err(|error| {
+                error.at(format!("{}/where", pager.selector.path)).hint("ask for fewer conditions, or for fewer rows")
+            })?;
+        }
+        match absent.first() {
+            Some((name, at)) => Err(pager.selector.no_column(name, at, self.keys().iter().map(String::as_str))),
+            None => Ok(()),
+        }
+    }
+
+    /// The keys that records of JSON have, in the order of their appearance.
+    fn keys(&self) -> Vec<String> {
+        let (mut keys, mut known) = (Vec::new(), SortedMap::new());
+        for tree in (0..self.len()).filter_map(|row| JsonTree::parse(self.row(row))) {
+            for (key, _) in tree.root().members() {
+                if keys.len() < MAX_COLUMNS && known.get(&*key).is_none() {
+                    known.insert(key.clone().into_owned(), ());
+                    keys.push(key.into_owned());
+                }
+            }
+        }
+        keys
+    }
+
     /// Returns all rows that fulfil the conditions, in order.
     fn fulfilled(&self, pager: &mut Pager, conditions: &[RowCondition], places: &[usize]) -> Result<Arc<Vec<u32>>> {
         let question = pager.selector.question(&["where"]);
@@ -194,9 +239,7 @@ impl<'a> TabularText<'a> {
             return Ok(known);
         }
         let mut budget = StepBudget::new("testing the conditions", limits::MAX_SEARCH_STEPS);
-        // A column is a key, or a path for what lies deeper.
-        let paths: Vec<Option<JsonPath>> =
-            conditions.iter().map(|test| JsonPath::parse(&test.column, "").ok()).collect();
+        let paths: Vec<Option<JsonPath>> = conditions.iter().map(|test| deeper(&test.column)).collect();
         let mut rows = Vec::new();
         for row in 0..self.len() {
             let holds = match self.at.separator {
@@ -315,13 +358,65 @@ fn fulfils(
     let Some(tree) = JsonTree::parse(row) else { return Ok(false) };
     budget.charge(TEST_STEPS * conditions.len().saturating_sub(FREE_TESTS) * (tree.size() + LOOKUP_STEPS))?;
     Ok(conditions.iter().zip(paths).all(|(test, path)| {
-        let named = tree.root().get(&test.column);
-        let found = named.or_else(|| Some(path.as_ref()?.follow(tree.root()).0.first()?.node));
-        match found.filter(|node| node.kind() != JsonKind::Null) {
+        match cell(&tree, &test.column, path.as_ref()).filter(|node| node.kind() != JsonKind::Null) {
             None => test.holds(""),
             Some(node) => test.holds(&node.text()),
         }
     }))
+}
+
+/// Reads a column as the path to what lies deeper.
+fn deeper(column: &str) -> Option<JsonPath> {
+    JsonPath::parse(column, "").ok()
+}
+
+/// Returns what a record of JSON has in a column: below a key, or where the path leads.
+fn cell<'a>(tree: &'a JsonTree, column: &str, path: Option<&JsonPath>) -> Option<JsonNode<'a>> {
+    tree.root().get(column).or_else(|| Some(path?.follow(tree.root()).0.first()?.node))
+}
+
+/// Columns that none of the records looked into has.
+struct AbsentColumns {
+    /// Those to show, and whether each is absent.
+    shown: SortedMap<String, bool>,
+    /// How many of them are absent.
+    left: usize,
+    tested: Vec<(String, Option<JsonPath>)>,
+}
+
+impl AbsentColumns {
+    fn new(columns: &[String], conditions: &[RowCondition]) -> Self {
+        let tested = WordSet::new(conditions.iter().map(|test| test.column.clone()).collect());
+        let tested = tested.words().iter().map(|name| (name.clone(), deeper(name))).collect();
+        let mut shown = SortedMap::new();
+        for name in columns {
+            shown.insert(name.clone(), true);
+        }
+        Self { left: shown.len(), shown, tested }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.left == 0 && self.tested.is_empty()
+    }
+
+    /// Leaves out the columns that a record has.
+    fn look_into(&mut self, tree: &JsonTree, budget: &mut StepBudget) -> Result<()> {
+        budget.charge(TEST_STEPS * self.tested.len().saturating_sub(FREE_TESTS) * (tree.size() + LOOKUP_STEPS))?;
+        self.tested.retain(|(name, path)| cell(tree, name, path.as_ref()).is_none());
+        for (key, _) in tree.root().members() {
+            if let Some(is_absent) = self.shown.get_mut(&*key) {
+                self.left -= usize::from(std::mem::take(is_absent));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns one of them, and the field that names it.
+    fn first(&self) -> Option<(&str, &'static str)> {
+        let shown = self.shown.keys().find(|name| self.shown.get(*name) == Some(&true));
+        let shown = shown.map(|name| (name.as_str(), "/columns"));
+        shown.or_else(|| Some((self.tested.first()?.0.as_str(), "/where")))
+    }
 }
 
 /// The array that a JSON text is about: the text itself, or the longest member.

@@ -83,6 +83,14 @@ impl Selector {
     /// `UNSUPPORTED` at `<path>/type` for an unknown type; `INVALID_INPUT`, `MISSING_FIELD`, `UNKNOWN_FIELD` and
     /// `OUT_OF_RANGE` at the field; `TOO_LARGE` for a pattern that is too long.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let example = value["type"].as_str().and_then(example_of);
+        Self::read(value, path).map_err(|error| match example.filter(|_| error.code() == ErrorCode::MissingField) {
+            Some(example) if error.hint_text().is_none() => error.hint(format!("such as {example}")),
+            _ => error,
+        })
+    }
+
+    fn read(value: Value, path: &str) -> Result<Self> {
         let given = value.as_object().cloned().unwrap_or_default();
         let mut fields = Fields::open(value, path)?;
         let name = fields.string_or("type", "")?;
@@ -107,6 +115,7 @@ impl Selector {
                 conditions: fields.records("where", RowCondition::from_value)?,
                 header: fields.bool_or("header", true)?,
             },
+            "json_keys" if !fields.has("keys") => return Err(fields.missing("keys")),
             "json_keys" => SelectorKind::JsonKeys(fields.strings("keys")?),
             "json_path" => SelectorKind::JsonPath(JsonPath::parse(&fields.string("path")?, &fields.at("path"))?),
             "search" => SelectorKind::Search {
@@ -182,6 +191,18 @@ impl Selector {
     }
 }
 
+/// Returns a selector of a type that does not do without a field.
+fn example_of(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "around" => r#"{"type":"around","line":120}"#,
+        "rows" => r#"{"type":"rows","where":[{"column":"state","op":"=","value":"open"}]}"#,
+        "json_keys" => r#"{"type":"json_keys","keys":["total"]}"#,
+        "json_path" => r#"{"type":"json_path","path":"items[0].name"}"#,
+        "search" => r#"{"type":"search","text":"error"}"#,
+        _ => return None,
+    })
+}
+
 /// Takes a place that may count from the end.
 fn bound(fields: &mut Fields, key: &'static str) -> Result<Option<i64>> {
     let Some(value) = fields.take(key) else { return Ok(None) };
@@ -198,6 +219,8 @@ impl RowCondition {
         let mut fields = Fields::open(value, path)?;
         let column = fields.string("column")?;
         let op = fields.string_or("op", "=")?;
+        // As most languages write it.
+        let op = if op == "==" { "=".to_owned() } else { op };
         let op = OPERATORS.iter().position(|known| *known == op).ok_or_else(|| {
             Error::new(ErrorCode::InvalidInput, format!("unknown operator {}", quote(&op)))
                 .at(fields.at("op"))
@@ -238,7 +261,7 @@ impl RowCondition {
 fn pattern(fields: &mut Fields) -> Result<Pattern> {
     let regex = fields.bool_or("regex", false)?;
     let fold = fields.bool_or("ignore_case", false)?;
-    let key = if fields.has("text") && !(regex && fields.has("pattern")) { "text" } else { "pattern" };
+    let key = if fields.has("pattern") && (regex || !fields.has("text")) { "pattern" } else { "text" };
     let source = fields.string(key)?;
     let pattern = if source.is_empty() {
         Err(Error::new(ErrorCode::InvalidInput, "nothing to search for"))
@@ -268,9 +291,10 @@ mod tests {
             (json!({"type": "rows", "where": [{"op": "="}]}), MissingField, "/s/where/0/column"),
             (json!({"type": "rows", "where": [{"column": "a", "value": []}]}), InvalidInput, "/s/where/0/value"),
             (json!({"type": "json_keys", "keys": "ab"}), InvalidInput, "/s/keys"),
+            (json!({"type": "json_keys"}), MissingField, "/s/keys"),
             (json!({"type": "json_path"}), MissingField, "/s/path"),
             (json!({"type": "json_path", "path": "a["}), InvalidInput, "/s/path"),
-            (json!({"type": "search"}), MissingField, "/s/pattern"),
+            (json!({"type": "search"}), MissingField, "/s/text"),
             (json!({"type": "search", "text": ""}), InvalidInput, "/s/text"),
             (json!({"type": "search", "text": "a", "pattern": "b"}), UnknownField, "/s/pattern"),
             (json!({"type": "search", "pattern": "(", "regex": true}), InvalidInput, "/s/pattern"),
@@ -290,10 +314,31 @@ mod tests {
     }
 
     #[test]
+    fn what_lacks_a_field_is_shown_one_that_has_it() {
+        for lacking in [
+            json!({"type": "around", "context": 3}),
+            json!({"type": "rows", "where": [{"op": "=", "value": 1}]}),
+            json!({"type": "json_keys"}),
+            json!({"type": "json_path"}),
+            json!({"type": "search", "regex": true}),
+        ] {
+            let error = Selector::from_value(lacking.clone(), "").unwrap_err();
+            let example = error.hint_text().unwrap().strip_prefix("such as ").unwrap();
+            let example: Value = serde_json::from_str(example).unwrap();
+            assert_eq!(example["type"], lacking["type"]);
+            assert!(Selector::from_value(example, "").is_ok(), "{lacking}");
+        }
+        // A field that is only misspelt is worth more than an example.
+        let error = Selector::from_value(json!({"type": "json_path", "Path": "a"}), "").unwrap_err();
+        assert_eq!(error.hint_text(), Some("there is `Path`; did you mean `path`?"));
+    }
+
+    #[test]
     fn conditions_compare_numbers_as_numbers() {
         let holds = |op: &str, value: Value, cell: &str| {
             RowCondition::from_value(json!({ "column": "c", "op": op, "value": value }), "").unwrap().holds(cell)
         };
+        assert!(holds("==", json!(1), "1") && !holds("==", json!("a"), "b"));
         assert!(holds("=", json!(1), "1.0") && holds("<", json!(10), "9") && holds(">=", json!("2026-01"), "2026-02"));
         assert!(holds("=", json!(true), "true") && holds("=", json!(null), "") && holds("!=", json!("a"), "b"));
         assert!(holds("contains", json!("ell"), "hello") && !holds("contains", json!("x"), "hello"));

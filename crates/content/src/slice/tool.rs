@@ -14,8 +14,9 @@ pub fn drilldown_tool() -> SelectableItem {
     // As text, because a literal of this size costs more as code; a test reads it.
     tool(
         "drilldown",
-        "Read a part of a stored result, from `start` (0 is the first) up to and without `end`. rows take `where`: [{column, op, \
-         value}], json_path a `path` such as items[0].name, search a `text`. outline tells what there is.",
+        "Read a part of a stored result, from `start` (0 is the first) up to and without `end`. rows take columns, where: \
+         [{column, op (= != < <= > >= contains), value}]; json_keys keys; json_path a path as items[0].name; search \
+         ignore_case. outline tells what there is.",
         &["progressive-disclosure", "drilldown", "artifact"],
         include_str!("schema.json"),
     )
@@ -32,7 +33,7 @@ pub fn drilldown_tool() -> SelectableItem {
 pub fn recall_tool() -> SelectableItem {
     tool(
         "recall",
-        "Find what is no longer shown, by words that stood near it in the conversation or in any result.",
+        "Find what is no longer shown, by words that stood near it.",
         &["progressive-disclosure", "recall", "artifact"],
         include_str!("recall.json"),
     )
@@ -83,9 +84,11 @@ mod tests {
         let examples = [
             json!({ "type": "lines", "start": 0, "end": 2 }),
             json!({ "type": "head", "start": 0, "chars": 9 }),
-            json!({ "type": "rows", "where": [{ "column": "a", "op": "=", "value": 1 }] }),
+            json!({ "type": "around", "line": 3 }),
+            json!({ "type": "rows", "columns": ["a"], "where": [{ "column": "a", "op": "=", "value": 1 }] }),
+            json!({ "type": "json_keys", "keys": ["a"] }),
             json!({ "type": "json_path", "path": "items[0].name" }),
-            json!({ "type": "search", "text": "a.b", "regex": true }),
+            json!({ "type": "search", "text": "a.b", "regex": true, "ignore_case": true }),
         ];
         let mut named: Vec<&String> = fields.keys().collect();
         for example in examples {
@@ -93,6 +96,16 @@ mod tests {
             named.retain(|field| example.get(field.as_str()).is_none());
         }
         assert!(named.is_empty(), "{named:?}");
+        // What the schema has no room for, the description names.
+        for field in ["columns", "where", "keys", "ignore_case", "column", "value"] {
+            assert!(tool.description.contains(field), "{field}");
+        }
+        let operators = tool.description.split(['(', ')']).find(|part| part.contains("!=")).unwrap();
+        for op in operators.split(' ') {
+            let selector = json!({ "type": "rows", "where": [{ "column": "a", "op": op, "value": 1 }] });
+            assert!(Selector::from_value(selector, "").is_ok(), "{op}");
+        }
+        assert_eq!(operators.split(' ').count(), 7);
     }
 
     #[test]

@@ -434,11 +434,89 @@ fn what_a_text_cannot_give_is_an_error() {
             "/selector/where",
         ),
         ("a,b\n1,2\n3,4\n", json!({ "type": "stats", "columns": ["c"] }), ErrorCode::NotFound, "/selector/columns"),
+        (
+            "[{\"a\":1},{\"b\":2}]",
+            json!({ "type": "rows", "columns": ["b", "c"] }),
+            ErrorCode::NotFound,
+            "/selector/columns",
+        ),
+        (
+            "{\"a\":1}\n{\"b\":2}\n",
+            json!({ "type": "rows", "where": [{ "column": "b" }, { "column": "c", "value": 1 }] }),
+            ErrorCode::NotFound,
+            "/selector/where",
+        ),
+        ("[1,2]", json!({ "type": "rows", "where": [{ "column": "value" }] }), ErrorCode::NotFound, "/selector/where"),
     ];
     for (text, selector, code, path) in cases {
         let error = cut(text, "text/plain", &selector, None).unwrap_err();
         assert_eq!((error.code(), error.path()), (code, path), "{selector}");
     }
+}
+
+#[test]
+fn rows_with_conditions_say_which_of_how_many_they_are() {
+    let kind = |n: usize| if n % 100 == 99 { "held" } else { "sent" };
+    let csv = (0..2000).map(|n| format!("{n},{}\n", kind(n))).collect::<Vec<_>>().concat();
+    let csv = format!("id,kind\n{csv}");
+    let list = json!((0..2000).map(|n| json!({ "id": n, "kind": kind(n) })).collect::<Vec<_>>()).to_string();
+    let lines = (0..2000).map(|n| json!({ "id": n, "kind": kind(n) }).to_string() + "\n").collect::<Vec<_>>().concat();
+    let held = json!({ "type": "rows", "where": [{ "column": "kind", "value": "held" }], "columns": ["id"] });
+    // The header of a table is its row 0.
+    for (text, media_type, titled) in
+        [(&csv, "text/csv", 1), (&list, "application/json", 0), (&lines, "application/x-ndjson", 0)]
+    {
+        let (mut shown, pages) = (0, follow(text, media_type, &held, 16));
+        assert!(pages.len() > 1, "{media_type}");
+        for (selector, page) in &pages {
+            let matches = page.matches.unwrap();
+            assert_eq!((matches.start, matches.rows, page.total), (shown, 2000, 20), "{media_type} {selector}");
+            assert_eq!(page.start, selector.get("start").map_or(0, |start| start.as_u64().unwrap()));
+            shown = matches.end;
+            // It goes on at the row that matches next, as rows of the text are counted.
+            if let Some(next) = &page.next {
+                assert_eq!((&next["start"], page.end), (&json!(page.end), shown * 100 + 99 + titled));
+            }
+        }
+        assert_eq!(shown, 20, "{media_type}");
+        // A range is one of rows, not of those that match.
+        let part = json!({ "type": "rows", "where": held["where"], "start": 150, "end": 350 });
+        let part = cut(text, media_type, &part, None).unwrap();
+        let matches = part.matches.unwrap();
+        assert_eq!((matches.start, matches.end, part.total, part.start, part.end), (1, 3, 20, 150, 350));
+        assert_eq!(cut(text, media_type, &json!({ "type": "rows", "end": 3 }), None).unwrap().matches, None);
+    }
+    // The header itself is none of those that match.
+    let not = json!({ "type": "rows", "where": [{ "column": "kind", "op": "!=", "value": "held" }], "start": 1900 });
+    let rest = cut(&csv, "text/csv", &not, None).unwrap();
+    assert_eq!((rest.total, rest.matches.map(|matches| (matches.start, matches.end))), (1980, Some((1881, 1980))));
+}
+
+/// A wrong column of JSON gave no rows, as if none were there.
+#[test]
+fn a_column_that_no_record_has_is_named_with_those_there_are() {
+    let list = json!([{ "id": 1, "user": { "name": "ann" } }, { "id": 2, "state": null }]).to_string();
+    let lines = "{\"id\":1,\"user\":{\"name\":\"ann\"}}\n{\"id\":2,\"state\":null}\n";
+    let tested = |column: &str| json!({ "type": "rows", "where": [{ "column": column, "value": "ann" }] });
+    let media_types = [("application/json", list.as_str()), ("application/x-ndjson", lines)];
+    for (media_type, text) in media_types {
+        let hint = |selector: &Value| {
+            let error = cut(text, media_type, selector, None).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::NotFound, "{selector}");
+            (error.message().to_owned(), error.hint_text().unwrap().to_owned())
+        };
+        let there = "there are 3 columns: `id`, `user`, `state`".to_owned();
+        assert_eq!(hint(&tested("nope")), ("no column `nope`".to_owned(), there));
+        let near = "did you mean `state`? there are 3 columns".to_owned();
+        assert_eq!(hint(&json!({ "type": "rows", "columns": ["stat"] })), ("no column `stat`".to_owned(), near));
+        // One record that has it is enough, also as null and deeper down.
+        for column in ["id", "state", "user", "user.name"] {
+            assert!(cut(text, media_type, &tested(column), None).is_ok(), "{column}");
+        }
+        assert_eq!(cut(text, media_type, &tested("user.name"), None).unwrap().total, 1);
+    }
+    // Nothing says which columns an empty list would have.
+    assert_eq!(cut("[]", "application/json", &tested("nope"), None).unwrap().text, "[]");
 }
 
 #[test]
@@ -503,7 +581,9 @@ fn searches_run_under_a_step_budget() {
 #[test]
 fn selectors_of_many_columns_and_conditions_run_under_a_step_budget() {
     let table = "a,b\n".to_owned() + &"1,2\n".repeat(8000);
-    let empty = json!(vec![json!({}); 10_000]).to_string();
+    let mut records = vec![json!({}); 9_999];
+    records.push(json!({ "a": 1, "b": 2 }));
+    let empty = json!(records).to_string();
     let deep = json!(vec![json!({ "a": 1, "b": 2, "c": 3 }); 1500]).to_string();
     let columns = json!({ "type": "rows", "columns": vec!["a"; 8000] });
     let tests = |count: usize| -> Vec<Value> {

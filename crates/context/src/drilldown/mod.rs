@@ -86,6 +86,7 @@ impl ContextManager {
             total: part.total,
             start: part.start,
             end: part.end,
+            matches: part.matches,
             truncated: part.truncated,
             next: part.next,
             item_id: None,

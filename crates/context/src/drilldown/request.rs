@@ -1,9 +1,10 @@
 //! A request for a part of an artifact, and the part.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use contextweaver_base::limits;
+use contextweaver_content::MatchingRows;
 use contextweaver_model::JsonMap;
 use contextweaver_model::json::Record;
 
@@ -13,7 +14,8 @@ use contextweaver_model::json::Record;
 pub struct DrilldownRequest {
     /// Handle of the artifact.
     pub handle: String,
-    /// The part, as the caller wrote it.
+    /// The part, as the caller wrote it; the lines from the first one on where nothing says which.
+    #[record(default = json!({ "type": "lines" }))]
     pub selector: Value,
     /// Whether to add the part to the log.
     #[record(default)]
@@ -56,10 +58,14 @@ pub struct Slice {
     pub unit: &'static str,
     /// Units there are; of rows with conditions, those that fulfil them.
     pub total: u64,
-    /// The first one shown.
+    /// The first one shown; of rows with conditions, the first one looked at.
     pub start: u64,
-    /// The one after the last that is shown whole.
+    /// The one after the last that is shown whole; of rows with conditions, after the last one looked at.
     pub end: u64,
+    /// Of rows with conditions: which of those that fulfil them are shown, counted from 0 among those, and how many rows
+    /// there are, matching or not.
+    #[cfg_attr(feature = "ts", ts(type = "{ readonly start: number; readonly end: number; readonly rows: number }"))]
+    pub matches: Option<MatchingRows>,
     /// Whether `max_tokens`, or `max_hits` of a search, left less than was asked for.
     pub truncated: bool,
     /// The selector of the rest; absent when there is none, and when `max_tokens` has no room for one character.

@@ -281,6 +281,20 @@ fn a_slice_put_into_the_log_stays_whole() {
 }
 
 #[test]
+fn without_a_selector_the_lines_are_read_from_the_first_one_on() {
+    let mut manager = with(ManagerOptions::default(), &rows(400));
+    for selector in [None, Some(json!(null))] {
+        let mut request = json!({ "handle": "artifact:result:c", "max_tokens": 40 });
+        if let Some(selector) = selector {
+            request["selector"] = selector;
+        }
+        let slice = done(manager.drilldown(&DrilldownRequest::from_value(request).unwrap()).unwrap());
+        assert!(slice.text.starts_with(rows(400).lines().next().unwrap()), "{}", slice.text);
+        assert_eq!((slice.selector, slice.next.unwrap()["type"].as_str()), (json!({ "type": "lines" }), Some("lines")));
+    }
+}
+
+#[test]
 fn a_result_the_caller_put_into_the_log_can_be_looked_into() {
     let mut manager = ContextManager::new(ManagerOptions::default());
     let item =

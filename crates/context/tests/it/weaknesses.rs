@@ -177,7 +177,7 @@ fn w08_small_results_are_unchanged_and_cuts_are_marked() {
     let raw: String = (0..300).map(|n| format!("line {n} of a long report with word{}\n", n * n)).collect();
     support::ingest_result(&mut manager, "c2", &raw).unwrap();
     let prompt = answer(&mut manager, "", 600).prompt;
-    assert!(prompt.contains(" tokens; drilldown artifact:result:c2 {"), "{prompt}");
+    assert!(prompt.contains(" tokens; drilldown artifact:result:c2 {\"type\": \""), "{prompt}");
     let slice = support::drilldown(&mut manager, "artifact:result:c2", true).unwrap();
     let pack = answer(&mut manager, "report", 6000);
     assert!(pack.prompt.contains(&slice.text), "an injected slice must stand in the prompt whole");
