@@ -826,7 +826,7 @@ export interface Inputs {
   ContextItem: { required: "id" | "kind" | "text"; fields: never };
   ContextManagerOptions: { required: never; fields: "active_turn" | "budget" | "calibrate" | "classifier" | "estimator" | "extractor" | "firewall" | "ledger" | "limits" | "listens" | "policy" | "prices" | "profile" | "redact_secrets" | "redaction_hooks" | "rules" | "scoring" | "summarizer" | "thrift" };
   ContextPolicy: { required: never; fields: "allow_redacted_drilldown" | "allowed_kinds_per_phase" | "extra" | "max_items_per_kind" | "overflow_action" | "overflow_raise_kinds" | "redaction_hooks" | "sensitivity_action" | "sensitivity_floor" };
-  DrilldownOptions: { required: "handle" | "selector"; fields: "handle" | "inject" | "max_tokens" | "parent_id" | "selector" };
+  DrilldownOptions: { required: "handle"; fields: "handle" | "inject" | "max_tokens" | "parent_id" | "selector" };
   Envelope: { required: "status" | "summary"; fields: never };
   EnvelopeResult: { required: "envelope" | "tool_call_id"; fields: "envelope" | "sensitivity" | "tool_call_id" | "tool_name" };
   Episode: { required: "episode_id" | "summary"; fields: never };
