@@ -153,7 +153,8 @@ new ContextManager({ budgets: {} });
 new ContextManager({ scoring: { method: "bm25n", dedup_threshold: 0.5 } });
 // @ts-expect-error an absent option is a missing key
 manager.build({ phase: "answer", query: undefined });
-// @ts-expect-error the phase is required
+// @ts-expect-error no such phase
+manager.build({ phase: "dance", query: "q" });
 manager.build({ query: "q" });
 const request: BuildOptions = { phase: "route" };
 manager.build({ ...request, explain: true });
