@@ -134,7 +134,7 @@ impl ContextManager {
             return Ok(Outcome::Done(self.passed(request, &raw)));
         }
         let handle = handle_of(&format!("compact:{}", &content_hash(raw.as_bytes())[..16]));
-        let known = self.artifacts.get(&handle).is_ok_and(|bytes| bytes == raw.as_bytes());
+        let known = self.artifacts.used(&handle).is_some_and(|bytes| bytes == raw.as_bytes());
         if !known {
             self.artifacts.check(&handle, raw.len()).map_err(|error| error.at("/data"))?;
         }

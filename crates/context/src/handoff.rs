@@ -270,7 +270,7 @@ impl<'a> HandoffBuilder<'a> {
                 && !self.handles.contains(&own.handle)
                 && found.insert(own.handle.as_str())
             {
-                let mut artifact = self.artifacts.artifact_ref(&own.handle).unwrap_or(own).clone();
+                let mut artifact = self.artifacts.known(&own.handle).unwrap_or(own).clone();
                 if self.options.redact_secrets {
                     mask_artifact(&mut artifact, mask_secrets);
                 }

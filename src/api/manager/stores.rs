@@ -45,7 +45,7 @@ pub(super) const OPERATIONS: &[Operation<ContextManager>] = &[
     }),
     // A use without the bytes, for a journal that must repeat the order of use. What was read may be an item.
     Operation::silent("artifact_use", Changes, |manager, arguments| {
-        drop(manager.artifacts().get(&one(arguments, "handle")?));
+        let _ = manager.artifacts().used(&one(arguments, "handle")?);
         Ok(())
     }),
     Operation::new("clock", Replaces, clock),

@@ -290,7 +290,7 @@ fn selection(router: &mut Router, mut fields: Fields) -> Result<String> {
     let resolve = |name: &str| {
         let mut bearers = candidates.ids.iter().filter(|id| catalog.find(id).is_some_and(|item| item.name == name));
         let own = || bearers.next().filter(|_| bearers.next().is_none()).cloned();
-        names.resolve(name).ok().map(str::to_owned).or_else(own)
+        names.find(name).map(str::to_owned).or_else(own)
     };
     let is_destructive =
         |id: &str| catalog.find(id).is_some_and(|item| ChoiceCard::of(item, None, false).safety == "destructive");
@@ -315,7 +315,7 @@ fn tool_arguments(router: &mut Router, mut fields: Fields) -> Result<String> {
     let (tool, given) = (fields.string("tool")?, fields.object("arguments")?);
     fields.finish()?;
     let (names, catalog) = router.names();
-    let found = catalog.find(&tool).or_else(|| catalog.find(names.resolve(&tool).ok()?));
+    let found = catalog.find(&tool).or_else(|| catalog.find(names.find(&tool)?));
     let item = found.ok_or_else(|| {
         let known = names.iter().map(|(name, _)| name);
         let error = Error::new(ErrorCode::NotFound, format!("no tool is called {}", quote(&tool))).at("/tool");

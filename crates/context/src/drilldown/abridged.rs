@@ -67,7 +67,7 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn abridged(&self, request: &AbridgeRequest) -> Result<Option<Abridged>> {
-        let item = self.events.get(&request.item_id).ok().filter(|item| item.kind == ItemKind::ToolResult);
+        let item = self.events.find(&request.item_id).filter(|item| item.kind == ItemKind::ToolResult);
         let item = item.ok_or_else(|| Error::new(ErrorCode::NotFound, "no such result").at("/item_id"))?;
         if self.options.summarizer.is_some() || !self.may_abridge(item) {
             return Ok(None);

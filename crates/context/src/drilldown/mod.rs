@@ -133,34 +133,29 @@ impl ContextManager {
             return self.artifacts.get(handle).map(|_| Outcome::Done(Vec::new()));
         };
         let text = self.options.readable(&raw);
-        let artifact_ref = match self.artifacts.artifact_ref(handle) {
-            Ok(known) => known.clone(),
-            Err(_) => artifact_ref_of(handle, &media_type, text.len()),
-        };
+        let known = self.artifacts.known(handle).cloned();
+        let artifact_ref = known.unwrap_or_else(|| artifact_ref_of(handle, &media_type, text.len()));
         Ok(Outcome::Done(views_sniffed(&artifact_ref, &SniffedText::new(&media_type, &text))))
     }
 
     /// Returns the text behind a handle and its media type: of an artifact, or of a result that the caller put into the
     /// log itself, whose handle is `artifact:` and the item's id.
     pub(crate) fn stored_text(&self, handle: &str) -> Result<(Cow<'_, str>, String)> {
-        let missing = match self.artifacts.get(handle) {
-            Ok(bytes) => {
-                let media_type = &self.artifacts.artifact_ref(handle)?.media_type;
-                return match readable(bytes, media_type) {
-                    Some(text) => Ok((text, media_type.clone())),
-                    None => Err(Error::new(ErrorCode::Unsupported, format!("artifact {} is no text", quote(handle)))
-                        .at("/handle")
-                        .hint("read its bytes instead")),
-                };
-            }
-            Err(error) => error,
-        };
-        let item = handle.strip_prefix("artifact:").and_then(|id| self.events.get(id).ok());
+        if let Some(bytes) = self.artifacts.used(handle) {
+            let media_type = &self.artifacts.artifact_ref(handle)?.media_type;
+            return match readable(bytes, media_type) {
+                Some(text) => Ok((text, media_type.clone())),
+                None => Err(Error::new(ErrorCode::Unsupported, format!("artifact {} is no text", quote(handle)))
+                    .at("/handle")
+                    .hint("read its bytes instead")),
+            };
+        }
+        let item = handle.strip_prefix("artifact:").and_then(|id| self.events.find(id));
         match item.filter(|item| item.kind == ItemKind::ToolResult && item.artifact_ref.is_none()) {
-            Some(item) if missing.code() == ErrorCode::ArtifactNotFound => {
+            Some(item) if self.artifacts.reason_of(handle).is_none() => {
                 Ok((Cow::Borrowed(&item.text), item.metadata_str("media_type").unwrap_or("text/plain").to_owned()))
             }
-            _ => Err(missing.at("/handle")),
+            _ => Err(self.artifacts.missing(handle).at("/handle")),
         }
     }
 

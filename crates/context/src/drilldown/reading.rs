@@ -20,12 +20,12 @@ impl ArtifactReading {
     /// Tells whether these are the bytes that are stored under a handle now.
     pub(super) fn is_of(&self, artifacts: &ArtifactStore, handle: &str) -> bool {
         let stored = artifacts.shared(handle);
-        let media_type = artifacts.artifact_ref(handle).map(|known| known.media_type.as_str());
+        let media_type = artifacts.known(handle).map(|known| known.media_type.as_str());
         let same_bytes = self
             .bytes
             .as_ref()
             .zip(stored)
             .is_some_and(|(bytes, stored)| std::ptr::eq(bytes.as_ptr(), Arc::as_ptr(stored)));
-        same_bytes && media_type.is_ok_and(|known| known == self.media_type)
+        same_bytes && media_type.is_some_and(|known| known == self.media_type)
     }
 }

@@ -178,7 +178,7 @@ impl ContextManager {
         let results = items.iter().filter(|item| item.kind == ItemKind::ToolResult);
         for parent in results.filter_map(|item| item.parent_id.as_ref()) {
             if names.get(parent.as_str()).is_none()
-                && let Some(name) = self.events.get(parent).ok().and_then(name)
+                && let Some(name) = self.events.find(parent).and_then(name)
             {
                 names.insert(parent.clone(), name);
             }

@@ -31,7 +31,7 @@ impl ContextManager {
         let item = Some(&items[at]).filter(|item| item.kind == ItemKind::ToolResult && item.artifact_ref.is_none())?;
         let id = item.parent_id.as_deref()?;
         let before = items[..at].iter().rev().find(|call| call.id == id);
-        let call = before.or_else(|| self.events.get(id).ok()).filter(|call| call.kind == ItemKind::ToolCall)?;
+        let call = before.or_else(|| self.events.find(id)).filter(|call| call.kind == ItemKind::ToolCall)?;
         match tool_name(call)? {
             "drilldown" => {
                 let arguments = json::parse(&call.text).ok()?;
@@ -56,10 +56,10 @@ impl ContextManager {
             let is_label = label.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b' ');
             names.split(' ').next().filter(|_| is_label)
         });
-        names.filter_map(|name| match self.events.get(name) {
-            Ok(item) => Some((name, item.sensitivity)),
-            Err(_) if self.is_stored(name) => Some((name, self.owner_sensitivity(name).ok()?)),
-            Err(_) => None,
+        names.filter_map(|name| match self.events.find(name) {
+            Some(item) => Some((name, item.sensitivity)),
+            None if self.is_stored(name) => Some((name, self.owner_sensitivity(name).ok()?)),
+            None => None,
         })
     }
 }

@@ -219,7 +219,7 @@ impl Changes<'_> {
         // Of what went and came back and went, the last time counts.
         let mut told = HashSet::new();
         gone.reverse();
-        gone.retain(|handle| artifacts.artifact_ref(handle).is_err() && told.insert(*handle));
+        gone.retain(|handle| artifacts.known(handle).is_none() && told.insert(*handle));
         for handle in gone.into_iter().rev() {
             let mut change = json!({ "artifact_gone": handle });
             if let Some(reason) = artifacts.reason_of(handle) {

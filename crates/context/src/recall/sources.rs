@@ -126,7 +126,7 @@ impl<'a> Texts<'a> {
 
     /// Tells whether an item is the call or the answer of a tool that repeats what stands elsewhere.
     fn repeats(&self, item: &ContextItem) -> bool {
-        let call = || self.manager.events.get(item.parent_id.as_deref()?).ok().and_then(tool_name);
+        let call = || self.manager.events.find(item.parent_id.as_deref()?).and_then(tool_name);
         let name = match item.kind {
             ItemKind::ToolCall => tool_name(item),
             ItemKind::ToolResult => tool_name(item).or_else(call),

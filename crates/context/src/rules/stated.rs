@@ -136,7 +136,7 @@ impl<'a> BuildInputs<'a> {
             let Subject::Found { item_id, said } = &record.subject else { continue };
             by_home.insert((item_id.as_str(), said.as_str()), record);
             // The turn may be back as another item: a conversation that was edited before it is read again from there.
-            if self.events.get(item_id).is_ok_and(ContextItem::is_superseded) {
+            if self.events.find(item_id).is_some_and(ContextItem::is_superseded) {
                 homeless.entry(said.as_str()).or_insert_with(Vec::new).push(record);
             }
         }

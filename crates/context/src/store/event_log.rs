@@ -230,12 +230,18 @@ impl EventLog {
         self.by_id.get(id).copied()
     }
 
-    /// Returns the item with this id.
+    /// Returns the item with this id, if there is one.
+    pub fn find(&self, id: &str) -> Option<&ContextItem> {
+        self.position(id).map(|position| &self.items[position])
+    }
+
+    /// Returns the item with this id. The error is dear, as it names those there are: whoever expects none calls
+    /// [`EventLog::find`].
     ///
     /// # Errors
     /// `NOT_FOUND` when there is none.
     pub fn get(&self, id: &str) -> Result<&ContextItem> {
-        self.position(id).map(|position| &self.items[position]).ok_or_else(|| self.missing(id))
+        self.find(id).ok_or_else(|| self.missing(id))
     }
 
     /// Makes the error for an id that no item has.
@@ -265,7 +271,7 @@ impl EventLog {
     /// `NOT_FOUND` when the item itself is not there.
     pub fn parent(&self, id: &str) -> Result<Option<&ContextItem>> {
         let item = self.get(id)?;
-        Ok(item.parent_id.as_deref().and_then(|parent| self.position(parent)).map(|position| &self.items[position]))
+        Ok(item.parent_id.as_deref().and_then(|parent| self.find(parent)))
     }
 
     /// Returns the position of the parent of the item at a position, if it has one in the log.

@@ -66,7 +66,7 @@ impl<'a> FreshReader<'a> {
             return Ok(());
         }
         let known =
-            |id: &String| self.manager.events().get(id).ok().or_else(|| self.items.iter().find(|item| item.id == *id));
+            |id: &String| self.manager.events().find(id).or_else(|| self.items.iter().find(|item| item.id == *id));
         let earlier: Vec<&ContextItem> = earlier.iter().filter_map(known).collect();
         let is_first = earlier.iter().all(|item| item.kind == ItemKind::Policy);
         let before = if is_first { LastResponse::Missing } else { LastResponse::Finished };
@@ -107,7 +107,7 @@ impl<'a> FreshReader<'a> {
                 let is_same = |known: &&ContextItem| known.text == read.text && name(known) == name(read);
                 events.tail(LOGGED_ITEMS).iter().filter(is_logged).find(is_same)
             }
-            ItemKind::ToolCall => events.get(call_id(read)).ok(),
+            ItemKind::ToolCall => events.find(call_id(read)),
             ItemKind::ToolResult => read.parent_id.as_deref().and_then(|call| events.children(call).find(is_logged)),
             _ => None,
         };

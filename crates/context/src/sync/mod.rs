@@ -123,7 +123,7 @@ impl ContextManager {
         let is_whole = here[..unchanged].iter().all(|at| known[*at].is_system);
         let mut change = Change::new(known[rest..].to_vec(), now, is_whole);
         change.renew_answers(format.has_call_ids(), |item| {
-            let item = self.events.get(item).ok().filter(|item| item.kind == ItemKind::ToolResult)?;
+            let item = self.events.find(item).filter(|item| item.kind == ItemKind::ToolResult)?;
             item.parent_id.clone()
         });
         let superseded: Vec<String> = change.gone().flat_map(|message| message.items.iter().cloned()).collect();

@@ -111,7 +111,7 @@ pub fn hydrate_with_schema(catalog: &Catalog, id: &str, source: Option<&SchemaSo
 
 /// Returns the schema of a tool, nothing when there is no such tool or no schema of it.
 pub fn schema_of<'a>(catalog: &'a Catalog, id: &str, source: Option<&'a SchemaSource>) -> Option<&'a JsonMap> {
-    let own = &catalog.get(id).ok()?.args_schema;
+    let own = &catalog.find(id)?.args_schema;
     let schema = if own.is_empty() { source?.get(id)? } else { own };
     (!schema.is_empty()).then_some(schema)
 }

@@ -125,11 +125,13 @@ impl ToolNames {
     ///
     /// Fails with `NOT_FOUND`.
     pub fn resolve(&self, name: &str) -> Result<&str> {
-        self.ids
-            .get(name)
-            .or_else(|| self.by_ids.get(name))
-            .map(String::as_str)
+        self.find(name)
             .ok_or_else(|| unknown_name(name).hint(there_are(name, "tool", self.ids.keys().map(String::as_str))))
+    }
+
+    /// Returns the tool of a name as [`ToolNames::resolve`] does, if there is one.
+    pub fn find(&self, name: &str) -> Option<&str> {
+        self.ids.get(name).or_else(|| self.by_ids.get(name)).map(String::as_str)
     }
 
     /// Returns every name with its tool, sorted by name.

@@ -197,7 +197,7 @@ impl<'a> CalledTools<'a> {
             return Some(&item.id);
         }
         // What was given to a provider is known for certain; a plain name may be that of several tools.
-        if let Ok(id) = self.given.resolve(name) {
+        if let Some(id) = self.given.find(name) {
             return Some(id);
         }
         let mut named = self.catalog.items().filter(|item| item.name == name);

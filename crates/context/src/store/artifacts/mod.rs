@@ -267,7 +267,7 @@ impl ArtifactStore {
     }
 
     /// Makes the error for a handle that leads to nothing.
-    fn missing(&self, handle: &str) -> Error {
+    pub(crate) fn missing(&self, handle: &str) -> Error {
         let named = quote(handle);
         match self.gone.of(handle) {
             None => Error::new(ErrorCode::ArtifactNotFound, format!("no artifact with handle {named}"))
@@ -288,9 +288,14 @@ impl ArtifactStore {
     /// # Errors
     /// `ARTIFACT_NOT_FOUND`, or `ARTIFACT_EXPIRED` where it was evicted or its time was over.
     pub fn get(&self, handle: &str) -> Result<&[u8]> {
-        let (entry, bytes) = self.find(handle).ok_or_else(|| self.missing(handle))?;
+        self.used(handle).ok_or_else(|| self.missing(handle))
+    }
+
+    /// Returns the bytes under a handle, if they are here; the artifact counts as used.
+    pub fn used(&self, handle: &str) -> Option<&[u8]> {
+        let (entry, bytes) = self.find(handle)?;
         entry.used.set(self.tick());
-        Ok(bytes)
+        Some(bytes)
     }
 
     /// Returns the text under a handle if the bytes are UTF-8, without copying; that is no use of the artifact.
@@ -314,7 +319,12 @@ impl ArtifactStore {
     /// # Errors
     /// `ARTIFACT_NOT_FOUND`, or `ARTIFACT_EXPIRED` where it was evicted or its time was over.
     pub fn artifact_ref(&self, handle: &str) -> Result<&ArtifactRef> {
-        self.entries.get(handle).map(|entry| &entry.artifact_ref).ok_or_else(|| self.missing(handle))
+        self.known(handle).ok_or_else(|| self.missing(handle))
+    }
+
+    /// Returns what is known of the artifact under a handle, if anything is.
+    pub fn known(&self, handle: &str) -> Option<&ArtifactRef> {
+        self.entries.get(handle).map(|entry| &entry.artifact_ref)
     }
 
     /// Tells whether bytes are stored under a handle.
