@@ -118,7 +118,13 @@ export const behaviourCases = {
     assert.throws(() => m.build({ phase: "dance" }), { code: "INVALID_INPUT", path: "/phase" });
     for (const none of [{}, { phase: undefined }, { phase: null }]) {
       assert.equal(m.build(none).prompt, m.build({ phase: "answer" }).prompt);
-      assert.deepEqual(m.buildMessages({ ...none, format: "anthropic" }).request, m.buildMessages({ phase: "answer", format: "anthropic" }).request);
+      for (const running of [false, true]) {
+        const { messages, pack } = m.buildMessages({ ...none, format: "anthropic", running });
+        const said = m.buildMessages({ phase: "answer", format: "anthropic", running });
+        assert.deepEqual(messages, said.messages);
+        assert.ok(messages.length > 0 && pack.items.length > 0);
+        assert.deepEqual([pack.phase, pack.items], ["answer", said.pack.items]);
+      }
     }
     // What may stand for a missing field is named, or the values that it may have.
     const missing = (path, hint) => ({ code: "MISSING_FIELD", path, hint });

@@ -328,7 +328,7 @@ export class ContextManager {
 
   /** Compiles the prompt of a phase. `stats.prompt_tokens` never exceeds the budget. */
   build(options: BuildOptions): ContextPack {
-    return this.#pack("build", options);
+    return this.#pack("build", asked(options));
   }
 
   /**
@@ -340,7 +340,7 @@ export class ContextManager {
    * `UNSUPPORTED` for the manager of `contextweaver/context`, which comes without converters.
    */
   buildMessages<F extends MessageFormat>(options: BuildMessagesOptions<F>): BuiltMessages<F> {
-    const args = fields(options);
+    const args = asked(options);
     const { phase, format, running } = args;
     const isRunning = running !== false;
     if (isRunning) args["handed_out"] = this.#sent.count(phase, format);
@@ -819,6 +819,13 @@ export class ContextManager {
     const known = PHASES.find((one) => one === phase);
     this.#session.tell([{ hook: "build_failed", ...(known && { phase: known }), error_type: error.code, duration_ms }]);
   }
+}
+
+/** What a build is asked for: an answer, where nothing says for what. */
+function asked(options: unknown): Record<string, unknown> {
+  const args = fields(options);
+  args["phase"] ??= "answer";
+  return args;
 }
 
 /** By the name of the package, which bundlers do not follow: what writes reports has the script of their page. */
