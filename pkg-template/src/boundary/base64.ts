@@ -30,6 +30,15 @@ export function encodeBase64(bytes: Uint8Array<ArrayBuffer>): string {
   return pieces.join("");
 }
 
+/** Decodes base64 as `atob` takes it, of any length, without padding and with white space, too; of other text, nothing. @internal */
+export function readBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(text), (unit) => unit.charCodeAt(0));
+  } catch {
+    return undefined; // it is no base64
+  }
+}
+
 /**
  * Decodes a long text that is base64 as RFC 4648 has it: the standard alphabet, with padding, and nothing else. Of any
  * other text, nothing: writing the bytes as base64 gives the same text again. @internal

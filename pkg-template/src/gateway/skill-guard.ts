@@ -1,5 +1,6 @@
 // Skills (SEP-2640) on their way through the gateway: a file that is not what its skill's entry says reaches no client, whether the
 // client looks or not. Nothing is read ahead: what entries say is noted when a client lists them.
+import { readBase64 } from "../boundary/base64.js";
 import { frontTexts } from "../catalog/skill-files.js";
 import { sha256 } from "../storage/checks.js";
 import type { Fields } from "./server-sdk.js";
@@ -65,10 +66,5 @@ function otherThan(frontmatter: Fields, content: string): string | undefined {
 function bytesOf(content: Fields | undefined): Uint8Array | undefined {
   const { text, blob } = content ?? {};
   if (typeof text === "string") return new TextEncoder().encode(text);
-  if (typeof blob !== "string") return undefined;
-  try {
-    return Uint8Array.from(atob(blob), (char) => char.charCodeAt(0));
-  } catch {
-    return undefined;
-  }
+  return typeof blob === "string" ? readBase64(blob) : undefined;
 }

@@ -4,6 +4,7 @@ import type { ContextManagerOptions, DecisionStoreOptions, DrilldownOptions, Jso
 import { decisionsHandler } from "../mcp-server.js";
 import { sha256 } from "../storage/checks.js";
 import type { SessionStorage, SessionStore } from "../storage/storage-types.js";
+import { readBase64 } from "../boundary/base64.js";
 import { fields, utf8 } from "../boundary/guard.js";
 import { refuseUnknown, wholeWithin } from "../boundary/guard-errors.js";
 import { BodyError, readBody } from "../mcp/http-body.js";
@@ -687,12 +688,9 @@ function decoded({ raw_output, ...rest }: SentToolResult): Parameters<ContextMan
   if (typeof raw_output === "string") return { ...rest, raw_output } as never;
   const { base64, ...others } = fields(raw_output, "/raw_output");
   refuseUnknown(others, ["base64"], "/raw_output");
-  try {
-    const units = atob(String(base64));
-    return { ...rest, raw_output: Uint8Array.from(units, (unit) => unit.charCodeAt(0)) } as never;
-  } catch {
-    throw new ContextWeaverError("DECODE_FAILED", "expected base64", { path: "/raw_output/base64" });
-  }
+  const bytes = readBase64(String(base64));
+  if (!bytes) throw new ContextWeaverError("DECODE_FAILED", "expected base64", { path: "/raw_output/base64" });
+  return { ...rest, raw_output: bytes } as never;
 }
 
 function kept({ item }: ToolResult): object {

@@ -1,4 +1,5 @@
 // What a snapshot of a manager tells beside its items: the results that its log has digests of, and what was counted while it ran.
+import { readBase64 } from "../../boundary/base64.js";
 import { fieldsOf } from "../../boundary/fields.js";
 import type { Fields } from "../../boundary/fields.js";
 import { wellFormed } from "../../boundary/repairs.js";
@@ -80,10 +81,11 @@ export class StoredResults {
 
   /** What a reader is told of results that are not there. */
   problems(): readonly string[] {
-    const of = (count: number): string => (count === 1 ? "1 result is" : `${count} results are`);
+    const of = (count: number): string => (count === 1 ? "1 result" : `${count} results`);
+    const [they, are] = [this.missing === 1 ? "it counts" : "they count", this.short === 1 ? "is" : "are"];
     return [
-      ...(this.missing > 0 ? [`the bytes of ${of(this.missing).replace(/ (is|are)$/, "")} are not in the file: ${this.missing === 1 ? "it counts" : "they count"} with the size that the log states`] : []),
-      ...(this.short > 0 ? [`${of(this.short)} counted too short: the size is not stated, or beyond ${MOST_FILLED} characters`] : []),
+      ...(this.missing > 0 ? [`the bytes of ${of(this.missing)} are not in the file: ${they} with the size that the log states`] : []),
+      ...(this.short > 0 ? [`${of(this.short)} ${are} counted too short: the size is not stated, or beyond ${MOST_FILLED} characters`] : []),
     ];
   }
 }
@@ -93,9 +95,9 @@ const fillerTokens = (): number => countTokens(FILLER.repeat(64)) / 64;
 
 /** The text of base64; undefined of what is none, or no text. */
 function decoded(base64: string): string | undefined {
+  const bytes = readBase64(base64);
   try {
-    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-    return wellFormed(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return bytes && wellFormed(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     return undefined; // what is no text counts by its size
   }
