@@ -118,8 +118,7 @@ export class GatewayLogins {
       // Its own user was faster, or the gateway has ended.
       if (!this.#watched.has(server)) return;
       if (!(await login.isDoneElsewhere())) return wait();
-      this.#watched.delete(server);
-      await this.#reconnect(server);
+      await this.#loggedIn(server);
     };
     const wait = (): void => void later(WATCH_MS, () => void look().catch(this.#options.onError));
     wait();
@@ -213,9 +212,14 @@ export class GatewayLogins {
       return this.#failed(server);
     }
     this.#failures.delete(server);
-    this.#watched.delete(server);
     print(`logged in to ${safe(server)}\n`);
     page(outgoing, 200, `You are logged in to ${server}`, "You may close this window.");
+    await this.#loggedIn(server);
+  }
+
+  /** Connects a server anew whose user has logged in, here or elsewhere. */
+  async #loggedIn(server: string): Promise<void> {
+    this.#watched.delete(server);
     await this.#reconnect(server);
     this.#waiting.get(server)?.();
   }
