@@ -17,7 +17,7 @@ const PROSE_CHARS: usize = 240;
 /// Share of the values of a column that must be opaque, in percent.
 const MOSTLY_PERCENT: usize = 80;
 
-/// What becomes of a column.
+/// The fate of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnUse {
     /// It is shown.
@@ -60,7 +60,7 @@ pub(super) fn uses(columns: &[(&str, Vec<JsonNode>)], rows: usize, room: &Room) 
             order.push((ColumnUse::LeftOut, at));
         }
     }
-    // What a later call names a row by stays.
+    // The column stays by which later calls name a row.
     let is_named = columns
         .iter()
         .enumerate()
@@ -68,7 +68,7 @@ pub(super) fn uses(columns: &[(&str, Vec<JsonNode>)], rows: usize, room: &Room) 
     if !is_named && let Some(first) = order.iter().position(|&(_, at)| is_name(columns[at].0, &columns[at].1)) {
         order.remove(first);
     }
-    // What is said once loses nothing; of the others the dearest goes first.
+    // A value that is said once loses nothing; of the other columns the dearest goes first.
     order.sort_by_key(|&(what, at)| (what == ColumnUse::LeftOut, std::cmp::Reverse(cost[at]), at));
     let mut shown = columns.len();
     for (what, at) in order {
@@ -88,7 +88,7 @@ fn is_constant(values: &[JsonNode], rows: usize) -> bool {
     values.len() == rows && first.is_some_and(|first| first.len() < OPAQUE_CHARS * 2 && raw.all(|other| other == first))
 }
 
-/// Whether a column has what a reader of a list passes over.
+/// Tells whether the reader of a list passes over a column: hashes, addresses, nested values, long texts.
 fn is_unread(values: &[JsonNode]) -> bool {
     let told: Vec<&JsonNode> = values.iter().filter(|value| value.raw() != "null" && value.raw() != "[]").collect();
     let opaque = told.iter().filter(|value| value.is_container() || is_opaque(value)).count();

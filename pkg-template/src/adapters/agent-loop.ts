@@ -17,9 +17,11 @@ import type {
   StoredSession,
   SyncedMessages,
 } from "contextweaver";
+import { leftOutOf } from "./left-out.js";
 import type { LeftOut } from "./left-out.js";
 import { findAgain, findAgainAsync, readOn, readOnAsync } from "./read-on.js";
 import type { DrilldownInput, RecallInput } from "./read-on.js";
+import { refuseAborted } from "../boundary/abort.js";
 import { wellFormed } from "../boundary/repairs.js";
 import { lineWriter, isDebug } from "../telemetry/debug.js";
 import type { Debug } from "../telemetry/debug.js";
@@ -291,7 +293,7 @@ export class AgentLoop {
   readonly #demanded = new Set<string>();
   /** Whether the manager scales budgets, as far as was seen. */
   #calibrates = true;
-  /** Of the log; undefined where that was given. */
+  /** The log's option; undefined where a log was given. */
   #thrift: number | undefined;
   /** The step that was compiled last. */
   #last: KeptStep | undefined;
@@ -363,7 +365,7 @@ export class AgentLoop {
   /** Does the same where it may take time: items that are new get their vectors first, where the manager has an embedder. */
   async stepLater<F extends MessageFormat>(format: F, messages: readonly unknown[], turn: AgentLoopTurn<F>): Promise<AgentLoopStep<F>> {
     const { signal } = turn;
-    if (signal?.aborted) throw signal.reason;
+    refuseAborted(signal);
     const synced = this.#told(() => this.#sync(format, messages, turn));
     const warnings: MessageWarning[] = [];
     try {
@@ -455,12 +457,12 @@ export class AgentLoop {
     const { built, tools, tool_tokens, warnings, synced } = made;
     if (built.step) {
       const { budget_tokens } = this.#options;
-      const { stats, phase, items = [] } = built.pack;
       const added_tools = tools.filter((name) => this.#isAdded(name));
       const step = { ...built.step, cost: priceOf(built.step.cost), cost_without: priceOf(built.step.cost_without) };
-      const kept = { step, stats, items, phase, added: synced.added, budget_tokens, tools, added_tools, tool_tokens, tool_count: this.#tools.size, warnings, told, thrift: this.#thrift };
+      // Its items are not read here: making them takes as long as writing the prompt again.
+      const kept = { step, stats: built.pack.stats, pack: built.pack, added: synced.added, budget_tokens, tools, added_tools, tool_tokens, tool_count: this.#tools.size, warnings, told, thrift: this.#thrift };
       this.#last = stepOf(kept, this.#last);
-      this.#line?.(stepLine(this.manager, this.#last));
+      this.#line?.(stepLine(this.#last, leftOutOf(this.manager, this.#last)));
     }
     this.#options.on_step?.(made);
   }

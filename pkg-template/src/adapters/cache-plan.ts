@@ -57,7 +57,7 @@ interface MarkedPlace {
   isSure: boolean;
 }
 
-/** What a plan goes on with after the process that made it has ended. */
+/** The part of a plan that outlives the process that made it. */
 export interface CachePlanState {
   readonly places: readonly Readonly<MarkedPlace>[];
   readonly before: readonly string[];

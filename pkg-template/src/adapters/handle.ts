@@ -1,4 +1,4 @@
-// What every `contextWeaver` returns beside what its framework takes: the same names and types in all entries.
+// The handle that every `contextWeaver` returns beside what its framework takes: the same names and types in all entries.
 import type { ContextManager } from "contextweaver";
 import type { AgentLoop, LoopCosts } from "./agent-loop.js";
 import type { LoopReport } from "./loop-report.js";

@@ -1,6 +1,6 @@
-// What of a conversation is not whole in a prompt: what became of it, and why.
+// Lists the parts of a conversation that a prompt does not show whole, with what became of each and why.
 import { ContextWeaverError, countTokens } from "contextweaver";
-import type { BuildStats, ContextManager, DroppedItem, RenderedItem, RunningStep, StoredItem } from "contextweaver";
+import type { BuildStats, ContextManager, ContextPack, DroppedItem, RenderedItem, RunningStep, StoredItem } from "contextweaver";
 import { figure } from "../telemetry/debug.js";
 
 /** Something of the conversation that the prompt does not have, or not whole. It quotes nothing that was said. */
@@ -9,16 +9,16 @@ export interface LeftOut {
   /** Such as `tool_result`; absent where the item was forgotten since. */
   readonly kind?: string;
   readonly tool_name?: string;
-  /** By which all of it is read, where it is a result that is kept apart. */
+  /** Reads all of it by `drilldown`; absent where it is no result that is kept apart. */
   readonly handle?: string;
   /**
    * Nothing of it is there (`dropped`), a line that says that it exists (`stub`), the passages that fit the query (`excerpt`), what a hook
    * left of it (`redacted`), or facts and beginnings of a large result (`digest`).
    */
   readonly became: "dropped" | "stub" | "excerpt" | "redacted" | "digest";
-  /** Of all of it, where that is known. */
+  /** Tokens of the whole item, where they are known. */
   readonly tokens?: number;
-  /** Of what the prompt shows of it: 0 of what was dropped. */
+  /** Tokens that the prompt shows of it: 0 where it was dropped. */
   readonly shown_tokens: number;
   /** Characters that an excerpt leaves out. */
   readonly omitted_chars?: number;
@@ -26,24 +26,25 @@ export interface LeftOut {
   readonly reason: string;
 }
 
-/** What of a step decides what is left out of it. */
+/** The parts of a step that the list is made of. */
 export interface LeavingStep {
   readonly step: RunningStep;
   readonly stats: BuildStats;
-  /** What is in the prompt. */
-  readonly items: readonly RenderedItem[];
-  /** The phase it is for. */
-  readonly phase: string;
+  /** The record of its prompt. */
+  readonly pack: ContextPack;
   /** Tokens that stayed free when the prompt was cut last. */
   readonly free_tokens: number;
-  /** Of the log; undefined where it is not known. */
+  /** The log's option; undefined where it is not known. */
   readonly thrift?: number | undefined;
 }
 
 /** Lists everything that is not whole in the prompt of a step: first what is not there at all. */
 export function leftOutOf(manager: ContextManager, made: LeavingStep): readonly LeftOut[] {
   const dropped = made.stats.dropped_items.map((item) => droppedOf(manager, item, made));
-  return [...dropped, ...made.items.flatMap((item) => shownInPart(manager, item, made.phase))];
+  const { pack } = made;
+  // The log forgets them once two more cuts have come.
+  const items = orAbsent(() => pack.items) ?? [];
+  return [...dropped, ...items.flatMap((item) => shownInPart(manager, item, pack.phase))];
 }
 
 /** Why a cut leaves more out than it must. */
@@ -94,7 +95,7 @@ function knownOf(item: StoredItem | undefined): Pick<LeftOut, "kind" | "tool_nam
   return { kind, ...(typeof tool_name === "string" && { tool_name }), ...(artifact_ref && { handle: artifact_ref.handle }) };
 }
 
-/** What the firewall says of an item that is a digest; undefined for every other. */
+/** Returns the firewall's note on an item that is a digest; undefined for every other. */
 export function firewallOf(item: StoredItem | undefined): { readonly tokens?: number } | undefined {
   const firewall = (item?.metadata as { readonly firewall?: { readonly tokens?: unknown } } | undefined)?.firewall;
   if (!item?.artifact_ref || !firewall) return undefined;
@@ -103,8 +104,13 @@ export function firewallOf(item: StoredItem | undefined): { readonly tokens?: nu
 
 /** An item of the log; undefined where it was forgotten. */
 export function itemOf({ events }: ContextManager, id: string): StoredItem | undefined {
+  return orAbsent(() => events.get(id));
+}
+
+/** Reads something; undefined where it is not there any more. */
+function orAbsent<T>(read: () => T): T | undefined {
   try {
-    return events.get(id);
+    return read();
   } catch (error) {
     if (ContextWeaverError.is(error) && error.code === "NOT_FOUND") return undefined;
     throw error;

@@ -1,6 +1,6 @@
-// What a conversation has sent so far: the line of `debug`, and `report()` of what every `contextWeaver` returns.
+// Reports what a conversation has sent so far: the line of `debug`, and `report()` of every `contextWeaver`.
 import { buildReport } from "contextweaver";
-import type { BuildReport, BuildStats, ContextManager, MessageWarning, RenderedItem, RunningStep } from "contextweaver";
+import type { BuildReport, BuildStats, ContextManager, ContextPack, MessageWarning, RunningStep } from "contextweaver";
 import type { LoopCosts } from "./agent-loop.js";
 import { deepCut, firewallOf, isThrift, itemOf, leftOutLines, leftOutOf, leftOutWords } from "./left-out.js";
 import type { LeftOut } from "./left-out.js";
@@ -9,24 +9,24 @@ import { figure } from "../telemetry/debug.js";
 /** A large result that came with a step, of which prompts show a digest. */
 export interface DigestedResult {
   readonly item_id: string;
-  /** By which all of it is read. */
+  /** Reads all of it by `drilldown`. */
   readonly handle: string;
   readonly tool_name?: string;
-  /** Of all of it. */
+  /** Tokens of the whole result. */
   readonly tokens: number;
 }
 
 /** A step: what was sent, and what became of the rest. It quotes nothing that was said. */
 export interface StepReport {
-  /** What telemetry is told of it as `running`: why it was cut, tokens and prices. */
+  /** The record that telemetry gets as `running`: why it was cut, tokens and prices. */
   readonly step: RunningStep;
-  /** What telemetry is told of it as `stats`: what was kept, what was dropped, and why. */
+  /** The record that telemetry gets as `stats`: what was kept, what was dropped, and why. */
   readonly stats: BuildStats;
   /** Results that are new in it. */
   readonly digested: readonly DigestedResult[];
   /** Everything of the conversation that its prompt does not have whole. */
   readonly left_out: readonly LeftOut[];
-  /** What lost the provider's cache, where `step.cut` is `cold`. Absent where it cannot be told. */
+  /** The cause of a lost cache, where `step.cut` is `cold`. Absent where it cannot be told. */
   readonly cold_because?: string;
   /** Tokens that the provider says it had in its cache, once its answer was observed; `step.repeated_tokens` is what was expected. */
   readonly observed_cached_tokens?: number;
@@ -39,7 +39,7 @@ export interface StepReport {
   /** Those of the tools that contextweaver adds, such as `drilldown`. */
   readonly added_tools: readonly string[];
   readonly tool_count: number;
-  /** Of the definitions of all that were offered. */
+  /** Tokens of the definitions of all tools that were offered. */
   readonly tool_tokens: number;
   readonly warnings: readonly MessageWarning[];
 }
@@ -63,19 +63,18 @@ export interface LoopReport {
 export interface KeptStep extends Omit<StepReport, "digested" | "left_out"> {
   /** Ids of the items that are new in it. */
   readonly added: readonly string[];
-  readonly items: readonly RenderedItem[];
-  readonly phase: string;
+  readonly pack: ContextPack;
   readonly thrift?: number | undefined;
   readonly free_tokens: number;
   /** Whether something left the prompt that stood in the one before. */
   readonly is_shortened: boolean;
-  /** What a provider's cache depends on beside the prompt. */
+  /** Everything beside the prompt that a provider's cache depends on. */
   readonly told: ToldBefore;
-  /** Of the step before. */
+  /** Cached tokens of the step before. */
   readonly cached_before?: { readonly expected: number; readonly observed: number };
 }
 
-/** What the provider is told beside the messages, and when. */
+/** Everything that the provider is told beside the messages, and when. */
 export interface ToldBefore {
   readonly model: string | undefined;
   readonly before: string;
@@ -110,7 +109,7 @@ function freeTokens(made: Pick<StepReport, "step" | "stats" | "budget_tokens">):
   return Math.floor(made.budget_tokens / factorOf(made)) - made.step.tokens;
 }
 
-/** What of two steps in a row loses the provider's cache. */
+/** Names the change between two steps that loses the provider's cache. */
 function coldBecause({ told, tools }: MadeStep, before: KeptStep): string {
   if (told.model !== before.told.model) return "another model is called";
   const joined = tools.filter((name) => !before.tools.includes(name));
@@ -124,7 +123,7 @@ function coldBecause({ told, tools }: MadeStep, before: KeptStep): string {
 
 /** Says of a step what it brought. */
 export function stepReport(manager: ContextManager, kept: KeptStep): StepReport {
-  const { added, items, phase, thrift, free_tokens, is_shortened, told, cached_before, ...step } = kept;
+  const { added, pack, thrift, free_tokens, is_shortened, told, cached_before, ...step } = kept;
   return { ...step, digested: added.flatMap((id) => digestOf(manager, id)), left_out: leftOutOf(manager, kept) };
 }
 
@@ -137,13 +136,13 @@ function digestOf(manager: ContextManager, id: string): readonly DigestedResult[
   return [{ item_id: id, handle: item.artifact_ref.handle, tokens: firewall.tokens ?? 0, ...(typeof tool_name === "string" && { tool_name }) }];
 }
 
-/** A step in one line. */
-export function stepLine(manager: ContextManager, kept: KeptStep): string {
+/** A step in one line; `left` is what it does not have whole. */
+export function stepLine(kept: KeptStep, left: readonly LeftOut[]): string {
   const { step, stats, cached_before, warnings } = kept;
   const codes = [...new Set(warnings.map(({ code }) => code))];
   const parts = [
     `step ${step.step}: ${tokensWords(kept)}`,
-    leftOutWords(leftOutOf(manager, kept), stats.dropped_count),
+    leftOutWords(left, stats.dropped_count),
     cutWords(kept),
     ...toolWords(kept),
     ...(cached_before ? [`of the call before the provider had ${figure(cached_before.observed)} tokens in its cache (~${figure(cached_before.expected)} expected)`] : []),
@@ -191,11 +190,11 @@ const CUTS: Readonly<Record<NonNullable<RunningStep["cut"]>, string>> = {
   restored: "something in it is not stored any more",
 };
 
-/** What a loop has come to. */
+/** Reports on a loop so far. */
 export function loopReport(manager: ContextManager, costs: LoopCosts, kept: KeptStep | undefined): LoopReport {
   const last = kept && stepReport(manager, kept);
   const build = last && buildReport({ stats: last.stats, budget: last.budget_tokens });
-  const text = [totals(costs), ...(kept && last ? [stepLine(manager, kept), shares(last), ...leftOutLines(last.left_out, last.stats.dropped_count)] : [])].join("\n");
+  const text = [totals(costs), ...(kept && last ? [stepLine(kept, last.left_out), shares(last), ...leftOutLines(last.left_out, last.stats.dropped_count)] : [])].join("\n");
   const data = { costs, ...(last && { last }), ...(build && { build }), text };
   // Methods are no data: they are not written with it.
   return Object.defineProperties(data as LoopReport, {

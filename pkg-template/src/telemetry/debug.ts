@@ -1,4 +1,5 @@
 // The lines of `debug`: a line for each step, call or request. They name items and tools and never quote what was said.
+import { quietly } from "./quietly.js";
 
 /** `true` writes a line for each step to standard error, in browsers and Workers to `console.debug`; a function is called with each. */
 export type Debug = boolean | ((line: string) => void);
@@ -12,13 +13,7 @@ interface Host {
 export function lineWriter(given: Debug | undefined): ((line: string) => void) | undefined {
   if (given === undefined || given === false) return undefined;
   const write = typeof given === "function" ? given : toConsole;
-  return (line) => {
-    try {
-      write(line);
-    } catch {
-      // Whoever watches must not end what is watched.
-    }
-  };
+  return (line) => quietly(() => write(line));
 }
 
 function toConsole(line: string): void {

@@ -7,7 +7,7 @@ use crate::store::EventLog;
 use contextweaver_convert::providers::{Format, approval_requests, call_id};
 use contextweaver_model::{ContextItem, ItemKind};
 
-/// What is known of the items of a log, so that a conversation that goes on costs what is new of it.
+/// Follows a log, so that a conversation that goes on costs its new items alone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MessagePlan {
     format: Option<Format>,
@@ -18,7 +18,7 @@ pub(crate) struct MessagePlan {
     next: usize,
     /// Calls: the provider's ids and the items'.
     calls: Vec<(String, String)>,
-    /// What else is named: what is approved by its request, and a message that is handed over twice by its id.
+    /// Other ids: those of requests for approval, and of messages that may be handed over twice.
     others: Vec<(String, String)>,
 }
 
