@@ -48,6 +48,9 @@ function before(next, options = {}, how) {
 
 const SHORT = { model: "claude-opus-5", max_tokens: 9, messages: [{ role: "user", content: "canary of the user" }] };
 
+/** `shown` with the kind of each count of tokens that the engine makes: every wording of a digest moves the count. */
+const kinds = (shown) => JSON.parse(JSON.stringify(shown, (name, value) => (name.startsWith("contextweaver.tokens") ? typeof value : value)));
+
 test("what is emitted is what docs/proxy-operations.md shows, and nothing of what was said", async () => {
   let isLooked = false;
   const { ask, post, handler, spans, errors } = before((body) => {
@@ -65,7 +68,7 @@ test("what is emitted is what docs/proxy-operations.md shows, and nothing of wha
   const page = await readFile(join(root, "docs", "proxy-operations.md"), "utf8");
   const [, json] = /## Telemetry[^]*?```json\n([^]*?)\n```/.exec(page) ?? [];
   const said = [calls[0], ...calls.slice(1, 3), ...looks, calls.at(-1)];
-  assert.deepEqual(JSON.parse(json ?? "null"), said, JSON.stringify(said));
+  assert.deepEqual(kinds(JSON.parse(json ?? "null")), kinds(said), JSON.stringify(said));
   assert.ok(emitted.some(({ name }) => name === "contextweaver.build"));
   assert.equal(looks.length, 1);
   const all = JSON.stringify(emitted);
