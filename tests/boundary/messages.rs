@@ -411,6 +411,17 @@ fn operations() {
     let written = written.unwrap();
     assert_eq!(written["warnings"][0]["code"], "CALL_MISSING");
     assert_eq!(written["messages"].as_array().unwrap().len(), 3);
+    let spoken = json!([{ "role": "user", "content": "hi" }, { "role": "tool", "tool_call_id": "c", "content": "x" }]);
+    let at_once =
+        call("messages_to_messages", json!({ "messages": spoken, "format": "openai-chat", "to": "anthropic" }))
+            .unwrap();
+    let mut read = call("messages_to_items", json!({ "messages": spoken, "format": "openai-chat" })).unwrap();
+    let written = call("items_to_messages", json!({ "items": read["items"], "format": "anthropic" })).unwrap();
+    assert_eq!(at_once["messages"], written["messages"]);
+    let warnings = read["warnings"].as_array_mut().unwrap();
+    warnings.extend(written["warnings"].as_array().unwrap().iter().cloned());
+    assert_eq!(at_once["warnings"].as_array(), Some(&*warnings));
+    assert!(!warnings.is_empty());
     for (arguments, code, path) in [
         (json!({ "messages": [], "format": "cow" }), "INVALID_INPUT", "/format"),
         (json!({ "messages": [], "format": "gemini", "x": 1 }), "UNKNOWN_FIELD", "/x"),

@@ -1,6 +1,6 @@
 // Messages of any provider as chat completions, by the package's own converters.
 import { ContextWeaverError } from "../boundary/errors.js";
-import { itemsToMessages, messagesToItems } from "../messages/messages.js";
+import { rewriteMessages } from "../messages/messages.js";
 import type { MessageFormat } from "../messages/message-types.js";
 import type { ChatMessage, ChatPart } from "./events.js";
 import { fieldsOf } from "../boundary/fields.js";
@@ -12,8 +12,7 @@ import type { Fields } from "../boundary/fields.js";
  * A result whose call stands before is not given another one.
  */
 export function toChat(messages: readonly unknown[], format: MessageFormat, known: Set<string>): readonly ChatMessage[] {
-  const read = messagesToItems(messages, format);
-  const written = itemsToMessages(read.items, "openai-chat").messages as unknown as readonly ChatMessage[];
+  const written = rewriteMessages(messages, format, "openai-chat").messages as unknown as readonly ChatMessage[];
   const kept = known.size === 0 ? written : written.flatMap((message) => withoutKnown(message, known));
   for (const { tool_calls: calls = [] } of kept) for (const { id } of calls) known.add(id);
   return kept;

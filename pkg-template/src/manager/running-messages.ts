@@ -26,8 +26,15 @@ interface Sent {
 function copied<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copied) as T;
-  // Assigning would take a key `__proto__` for the prototype.
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copied(one)])) as T;
+  const copy: Record<string, unknown> = {};
+  // A loop, as `Object.fromEntries` took three times as long for the messages of a long conversation.
+  for (const key of Object.keys(value)) {
+    const one = copied((value as Record<string, unknown>)[key]);
+    // Assigning would take this key for the prototype.
+    if (key === "__proto__") Object.defineProperty(copy, key, { value: one, enumerable: true, writable: true, configurable: true });
+    else copy[key] = one;
+  }
+  return copy as T;
 }
 
 /** The messages that were sent last, by phase and format. @internal */

@@ -10,8 +10,9 @@ use contextweaver_model::json::Fields;
 
 /// The operations of this area: `messages_to_items` with `{messages, format, start?, id_prefix?, known_calls?, system?}`
 /// answers `{items, warnings}`; `items_to_messages` with `{items, format, close_calls?, thought_signatures?}` answers
-/// `{messages, system?, warnings}`; `find_messages` with `{document}` answers `{format, list?, system?}` or null.
-pub const OPERATIONS: &[&str] = &["messages_to_items", "items_to_messages", "find_messages"];
+/// `{messages, system?, warnings}`; `messages_to_messages` with those of both and `to` does one after the other;
+/// `find_messages` with `{document}` answers `{format, list?, system?}` or null.
+pub const OPERATIONS: &[&str] = &["messages_to_items", "items_to_messages", "messages_to_messages", "find_messages"];
 
 /// Runs one of them.
 pub fn call(operation: &str, mut fields: Fields) -> Result<String> {
@@ -21,7 +22,11 @@ pub fn call(operation: &str, mut fields: Fields) -> Result<String> {
         return done(&find_messages(&document));
     }
     let format = fields.parsed("format", Format::parse)?;
-    if operation == "messages_to_items" { read(fields, format) } else { write(fields, format) }
+    match operation {
+        "messages_to_items" => read(fields, format),
+        "messages_to_messages" => rewrite(fields, format),
+        _ => write(fields, format),
+    }
 }
 
 fn read(mut fields: Fields, format: Format) -> Result<String> {
@@ -36,4 +41,15 @@ fn write(mut fields: Fields, format: Format) -> Result<String> {
     let options = write_options(&mut fields, format, false)?;
     fields.finish()?;
     done(&items_to_messages(&items, format, &options)?)
+}
+
+fn rewrite(mut fields: Fields, from: Format) -> Result<String> {
+    let messages = fields.require("messages")?;
+    let to = fields.parsed("to", Format::parse)?;
+    let (reading, writing) = (read_options(&mut fields)?, write_options(&mut fields, to, false)?);
+    fields.finish()?;
+    let read = messages_to_items(messages, from, &reading)?;
+    let mut written = items_to_messages(&read.items, to, &writing)?;
+    written.warnings.splice(0..0, read.warnings);
+    done(&written)
 }
