@@ -38,6 +38,10 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
         "clippy",
         cargo(&dirs, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
     );
+    npm::tools(&dirs)?;
+    let mut biome = Command::new(dirs.package_tests().join("node_modules/.bin/biome"));
+    biome.arg("format").current_dir(&dirs.root);
+    stage(&dirs, &mut report, "format of TypeScript", biome);
     let mut docs = cargo(&dirs, &["doc", "--workspace", "--no-deps"]);
     docs.env("RUSTDOCFLAGS", "-D warnings");
     stage(&dirs, &mut report, "documentation", docs);
